@@ -4,7 +4,7 @@ import classes from './ConfirmDialog.module.css'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
-import { AskFoot } from './form/AskFoot.tsx'
+import { DialogActions } from './form/DialogActions.tsx'
 import { ReasonField } from './form/ReasonField.tsx'
 import { useChange } from './form/useChange.ts'
 import { SeverityShape } from './SeverityTag.tsx'
@@ -100,7 +100,7 @@ const Body = ({
         <ReasonField required value={reason} placeholder={reasonFor} onChange={setReason} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <AskFoot
+      <DialogActions
         action={action}
         isDangerous
         busy={busy}

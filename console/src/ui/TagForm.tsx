@@ -1,10 +1,11 @@
-import { Button, Group, Stack, TagsInput } from '@mantine/core'
+import { Stack, TagsInput } from '@mantine/core'
 import { addHashtags, deleteHashtags, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isStoredRequest } from '../lib/problem.ts'
 import { useServices } from '../lib/services.tsx'
 import { ErrorState } from './ErrorState.tsx'
+import { DialogActions } from './form/DialogActions.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
 import { opensByTags, tagChanges } from './policy/opens-by-tags.ts'
@@ -140,28 +141,17 @@ export const TagForm = (props: TagFormProps) => {
       />
       {isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button
-          // A new key mounts the button again with the warning, so that it takes the focus.
-          key={opened > 0 ? 'asked' : 'plain'}
-          size="xs"
-          variant="default"
-          autoFocus={opened > 0}
-          onClick={close}
-        >
-          {isStored ? strings.close : strings.cancel}
-        </Button>
-        {isStored ? null : (
-          <Button
-            size="xs"
-            loading={busy}
-            disabled={fault !== null || lacksReason(opened, reason)}
-            onClick={() => void save()}
-          >
-            {opened === 0 ? strings.save : strings.saveAndAllow}
-          </Button>
-        )}
-      </Group>
+      <DialogActions
+        size="xs"
+        close={close}
+        action={opened === 0 ? strings.save : strings.saveAndAllow}
+        run={() => void save()}
+        busy={busy}
+        isReady={fault === null && !lacksReason(opened, reason)}
+        isStored={isStored}
+        startsAt="form"
+        takesFocus={opened > 0}
+      />
     </Stack>
   )
 }

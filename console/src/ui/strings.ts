@@ -43,7 +43,6 @@ export const strings = messages({
   tagsToAdd: 'Tags to add',
   tags: 'Tags',
   tagPlaceholder: 'Type a tag and press Enter',
-  cancel: 'Cancel',
   save: 'Save',
   hostCount: '{count, plural, one {# host} other {# hosts}}',
   saveAndAllow: 'Save and allow',

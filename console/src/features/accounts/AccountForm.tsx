@@ -3,7 +3,7 @@ import { type AccountView, profileNames, type UserProfile } from '@portcullis/co
 import { passwordRules } from '../../lib/password-rules.ts'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { strings } from './strings.ts'
 import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
@@ -77,7 +77,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
         />
         <Switch label={strings.enabled} disabled={isMe} {...form.getInputProps('isEnabled', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        <AskFoot
+        <DialogActions
           action={account === null ? strings.createAccount : strings.save}
           busy={busy}
           isReady

@@ -14,6 +14,7 @@ import { fieldMessage } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import classes from './NewToken.module.css'
 import { strings } from './strings.ts'
 
@@ -112,14 +113,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
           </div>
         </Checkbox.Group>
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {strings.createToken}
-          </Button>
-        </Group>
+        <DialogActions close={close} action={strings.createToken} busy={busy} startsAt="form" />
       </Stack>
     </form>
   )

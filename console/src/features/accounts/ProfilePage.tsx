@@ -2,11 +2,12 @@ import { Avatar, Button, FileButton, Group, PasswordInput, Stack, TextInput } fr
 import { useForm } from '@mantine/form'
 import { profileNames, updateUserDetails } from '@portcullis/contract'
 import { useState } from 'react'
-import { passwordFault, passwordRules } from '../../lib/password-rules.ts'
+import { passwordFault } from '../../lib/password-rules.ts'
 import { fieldMessage } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import type { Profile } from '../../lib/session.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tell, tellFailure, tellWithUndo } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -150,13 +151,7 @@ const Password = ({ account }: { account: Account }) => {
           autoComplete="current-password"
           {...form.getInputProps('oldPassword')}
         />
-        <PasswordInput
-          label={strings.newPassword}
-          description={passwordRules.text}
-          autoComplete="new-password"
-          {...form.getInputProps('newPassword')}
-        />
-        <PasswordInput label={strings.confirmPassword} autoComplete="new-password" {...form.getInputProps('again')} />
+        <NewPasswordFields form={form} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
@@ -40,14 +41,7 @@ const Body = ({ close }: { close: () => void }) => {
     <Stack gap="md">
       <p className={classes.text}>{strings.addWorkerText}</p>
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close}>
-          {strings.cancel}
-        </Button>
-        <Button loading={busy} onClick={() => void make()} data-autofocus>
-          {strings.createToken}
-        </Button>
-      </Group>
+      <DialogActions close={close} action={strings.createToken} run={() => void make()} busy={busy} startsAt="action" />
     </Stack>
   )
 }

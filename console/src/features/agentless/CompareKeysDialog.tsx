@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Modal, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import classes from './agentless.module.css'
 import { useConnectionActions } from './connection-actions.ts'
 import { strings } from './strings.ts'
@@ -64,14 +65,14 @@ const Body = ({ close }: { close: () => void }) => {
       />
       {outcome === null ? null : <Outcome outcome={outcome} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group gap="sm">
-        <Button variant="default" data-autofocus onClick={close}>
-          {outcome === null ? strings.cancel : strings.close}
-        </Button>
-        <Button loading={busy} disabled={list.trim() === ''} onClick={() => void compare()}>
-          {strings.confirmMatching}
-        </Button>
-      </Group>
+      <DialogActions
+        close={close}
+        {...(outcome === null ? {} : { closeLabel: strings.close })}
+        action={strings.confirmMatching}
+        run={() => void compare()}
+        busy={busy}
+        isReady={list.trim() !== ''}
+      />
     </Stack>
   )
 }

@@ -3,6 +3,7 @@ import { connectionPlatforms, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import classes from './agentless.module.css'
@@ -111,29 +112,29 @@ const OwnCredentials = ({ form: { before, draft, change, defaults, errorOf } }: 
 const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) => {
   const { before, status, test, isStored, busy } = form
   return (
-    <Group justify="flex-end" gap="sm" className={classes.formFoot}>
-      <p className={classes.said} role="status">
-        {status}
-      </p>
-      <MoreMenu label={strings.moreActions} curl={form.curl} />
-      {test.busy ? (
-        <Button variant="default" onClick={test.stop}>
-          {strings.stopTest}
+    <div className={classes.formFoot}>
+      <DialogActions
+        close={close}
+        {...(before === null ? {} : { closeLabel: strings.close })}
+        action={before === null ? strings.add : form.opens === null ? strings.save : strings.saveAndAllow}
+        busy={busy}
+        isStored={isStored}
+        startsAt="form"
+        takesFocus={form.opens !== null}
+        aside={
+          <>
+            <MoreMenu label={strings.moreActions} curl={form.curl} />
+            <p className={classes.said} role="status">
+              {status}
+            </p>
+          </>
+        }
+      >
+        <Button variant="default" onClick={test.busy ? test.stop : form.runTest}>
+          {test.busy ? strings.stopTest : strings.runTest}
         </Button>
-      ) : (
-        <Button variant="default" onClick={form.runTest}>
-          {strings.runTest}
-        </Button>
-      )}
-      <Button variant="default" onClick={close}>
-        {before === null ? strings.cancel : strings.close}
-      </Button>
-      {isStored ? null : (
-        <Button type="submit" loading={busy}>
-          {before === null ? strings.add : form.opens === null ? strings.save : strings.saveAndAllow}
-        </Button>
-      )}
-    </Group>
+      </DialogActions>
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
+import { Group, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
 import { type BodyOf, connectionPlatforms, updateWorkerDefaults, type WorkerPollerDetails } from '@portcullis/contract'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
@@ -6,6 +6,7 @@ import { CallFailure, fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { tell } from '../../ui/tell.ts'
 import classes from './agentless.module.css'
@@ -111,22 +112,22 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
           placeholders={{ userName: strings.none, intervalMinutes: `${before.intervalMinutes}` }}
         />
         {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
-        <Group justify="flex-end" gap="sm">
-          <MoreMenu
-            label={strings.moreActions}
-            curl={() =>
-              curlOf(window.location.origin, updateWorkerDefaults, {
-                body: { defaults: shownBody(changeOf(draft, before)) },
-              })
-            }
-          />
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {strings.save}
-          </Button>
-        </Group>
+        <DialogActions
+          close={close}
+          action={strings.save}
+          busy={busy}
+          startsAt="form"
+          aside={
+            <MoreMenu
+              label={strings.moreActions}
+              curl={() =>
+                curlOf(window.location.origin, updateWorkerDefaults, {
+                  body: { defaults: shownBody(changeOf(draft, before)) },
+                })
+              }
+            />
+          }
+        />
       </Stack>
     </form>
   )

@@ -6,6 +6,7 @@ import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { openedHosts } from '../../ui/policy/labels.ts'
@@ -143,19 +144,33 @@ const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) =>
 const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
   const { file, report, reset, busy, isStored, reason, opened, willDo, choose, send } = upload
   return (
-    <>
-      <MoreMenu
-        label={strings.moreActions}
-        curl={() =>
-          curlOf(window.location.origin, uploadConnections, {
-            query: { dryRun: true },
-            file: new File([], file?.name ?? 'connections.csv'),
-          })
-        }
-      />
-      <Button variant="default" onClick={close} data-autofocus>
-        {isStored ? strings.close : strings.cancel}
-      </Button>
+    <DialogActions
+      close={close}
+      action={
+        report === null || file === null
+          ? null
+          : report.secondPerson
+            ? strings.requestApproval
+            : strings.saveHosts({ count: willDo })
+      }
+      run={() => {
+        if (file !== null) void send(file, false)
+      }}
+      busy={busy}
+      isReady={willDo > 0 && !lacksReason(opened, reason)}
+      isStored={isStored}
+      aside={
+        <MoreMenu
+          label={strings.moreActions}
+          curl={() =>
+            curlOf(window.location.origin, uploadConnections, {
+              query: { dryRun: true },
+              file: new File([], file?.name ?? 'connections.csv'),
+            })
+          }
+        />
+      }
+    >
       <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
         {(props) => (
           <Button
@@ -168,16 +183,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
           </Button>
         )}
       </FileButton>
-      {report === null || file === null || isStored ? null : (
-        <Button
-          loading={busy}
-          disabled={willDo === 0 || lacksReason(opened, reason)}
-          onClick={() => void send(file, false)}
-        >
-          {report.secondPerson ? strings.requestApproval : strings.saveHosts({ count: willDo })}
-        </Button>
-      )}
-    </>
+    </DialogActions>
   )
 }
 
@@ -193,9 +199,13 @@ const Body = ({ close }: { close: () => void }) => {
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       {report === null ? null : <Result upload={upload} report={report} />}
-      <Group justify="flex-end" gap="sm">
-        {isDone ? <Button onClick={close}>{strings.done}</Button> : <Actions upload={upload} close={close} />}
-      </Group>
+      {isDone ? (
+        <Group justify="flex-end">
+          <Button onClick={close}>{strings.done}</Button>
+        </Group>
+      ) : (
+        <Actions upload={upload} close={close} />
+      )}
     </Stack>
   )
 }

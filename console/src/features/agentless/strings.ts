@@ -10,7 +10,6 @@ export const strings = messages({
   done: 'Done',
   addWorkerText:
     'A worker on another machine polls hosts that this server does not reach, or shares the work. It signs in with its own token and receives credentials of hosts only while it is activated.',
-  cancel: 'Cancel',
   createToken: 'Create token',
   addWorker: 'Add worker',
   title: 'Agentless hosts',

@@ -142,7 +142,6 @@ export const strings = messages({
   needsApprover:
     'This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.',
   typeCount: 'Type {count} to confirm',
-  cancel: 'Cancel',
   requestApproval: 'Request approval',
   armHosts: 'Arm hosts',
   armEffect: 'From now on, a newly attached device works only if a rule allows it.',

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { worksAgainText } from '../../ui/policy/labels.ts'
@@ -84,7 +84,7 @@ const Question = ({ close }: { close: () => void }) => {
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <AskFoot
+      <DialogActions
         action={strings.approveDevices}
         busy={busy}
         isReady={data !== undefined && (!needsReason || reason.trim() !== '')}

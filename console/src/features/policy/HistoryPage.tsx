@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { type PolicyVersion, policyHistory, restorePolicy } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
@@ -112,20 +113,14 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} data-autofocus>
-          {isStored ? strings.close : strings.cancel}
-        </Button>
-        {isStored ? null : (
-          <Button
-            loading={busy}
-            disabled={total === 0 || (needsReason && reason.trim() === '')}
-            onClick={() => void restore()}
-          >
-            {version === 0 ? strings.deleteAll : strings.restoreVersion({ version })}
-          </Button>
-        )}
-      </Group>
+      <DialogActions
+        close={close}
+        action={version === 0 ? strings.deleteAll : strings.restoreVersion({ version })}
+        run={() => void restore()}
+        busy={busy}
+        isReady={total > 0 && (!needsReason || reason.trim() !== '')}
+        isStored={isStored}
+      />
     </div>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { PolicyRuleResource } from '@portcullis/contract'
 import { useRef } from 'react'
 import { useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PreviewPanel } from '../../ui/policy/PreviewPanel.tsx'
@@ -53,56 +54,51 @@ interface ActionsProps extends RuleEditorProps {
 
 /** Buttons that confirm or cancel the deletion. */
 const DeleteActions = ({ editing, isGrant }: ActionsProps) => (
-  <Group key="delete" gap="sm">
-    <Button size="xs" variant="default" onClick={() => editing.setDeleting(false)} autoFocus>
-      {strings.cancel}
-    </Button>
-    <Button size="xs" color="red" loading={editing.busy} disabled={!editing.canRemove} onClick={editing.remove}>
-      {editing.needsApprover ? strings.requestApproval : isGrant ? strings.endGrant : strings.deleteRule}
-    </Button>
-  </Group>
+  <DialogActions
+    key="delete"
+    size="xs"
+    close={() => editing.setDeleting(false)}
+    action={editing.needsApprover ? strings.requestApproval : isGrant ? strings.endGrant : strings.deleteRule}
+    run={editing.remove}
+    busy={editing.busy}
+    isReady={editing.canRemove}
+    isDangerous
+    takesFocus
+  />
 )
 
 const SaveActions = ({ editing, rule, isGrant, close }: ActionsProps) => (
-  <Group key="save" gap="sm">
-    <Button size="xs" variant="default" onClick={close}>
-      {strings.cancel}
-    </Button>
-    <Button size="xs" type="submit" loading={editing.busy} title={strings.ctrlEnter}>
-      {editing.needsApprover
+  <DialogActions
+    key="save"
+    size="xs"
+    close={close}
+    action={
+      editing.needsApprover
         ? strings.requestApproval
         : rule === null
           ? isGrant
             ? strings.addGrant
             : strings.addRule
-          : strings.save}
-    </Button>
-  </Group>
+          : strings.save
+    }
+    busy={editing.busy}
+    startsAt="form"
+    hint={strings.ctrlEnter}
+    aside={
+      rule === null ? undefined : (
+        <Button size="xs" variant="default" onClick={() => editing.setDeleting(true)}>
+          {isGrant ? strings.askEndGrant : strings.askDeleteRule}
+        </Button>
+      )
+    }
+  />
 )
 
 const Actions = (props: ActionsProps) => {
-  const { editing, rule, isGrant, canWrite, close } = props
-  if (editing.isStored)
-    return (
-      <Group justify="flex-end">
-        <Button size="xs" variant="default" onClick={close} autoFocus>
-          {strings.close}
-        </Button>
-      </Group>
-    )
+  const { editing, rule, canWrite, close } = props
+  if (editing.isStored) return <DialogActions key="stored" size="xs" close={close} action={null} isStored takesFocus />
   if (!canWrite) return null
-  return (
-    <Group justify="space-between" gap="sm">
-      <span>
-        {rule !== null && !editing.deleting ? (
-          <Button size="xs" variant="default" onClick={() => editing.setDeleting(true)}>
-            {isGrant ? strings.askEndGrant : strings.askDeleteRule}
-          </Button>
-        ) : null}
-      </span>
-      {rule !== null && editing.deleting ? <DeleteActions {...props} /> : <SaveActions {...props} />}
-    </Group>
-  )
+  return rule !== null && editing.deleting ? <DeleteActions {...props} /> : <SaveActions {...props} />
 }
 
 /** Preview, reason and buttons. */

@@ -29,8 +29,6 @@ export const strings = messages({
   restored: 'Version {version, number} restored.',
   restoreLoading: 'Computing the preview…',
   restoreHint: 'Armed hosts apply the change within a second. The history keeps every version, so you can undo this.',
-  close: 'Close',
-  cancel: 'Cancel',
   restoreVersion: 'Restore version {version, number}',
   moreChanges: 'and {count, plural, one {# more change} other {# more changes}}',
   historyTitle: 'Policy history',

@@ -2,7 +2,7 @@ import { configRollback } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { tell } from '../../ui/tell.ts'
 import { Differences } from './Differences.tsx'
@@ -67,7 +67,7 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
         <Differences rows={changes} label={strings.restoreChanges} withPage={prefix === ''} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <AskFoot
+      <DialogActions
         action={version === 0 ? strings.clearAll : strings.restore}
         busy={busy}
         isReady={changes.length > 0}

@@ -1,4 +1,5 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { Differences } from './Differences.tsx'
 import type { Difference } from './draft.ts'
 import classes from './settings.module.css'
@@ -26,14 +27,7 @@ export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) 
       >
         <p>{strings.saveText({ consequence })}</p>
         <Differences rows={rows} label={strings.saveChanges} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" data-autofocus>
-            {strings.save}
-          </Button>
-        </Group>
+        <DialogActions close={close} action={strings.save} startsAt="action" />
       </form>
     )}
   </Modal>

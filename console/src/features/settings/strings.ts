@@ -87,7 +87,6 @@ export const strings = messages({
   saveTitle: 'Save these changes?',
   saveText: '{consequence} The history keeps the previous values.',
   saveChanges: 'Changes to save',
-  cancel: 'Cancel',
   secretKeep: 'set; leave blank to keep it',
   removeStored: 'Remove the stored {label}',
   securityNone: 'None (unencrypted)',

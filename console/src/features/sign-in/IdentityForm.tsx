@@ -1,5 +1,6 @@
-import { Alert, Button, Group, PasswordInput, TextInput } from '@mantine/core'
+import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
 import type { Profile } from '../../lib/session.ts'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { ProviderConfirmation } from './ProviderConfirmation.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
@@ -105,14 +106,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
             {offers[other]}
           </Button>
         ))}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={() => settle(false)}>
-          {strings.cancel}
-        </Button>
-        <Button type="submit" loading={busy}>
-          {strings.confirm}
-        </Button>
-      </Group>
+      <DialogActions close={() => settle(false)} action={strings.confirm} busy={busy} startsAt="form" />
     </form>
   )
 }

@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { passwordFault } from '../../lib/password-rules.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
+import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
-import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
@@ -59,7 +59,7 @@ export const MustChangePage = () => {
           autoFocus
           {...form.getInputProps('oldPassword')}
         />
-        <NewPasswordFields form={form} />
+        <NewPasswordFields form={form} required />
         <Button type="submit" loading={busy} fullWidth>
           {strings.changePassword}
         </Button>

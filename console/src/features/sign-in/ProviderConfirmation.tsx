@@ -1,9 +1,10 @@
-import { Alert, Button, Group } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { startOidcReauthentication } from '@portcullis/contract'
 import { useEffect, useRef, useState } from 'react'
 import { type IdentityNews, identityChannel } from '../../lib/identity.ts'
 import { problemText } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { refusalText } from './refusal.ts'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
@@ -49,10 +50,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
           {refusal}
         </Alert>
       )}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={() => settle(false)}>
-          {strings.cancel}
-        </Button>
+      <DialogActions close={() => settle(false)} action={null} startsAt="action">
         {url === null ? (
           <Button loading={refusal === null} disabled>
             {strings.openIdentityProvider}
@@ -62,7 +60,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
             {strings.openIdentityProvider}
           </Button>
         )}
-      </Group>
+      </DialogActions>
     </div>
   )
 }

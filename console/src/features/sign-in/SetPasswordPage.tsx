@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { passwordFault } from '../../lib/password-rules.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
 import { LinkButton } from '../../ui/LinkButton.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
-import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
@@ -73,7 +73,7 @@ export const SetPasswordPage = () => {
           }
         })}
       >
-        <NewPasswordFields form={form} />
+        <NewPasswordFields form={form} required />
         <Button type="submit" loading={busy} fullWidth>
           {strings.setPassword}
         </Button>

@@ -18,7 +18,6 @@ export const strings = messages({
   recoveryCode: 'Recovery code',
   confirmText:
     'This action affects hosts, accounts or sign-in. Confirm that you are {name} to continue. Your input is kept.',
-  cancel: 'Cancel',
   confirm: 'Confirm',
   changePassword: 'Change password',
   passwordsDiffer: 'The passwords do not match.',
@@ -26,8 +25,6 @@ export const strings = messages({
   chooseOwnText: 'The password of {name} is temporary. Choose your own to continue.',
   currentPassword: 'Current password',
   signOut: 'Sign out',
-  newPassword: 'New password',
-  confirmPassword: 'Confirm new password',
   passkeyText: 'Your browser asks for your passkey.',
   askAgain: 'Use passkey',
   confirmAtProvider:

@@ -6,7 +6,7 @@ import { language } from '../../lib/locale.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { openedHosts } from '../../ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
@@ -117,7 +117,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
         />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <AskFoot
+      <DialogActions
         action={strings.deleteTag}
         isDangerous
         busy={busy}

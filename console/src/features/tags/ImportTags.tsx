@@ -5,6 +5,7 @@ import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { openedHosts } from '../../ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import { strings } from './strings.ts'
@@ -94,27 +95,20 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       )}
       {done !== null || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        {done === null ? (
-          // The dry run ends after the dialog opens, so focus always starts at Cancel.
-          <Button variant="default" onClick={close} data-autofocus>
-            {isStored ? strings.close : strings.cancel}
-          </Button>
-        ) : null}
-        {isStored ? null : (
-          <Button
-            type="submit"
-            loading={busy}
-            disabled={done === null && (tried === null || tried.imported === 0 || lacksReason(opened, reason))}
-          >
-            {done === null
-              ? tried === null
-                ? strings.import
-                : strings.importLines({ count: tried.imported })
-              : strings.done}
-          </Button>
-        )}
-      </Group>
+      {done === null ? (
+        // The dry run ends after the dialog opens, so focus always starts at Cancel.
+        <DialogActions
+          close={close}
+          action={tried === null ? strings.import : strings.importLines({ count: tried.imported })}
+          busy={busy}
+          isReady={tried !== null && tried.imported > 0 && !lacksReason(opened, reason)}
+          isStored={isStored}
+        />
+      ) : (
+        <Group justify="flex-end">
+          <Button type="submit">{strings.done}</Button>
+        </Group>
+      )}
     </form>
   )
 }

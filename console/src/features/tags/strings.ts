@@ -18,8 +18,6 @@ export const strings = messages({
   importEffect:
     '{file}, {size, number} KiB. Each listed host and device gets exactly the tags on its line; its other tags are removed. Hosts and devices that are not listed do not change. Lines with errors are skipped.',
   checking: 'Checking the file…',
-  close: 'Close',
-  cancel: 'Cancel',
   import: 'Import',
   importLines: 'Import {count, plural, one {# line} other {# lines}}',
   done: 'Done',

@@ -1,5 +1,6 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
+import { DialogActions } from './DialogActions.tsx'
 import classes from './form.module.css'
 import { strings } from './strings.ts'
 
@@ -28,14 +29,12 @@ export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = string
         }}
       >
         <p>{words}</p>
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => blocker.proceed?.()}>
-            {strings.leave}
-          </Button>
-          <Button type="submit" data-autofocus>
-            {strings.stay}
-          </Button>
-        </Group>
+        <DialogActions
+          close={() => blocker.proceed?.()}
+          closeLabel={strings.leave}
+          action={strings.stay}
+          startsAt="action"
+        />
       </form>
     </Modal>
   )

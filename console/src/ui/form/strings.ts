@@ -10,5 +10,7 @@ export const strings = messages({
   leave: 'Leave',
   stay: 'Stay',
   reason: 'Reason',
+  newPassword: 'New password',
+  confirmPassword: 'Confirm new password',
   noTags: 'None',
 })

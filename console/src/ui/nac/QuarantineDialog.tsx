@@ -1,10 +1,11 @@
-import { Checkbox, Modal, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Checkbox, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
 import { type NacSystem, nacSystemNames, quarantineHosts, quarantineLimits } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
-import { AskFoot } from '../form/AskFoot.tsx'
+import { DialogActions } from '../form/DialogActions.tsx'
+import { ReasonField } from '../form/ReasonField.tsx'
 import { useChange } from '../form/useChange.ts'
 import { tell } from '../tell.ts'
 import { strings } from './strings.ts'
@@ -122,14 +123,13 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
             onChange={(event) => form.setChosen(event.currentTarget.value as NacSystem)}
           />
         ) : null}
-        <TextInput
-          label={strings.reason}
+        <ReasonField
           description={strings.reasonHelp}
           value={form.reason}
           maxLength={500}
           required
-          data-autofocus
-          onChange={(event) => form.setReason(event.currentTarget.value)}
+          isFirst
+          onChange={form.setReason}
         />
         <NumberInput
           label={strings.hours}
@@ -148,7 +148,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           onChange={(event) => form.setEndless(event.currentTarget.checked)}
         />
         {form.failure === null ? null : <ErrorState failure={form.failure} inline />}
-        <AskFoot
+        <DialogActions
           action={strings.title}
           isDangerous
           busy={form.busy}

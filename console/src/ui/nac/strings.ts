@@ -10,7 +10,6 @@ export const strings = messages({
     'The host reports no active network interface, so there is no address to quarantine. Wait for its next report.',
   noSystem: 'Neither Cisco ISE nor CounterACT is enabled.',
   system: 'System',
-  reason: 'Reason',
   reasonHelp: 'Appears in the timeline, the audit trail and, if configured, in the system.',
   hours: 'Duration (hours)',
   endless: 'Until released by a person',

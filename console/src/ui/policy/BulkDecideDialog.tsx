@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
-import { AskFoot } from '../form/AskFoot.tsx'
+import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { useChange } from '../form/useChange.ts'
 import { SeverityShape } from '../SeverityTag.tsx'
@@ -96,7 +96,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         waiting={strings.noDevices}
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <AskFoot
+      <DialogActions
         action={strings.bulkAction({ effect, devices: meant.length })}
         busy={busy}
         isReady={isReady}

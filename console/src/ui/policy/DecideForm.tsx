@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, SegmentedControl, Switch } from '@mantine/core'
+import { Checkbox, SegmentedControl, Switch } from '@mantine/core'
 import { useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
+import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
@@ -178,25 +179,15 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         waiting={strings.chooseTag}
       />
       {draft.failure === null ? null : <ErrorState failure={draft.failure} inline />}
-      <Group justify="space-between" gap="sm">
-        <MoreMenu label={strings.moreActions} curl={draft.curl} />
-        <Group gap="sm">
-          <Button size="sm" variant="default" onClick={close} data-autofocus>
-            {isStored ? strings.close : strings.cancel}
-          </Button>
-          {isStored ? null : (
-            <Button
-              size="sm"
-              type="submit"
-              loading={draft.busy}
-              disabled={!isReady}
-              {...(decision.effect === 'deny' ? { color: 'red' } : {})}
-            >
-              {decideLabel(decision, draft.hosts.length)}
-            </Button>
-          )}
-        </Group>
-      </Group>
+      <DialogActions
+        close={close}
+        action={decideLabel(decision, draft.hosts.length)}
+        busy={draft.busy}
+        isReady={isReady}
+        isStored={isStored}
+        isDangerous={decision.effect === 'deny'}
+        aside={<MoreMenu label={strings.moreActions} curl={draft.curl} />}
+      />
     </form>
   )
 }

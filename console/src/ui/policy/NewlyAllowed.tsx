@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { ReasonField } from '../form/ReasonField.tsx'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './labels.ts'
 import classes from './NewlyAllowed.module.css'
@@ -28,15 +28,7 @@ export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) =>
         <strong>{said.text}</strong>
       </p>
       {openedHosts(opens) > 1 ? (
-        <TextInput
-          size="xs"
-          label={strings.reason}
-          required
-          maxLength={200}
-          value={reason}
-          placeholder={strings.whyDevices}
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField size="xs" required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
     </>
   )

@@ -1,10 +1,11 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { confirmTotp, type ResponseOf, startTotp } from '@portcullis/contract'
 import { useState } from 'react'
 import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { CopyField } from '../../../ui/CopyField.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { strings } from '../strings.ts'
 import { ByPassword } from './ByPassword.tsx'
 import { QrCode } from './QrCode.tsx'
@@ -63,14 +64,7 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
           error={isWrong ? strings.codeRefused : undefined}
         />
         {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {strings.confirm}
-          </Button>
-        </Group>
+        <DialogActions close={close} action={strings.confirm} busy={busy} startsAt="form" />
       </Stack>
     </form>
   )

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core'
+import { Alert, Stack, TextInput } from '@mantine/core'
 import { finishPasskey, startPasskey } from '@portcullis/contract'
 import { useEffect, useState } from 'react'
 import { endPasskeyQuestion, makePasskey, passkeyRefusal } from '../../../lib/passkeys.ts'
 import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
+import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { strings } from '../strings.ts'
 import type { AddProps } from './AddApp.tsx'
 import { CurrentPassword } from './CurrentPassword.tsx'
@@ -55,14 +56,7 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
             {refusal}
           </Alert>
         )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {strings.addPasskey}
-          </Button>
-        </Group>
+        <DialogActions close={close} action={strings.addPasskey} busy={busy} startsAt="form" />
       </Stack>
     </form>
   )

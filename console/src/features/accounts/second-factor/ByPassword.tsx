@@ -1,6 +1,6 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { strings } from '../strings.ts'
+import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { CurrentPassword } from './CurrentPassword.tsx'
 
 export interface ByPasswordProps {
@@ -32,14 +32,7 @@ export const ByPassword = ({ children, action, hurts = false, run, close }: ByPa
       <Stack gap="md">
         <p style={{ margin: 0 }}>{children}</p>
         <CurrentPassword value={password} onChange={setPassword} failure={failure} isFirst />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            {strings.cancel}
-          </Button>
-          <Button type="submit" loading={busy} {...(hurts ? { color: 'red' } : {})}>
-            {action}
-          </Button>
-        </Group>
+        <DialogActions close={close} action={action} busy={busy} isDangerous={hurts} startsAt="form" />
       </Stack>
     </form>
   )

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../../ui/form/ReasonField.tsx'
 import { LinkButton } from '../../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../../ui/MoreMenu.tsx'
@@ -105,23 +106,15 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
   const { preview, opensDevices, mustType, labels, busy } = state
   const { data } = preview
   return (
-    <div className={classes.foot}>
-      <MoreMenu label={strings.more} curl={state.curl} />
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} data-autofocus={opensDevices || undefined}>
-          {strings.cancel}
-        </Button>
-        <Button
-          type="submit"
-          {...(labels.isDangerous === true ? { color: 'red' } : {})}
-          loading={busy}
-          data-autofocus={(!opensDevices && !mustType) || undefined}
-          disabled={!state.isReady}
-        >
-          {data?.secondPerson === true ? strings.requestApproval : labels.action}
-        </Button>
-      </Group>
-    </div>
+    <DialogActions
+      close={close}
+      action={data?.secondPerson === true ? strings.requestApproval : labels.action}
+      busy={busy}
+      isReady={state.isReady}
+      isDangerous={labels.isDangerous === true}
+      startsAt={opensDevices ? 'cancel' : mustType ? 'form' : 'action'}
+      aside={<MoreMenu label={strings.more} curl={state.curl} />}
+    />
   )
 }
 

@@ -8,15 +8,21 @@ export interface NewPassword {
   again: string
 }
 
+export interface NewPasswordFieldsProps<T extends NewPassword> {
+  form: UseFormReturnType<T>
+  /** The browser refuses to send the form without a password. */
+  required?: boolean
+}
+
 /** A new password and its confirmation. */
-export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFormReturnType<T> }) => (
+export const NewPasswordFields = <T extends NewPassword>({ form, required = false }: NewPasswordFieldsProps<T>) => (
   <>
     <PasswordInput
       label={strings.newPassword}
       description={passwordRules.text}
       name="new-password"
       autoComplete="new-password"
-      required
+      required={required}
       withAsterisk={false}
       {...form.getInputProps('newPassword')}
     />
@@ -24,7 +30,7 @@ export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFo
       label={strings.confirmPassword}
       name="new-password-again"
       autoComplete="new-password"
-      required
+      required={required}
       withAsterisk={false}
       {...form.getInputProps('again')}
     />
