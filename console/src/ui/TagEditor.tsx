@@ -2,17 +2,11 @@ import { Popover } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { lazily, useIdlePreload } from './lazily.tsx'
 import { strings } from './strings.ts'
+import type { TagFormProps } from './TagForm.tsx'
 
 const TagForm = lazily(async () => (await import('./TagForm.tsx')).TagForm)
 
-export interface TagEditorProps {
-  entityType: 'Agent' | 'Peripheral'
-  /** Ids of the tagged elements: host uuids, or `<uuid>|<deviceID>`; or a function that reads them when needed. */
-  elementIds: readonly string[] | (() => Promise<readonly string[]>)
-  /** Their current tags. If absent, tags can only be added. */
-  current?: readonly string[]
-  /** Called after a change. */
-  onChanged: () => void
+export interface TagEditorProps extends Omit<TagFormProps, 'close'> {
   /** The button that opens the editor. */
   children: (open: () => void) => ReactNode
 }

@@ -10,7 +10,6 @@ import { type Opens, openedHosts, tagsOpenText } from './policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
 import { opensByTags, tagChanges } from './policy/opens-by-tags.ts'
 import { strings } from './strings.ts'
-import type { TagEditorProps } from './TagEditor.tsx'
 import { tell, tellWithUndo } from './tell.ts'
 
 const tagFault = (name: string): string | null => {
@@ -32,7 +31,16 @@ const undoQuestion = (opens: Opens) => ({
   ...(openedHosts(opens) > 1 ? { reasonFor: strings.whyDevices } : {}),
 })
 
-type TagFormProps = Omit<TagEditorProps, 'children'> & { close: () => void }
+export interface TagFormProps {
+  entityType: 'Agent' | 'Peripheral'
+  /** Ids of the tagged elements: host uuids, or `<uuid>|<deviceID>`; or a function that reads them when needed. */
+  elementIds: readonly string[] | (() => Promise<readonly string[]>)
+  /** Their current tags. If absent, tags can only be added. */
+  current?: readonly string[]
+  /** Called after a change. */
+  onChanged: () => void
+  close: () => void
+}
 
 /** Requests of the tag editor. */
 const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {

@@ -8,7 +8,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './enrolment.module.css'
-import type { MadeToken } from './NewTokenForm.tsx'
+import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
 // Milliseconds between refreshes while the person who adds a host is waiting.

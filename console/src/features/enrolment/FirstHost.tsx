@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
-import type { MadeToken } from './NewTokenForm.tsx'
+import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
 /**

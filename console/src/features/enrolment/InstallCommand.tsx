@@ -2,7 +2,7 @@ import { CopyField } from '../../ui/CopyField.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './enrolment.module.css'
-import type { MadeToken } from './NewTokenForm.tsx'
+import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
 /** Shows the install command and the token separately, because the shell keeps commands in its history. */

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { createEnrollmentToken, getHashtags, type ResponseOf } from '@portcullis/contract'
+import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
@@ -11,9 +11,8 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
+import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
-
-export type MadeToken = ResponseOf<typeof createEnrollmentToken>
 
 /** Creates an enrolment token and shows its command once. */
 export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {

@@ -1,32 +1,14 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { Button } from '@mantine/core'
-import { type ReactNode, useId } from 'react'
+import { useId } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PendingBar } from '../../ui/table/PendingBar.tsx'
 import scrolling from '../../ui/table/scroller.module.css'
-import type { Selection } from '../../ui/table/useSelection.ts'
-import type { View } from '../../ui/useView.ts'
-import type { Line, NoticeList } from './line.ts'
 import { NoticeDrawer } from './NoticeDrawer.tsx'
 import { NoticeRow } from './NoticeRow.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
-import { useNoticeGrid } from './useNoticeGrid.ts'
-
-export interface NoticeGridProps {
-  list: NoticeList
-  label: string
-  view: View
-  /** Identity of the list with its filters. */
-  name: string
-  read: (size: number, signal: AbortSignal) => Promise<Line[]>
-  canDismiss: boolean
-  selection?: Selection<Line>
-  /** Shown if the list is empty. */
-  empty: ReactNode
-  /** Shown if no alert matches the filters. */
-  noMatch?: ReactNode
-}
+import { type NoticeGridProps, useNoticeGrid } from './useNoticeGrid.ts'
 
 /** A list of alerts for mouse and keyboard, with the drawer of the open one. */
 export const NoticeGrid = (props: NoticeGridProps) => {

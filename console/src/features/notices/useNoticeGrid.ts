@@ -1,12 +1,28 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Selection } from '../../ui/table/useSelection.ts'
 import { useKeys } from '../../ui/useKeys.ts'
-import type { Line } from './line.ts'
-import type { NoticeGridProps } from './NoticeGrid.tsx'
+import type { View } from '../../ui/useView.ts'
+import type { Line, NoticeList } from './line.ts'
 import { useNoticeActions } from './notice-actions.ts'
 import { strings } from './strings.ts'
 import { useNoticeRows } from './useNoticeRows.ts'
+
+export interface NoticeGridProps {
+  list: NoticeList
+  label: string
+  view: View
+  /** Identity of the list with its filters. */
+  name: string
+  read: (size: number, signal: AbortSignal) => Promise<Line[]>
+  canDismiss: boolean
+  selection?: Selection<Line>
+  /** Shown if the list is empty. */
+  empty: ReactNode
+  /** Shown if no alert matches the filters. */
+  noMatch?: ReactNode
+}
 
 // Two lines of text plus padding, two more on a phone; keep in sync with `.row`.
 const lineHeight = 52

@@ -2,7 +2,7 @@ import { Button, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { CallFailure } from '../../lib/problem.ts'
 import { refusalText } from './refusal.ts'
-import type { StepProps } from './SecondStep.tsx'
+import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
 
 const digits = 6

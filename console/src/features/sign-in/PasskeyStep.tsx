@@ -5,8 +5,8 @@ import { endPasskeyQuestion, passkeyRefusal, provePasskey } from '../../lib/pass
 import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { isOver, refusalText } from './refusal.ts'
-import type { StepProps } from './SecondStep.tsx'
 import classes from './sign-in.module.css'
+import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
 
 const refusalOf = (failure: unknown): string | null =>

@@ -3,21 +3,15 @@ import type { MfaRequired } from '@portcullis/contract'
 import { useState } from 'react'
 import { passkeysWork } from '../../lib/passkeys.ts'
 import { useServices } from '../../lib/services.tsx'
-import type { SecondFactor } from '../../lib/session.ts'
 import { CodeStep } from './CodeStep.tsx'
 import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
 import { isOver, suspensionText } from './refusal.ts'
 import classes from './sign-in.module.css'
+import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
 
 type Method = MfaRequired['methods'][number]
-
-export interface StepProps {
-  /** Signs in. Returns false if the server refused the factor and another attempt is possible. */
-  prove: (factor: SecondFactor, refusalOf: (failure: unknown) => string | null) => Promise<boolean>
-  refuse: (text: string | null) => void
-}
 
 export interface SecondStepProps {
   asked: MfaRequired

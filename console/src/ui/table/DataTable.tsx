@@ -1,39 +1,18 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
-import { type ReactNode, useId } from 'react'
-import type { LiveTopic } from '../../lib/live.ts'
+import { useId } from 'react'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
-import type { View } from '../useView.ts'
-import type { Column, RowSource } from './column.ts'
+import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
 import { HeaderRow } from './HeaderRow.tsx'
 import { PendingBar } from './PendingBar.tsx'
 import { Row } from './Row.tsx'
 import scrolling from './scroller.module.css'
 import { strings } from './strings.ts'
+import type { DataTableProps } from './table-props.ts'
 import { useColumnWidths } from './useColumnWidths.ts'
 import { type Grid, scrollLimit, useGrid } from './useGrid.ts'
-import type { Selection } from './useSelection.ts'
-
-export interface DataTableProps<RowData> {
-  /** Name of the rows, for screen readers. */
-  label: string
-  columns: readonly Column<RowData>[]
-  source: RowSource<RowData>
-  view: View
-  /** Live topics that reload the rows on the screen. */
-  topics: readonly LiveTopic[]
-  /** Address of a row's full page. */
-  hrefOf: (row: RowData) => string
-  /** Opens the full page instead of a drawer. */
-  opensPage?: boolean
-  selection?: Selection<RowData>
-  /** Shown if the list has no rows. */
-  empty: ReactNode
-  /** Receives the exact counts: all rows, and rows that match the filters. */
-  onCounts?: (counts: { total: number; filtered: number }) => void
-}
 
 interface RowsProps<RowData> extends Pick<DataTableProps<RowData>, 'source' | 'view' | 'hrefOf' | 'selection'> {
   gridId: string

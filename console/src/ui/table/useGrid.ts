@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { rowHeight } from '../theme/tokens.ts'
 import { useLatest } from '../useLatest.ts'
-import type { DataTableProps } from './DataTable.tsx'
+import type { DataTableProps } from './table-props.ts'
 import { useGridKeys } from './useGridKeys.ts'
 import { useRows } from './useRows.ts'
 
