@@ -35,6 +35,7 @@ const buildScenes = async () => {
 }
 
 const none = { agents: 0, peripherals: 0, attackTools: 0 }
+const noDevices = { agents: 0, peripherals: 0, attachments: 0 }
 const at = '2026-01-01T00:00:00.000Z'
 const preview: ResponseOf<typeof previewPolicy> = {
   computedAt: at,
@@ -55,6 +56,9 @@ const preview: ResponseOf<typeof previewPolicy> = {
     to: at,
     agents: 1,
     peripherals: 1,
+    attachments: 1,
+    blocked: noDevices,
+    changed: noDevices,
     newlyAllowed: none,
     newlyBlocked: none,
     worksAgain: none,

@@ -103,7 +103,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByRole('option', { name: /413C:2113/ }).click()
     expect(await page.getByRole('textbox', { name: 'Vendor ID' }).inputValue()).toBe('413C')
     await preview(page)
-      .getByText(/^Changes 1 device on 1 host: 1 will be allowed/)
+      .getByText(/^Changes 1 device on 1 host, \d+ attachments?: 1 will be allowed/)
       .waitFor()
     await page.getByRole('button', { name: 'Test against the last 30 days' }).click()
     await page.getByText(/1 device fewer than with the current rules/).waitFor()
@@ -143,7 +143,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Arm…' }).click()
     const gate = page.getByRole('dialog')
     // The rule allows the keyboard, but not the stick, the hostile stick and the attack tool.
-    await gate.getByText(/arming would have blocked 3 devices on 1 host/).waitFor()
+    await gate.getByText(/^Arming blocks 3 devices on 1 host/).waitFor()
     await gate.getByText('No rule allows it').first().waitFor()
     await gate.getByText('Known attack tool').waitFor()
     await gate.getByText(/1 attached attack tool stops working/).waitFor()

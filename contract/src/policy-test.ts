@@ -41,6 +41,7 @@ const policyTestAnswer = closed({
     description:
       'Blocked rows first, with attack tools before other devices, then the most frequently attached devices.',
   }),
+  prediction: Prediction,
 })
 
 const days = Type.Optional(
@@ -86,5 +87,5 @@ export const testPolicyDraft = operation({
     pageNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
     pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 50 })),
   }),
-  response: closed({ ...policyTestAnswer.properties, prediction: Prediction }),
+  response: policyTestAnswer,
 })

@@ -14,6 +14,16 @@ const counts = (description: string) =>
     { description },
   )
 
+const subject = (description: string) =>
+  closed(
+    {
+      agents: Type.Integer({ minimum: 0, description: 'Number of hosts with these devices.' }),
+      peripherals: Type.Integer({ minimum: 0, description: 'Number of devices.' }),
+      attachments: Type.Integer({ minimum: 0, description: 'Number of times they were attached in the period.' }),
+    },
+    { description },
+  )
+
 /**
  * The predicted effect of a change, with the hosts, devices and period that the server examined. All previews use the
  * same shape and the same function.
@@ -30,6 +40,14 @@ export const Prediction = closed({
     minimum: 0,
     description: 'Number of examined devices on these hosts. They are attached or were seen in the period.',
   }),
+  attachments: Type.Integer({
+    minimum: 0,
+    description: 'Number of times that the examined devices were attached in the period.',
+  }),
+  blocked: subject(
+    'Devices that an armed host blocks after the change when they are attached again. This is the result of the simulator.',
+  ),
+  changed: subject('Devices whose decision changes.'),
   newlyAllowed: counts('Devices whose decision changes from block to allow, on all hosts, armed or not.'),
   newlyBlocked: counts('Devices whose decision changes from allow to block, on all hosts, armed or not.'),
   worksAgain: closed(WorksAgain.properties, {

@@ -1,5 +1,5 @@
 import { Button, Group, Modal } from '@mantine/core'
-import { getPolicyTest, previewBulk, runBulk } from '@portcullis/contract'
+import { previewBulk, runBulk } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
@@ -8,7 +8,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
-import { worksAgainText } from '../../ui/policy/labels.ts'
+import { basisText, worksAgainText } from '../../ui/policy/labels.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { rereadPolicy } from '../../ui/policy/undo.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
@@ -27,13 +27,7 @@ const Question = ({ close }: { close: () => void }) => {
   const { busy, failure, isStored, run } = useChange()
   const preview = useQuery({
     queryKey: ['policy-test', 'today'],
-    queryFn: async ({ signal }) => {
-      const [bulk, test] = await Promise.all([
-        api.call(previewBulk, { body: everything, signal }),
-        api.call(getPolicyTest, { query: { days: 1, PageSize: 1 }, signal }),
-      ])
-      return { bulk, test }
-    },
+    queryFn: ({ signal }) => api.call(previewBulk, { body: everything, signal }),
     gcTime: 0,
     retry: false,
   })
@@ -48,8 +42,8 @@ const Question = ({ close }: { close: () => void }) => {
     })
   if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
   const data = preview.data
-  const again = data === undefined ? null : worksAgainText(data.bulk.worksAgain)
-  const needsReason = (data?.bulk.agents ?? 0) > 1
+  const again = data === undefined ? null : worksAgainText(data.worksAgain)
+  const needsReason = (data?.agents ?? 0) > 1
   return (
     <form
       className={classes.question}
@@ -61,19 +55,20 @@ const Question = ({ close }: { close: () => void }) => {
       {data === undefined ? (
         <p>{strings.approveTodayLoading}</p>
       ) : (
-        <p>
-          {strings.approveTodayEffect({
-            count: (
-              <strong key="count">
-                {strings.devicesOnHosts({
-                  devices: data.test.blocked.peripherals,
-                  hosts: data.test.blocked.agents,
+        <>
+          {data.prediction === null ? null : (
+            <p>
+              <strong>
+                {strings.approveTodayEffect({
+                  devices: data.prediction.newlyAllowed.peripherals,
+                  hosts: data.prediction.newlyAllowed.agents,
                 })}
-              </strong>
-            ),
-            hosts: data.bulk.agents,
-          })}
-        </p>
+              </strong>{' '}
+              {basisText(data.prediction)}
+            </p>
+          )}
+          <p>{strings.approveTodayHow({ hosts: data.agents })}</p>
+        </>
       )}
       {again === null ? null : (
         <p data-testid="works-again">

@@ -1,14 +1,12 @@
 import { Button, Group } from '@mantine/core'
-import { getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
+import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { testSentence } from '../../ui/policy/labels.ts'
+import { basisText, blockedText } from '../../ui/policy/labels.ts'
 import classes from './RuleEditor.module.css'
 import { strings } from './strings.ts'
-
-const days = 30
 
 /** Simulates the change over the last month and compares it with the current rules. */
 export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
@@ -46,10 +44,11 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
         </Group>
       ) : (
         <p>
-          {testSentence(answer.data.then)}{' '}
+          {blockedText(answer.data.then.blocked)}{' '}
           {difference === 0
             ? strings.sameAsNow
-            : (difference > 0 ? strings.moreThanNow : strings.fewerThanNow)({ devices: Math.abs(difference) })}
+            : (difference > 0 ? strings.moreThanNow : strings.fewerThanNow)({ devices: Math.abs(difference) })}{' '}
+          {basisText(answer.data.then.prediction)}
         </p>
       )}
       {isAsked && answer.error !== null ? <ErrorState failure={answer.error} inline /> : null}

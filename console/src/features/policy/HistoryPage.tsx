@@ -13,7 +13,7 @@ import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { openedHosts, openedText } from '../../ui/policy/labels.ts'
+import { basisText, changeText, openedHosts, openedText } from '../../ui/policy/labels.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
@@ -101,6 +101,11 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         <p aria-live="polite">
           {dryRun.data === undefined ? strings.restoreLoading : restoreText(dryRun.data)}{' '}
           {total > 0 ? strings.restoreHint : ''}
+        </p>
+      )}
+      {dryRun.data?.prediction === undefined || total === 0 ? null : (
+        <p>
+          {changeText(dryRun.data.prediction)?.text ?? strings.restoreNoDevices} {basisText(dryRun.data.prediction)}
         </p>
       )}
       {warning === null ? null : (

@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core'
-import { getPolicyTest, type PolicyTestRow } from '@portcullis/contract'
+import { getPolicyTest, type PolicyTestRow, type Prediction, predictedDays } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
@@ -13,7 +13,7 @@ import { Icon, kindIcon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { HostPicker } from '../../ui/policy/HostPicker.tsx'
-import { type TestTotals, testSentence } from '../../ui/policy/labels.ts'
+import { basisText, blockedText } from '../../ui/policy/labels.ts'
 import { TagPicker } from '../../ui/policy/TagPicker.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -86,7 +86,7 @@ const simulatorView: ViewSpec = {
   defaultColumns: columns.map(({ id }) => id),
 }
 
-const usualDays = '30'
+const usualDays = String(predictedDays)
 const idOf = (row: PolicyTestRow) => `${row.uuid}|${row.deviceID}`
 const hrefOf = (row: PolicyTestRow) => deviceAddress(row.uuid, row.deviceID)
 
@@ -140,7 +140,7 @@ export const SimulatorPage = () => {
   const view = useView('/inside/policy/simulator', simulatorView)
   const { filters } = view.state
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
-  const [totals, setTotals] = useState<{ of: string; totals: TestTotals } | null>(null)
+  const [shown, setShown] = useState<{ of: string; prediction: Prediction } | null>(null)
   const query = useMemo((): Record<string, string> => ({ ...filters, days: filters.days ?? usualDays }), [filters])
   const key = JSON.stringify(query)
   const source = useMemo(() => {
@@ -149,8 +149,8 @@ export const SimulatorPage = () => {
       ...rows,
       load: async (page: number, size: number, signal?: AbortSignal) => {
         const answer = await rows.load(page, size, signal)
-        // Each page of the response contains the totals.
-        setTotals({ of: key, totals: answer as unknown as TestTotals })
+        // Each page of the response contains the prediction.
+        setShown({ of: key, prediction: (answer as unknown as { prediction: Prediction }).prediction })
         return answer
       },
     }
@@ -167,8 +167,14 @@ export const SimulatorPage = () => {
       }
       filters={
         <div className={classes.bar}>
-          <p className={classes.sentence} aria-live="polite" data-stale={totals?.of !== key || undefined}>
-            <strong>{totals === null ? strings.simulatorLoading : testSentence(totals.totals)}</strong>{' '}
+          <p className={classes.sentence} aria-live="polite" data-stale={shown?.of !== key || undefined}>
+            {shown === null ? (
+              <strong>{strings.simulatorLoading}</strong>
+            ) : (
+              <>
+                <strong>{blockedText(shown.prediction.blocked)}</strong> {basisText(shown.prediction)}
+              </>
+            )}{' '}
             <span className={text.small}>
               {strings.simulatorIntro({
                 link: (text) => (

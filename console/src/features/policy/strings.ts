@@ -3,10 +3,10 @@ import { messages } from '../../lib/messages.ts'
 export const strings = messages({
   approveTodayStarted: 'Approving the devices attached to {hosts, plural, one {# host} other {# hosts}}.',
   approveTodayLoading: 'Counting attached devices…',
-  devicesOnHosts:
-    '{devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}',
   approveTodayEffect:
-    '{count} without a rule were attached in the last day. Devices that are still attached to {hosts, plural, one {the host} other {the # hosts}} will be approved there. No device stops working.',
+    'Allows {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}.',
+  approveTodayHow:
+    'Devices that are attached to {hosts, plural, one {the host} other {the # hosts}} now will be approved there. No device stops working.',
   whyDevices: 'Why these devices are allowed',
   emptyTitle: 'No rules yet. Armed hosts would block every device except hubs.',
   empty: 'To start, approve the devices that are attached today, each on its own host. Attack tools are left out.',
@@ -27,6 +27,7 @@ export const strings = messages({
   after: 'After',
   allDeleted: 'All rules and grants deleted.',
   restored: 'Version {version, number} restored.',
+  restoreNoDevices: 'Changes no devices.',
   restoreLoading: 'Computing the preview…',
   restoreHint: 'Armed hosts apply the change within a second. The history keeps every version, so you can undo this.',
   restoreVersion: 'Restore version {version, number}',
@@ -77,6 +78,7 @@ export const strings = messages({
   askDeleteRule: 'Delete rule…',
   readOnly: 'You can view rules. To change them, you need the Manager profile.',
   unchanged: 'No changes yet.',
+  preview: 'Preview',
   previewHint: 'The preview appears here when you choose devices and hosts.',
   moreActions: 'More actions',
   kinds: 'Kinds',

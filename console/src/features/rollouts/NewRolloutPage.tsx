@@ -14,7 +14,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
-import { basisText } from '../../ui/policy/labels.ts'
+import { armingText } from '../../ui/policy/labels.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -36,6 +36,13 @@ const mismatchText = ({ rings }: RolloutPlan): string => {
   const devices = rings.reduce((total, ring) => total + ring.mismatched.devices, 0)
   if (devices === 0) return ''
   return strings.mismatched({ devices, hosts })
+}
+
+/** Says what arming blocks, and which of these devices the rings do not count because they keep working for now. */
+const predictionText = ({ prediction, rings }: RolloutPlan): string => {
+  if (prediction === null) return ''
+  const spared = prediction.blocked.peripherals - rings.reduce((total, ring) => total + ring.predictedBlocks, 0)
+  return spared > 0 ? `${armingText(prediction)} ${strings.spared({ devices: spared })}` : armingText(prediction)
 }
 
 const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
@@ -72,7 +79,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         {[
           plan.outside === 0 ? strings.allInRings : strings.outsideRings({ count: plan.outside }),
           mismatchText(plan),
-          plan.prediction === null ? '' : basisText(plan.prediction),
+          predictionText(plan),
           ...plan.builds.map(({ architecture, version }) => strings.build({ architecture, version })),
         ]
           .filter((text) => text !== '')

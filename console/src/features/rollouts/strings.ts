@@ -104,6 +104,8 @@ export const strings = messages({
   faultRest: 'Ring {number} takes all remaining hosts, so it must be the last ring.',
   mismatched:
     '{devices, plural, one {# device has a kernel driver that is not allowed for its kind} other {# devices have a kernel driver that is not allowed for their kind}}; {hosts, plural, one {# host} other {# hosts}} would hold the port.',
+  spared:
+    '{devices, plural, one {# of these devices is attached now. It keeps working until it is unplugged, so it is not} other {# of these devices are attached now. They keep working until they are unplugged, so they are not}} among the predicted blocks.',
   build: '{architecture} gets {version}.',
   reasonWithCount: '{count, number}: {reason}',
   startArmingEffect:

@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core'
-import { getPolicyTest } from '@portcullis/contract'
+import { getPolicyTest, type Prediction, predictedDays } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deviceAddress } from '../../lib/addresses.ts'
@@ -8,7 +8,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
-import { type TestTotals, testSentence } from '../policy/labels.ts'
+import { basisText, blockedText, type Examined, type Subject } from '../policy/labels.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
 import text from '../text.module.css'
 import classes from './ArmGate.module.css'
@@ -18,32 +18,41 @@ import { strings } from './strings.ts'
 const periods = ['1', '7', '30', '90'] as const
 const shown = 6
 
-const sum = (all: readonly TestTotals[]): TestTotals | undefined =>
-  all.reduce<TestTotals | undefined>(
+type Simulated = Examined & { blocked: Subject }
+
+const sumOf = (one: Subject, other: Subject): Subject => ({
+  agents: one.agents + other.agents,
+  peripherals: one.peripherals + other.peripherals,
+  attachments: one.attachments + other.attachments,
+})
+
+/** Adds the simulations of single hosts. */
+const sum = (all: readonly Simulated[]): Simulated | undefined =>
+  all.reduce<Simulated | undefined>(
     (total, one) =>
-      total === undefined
-        ? one
-        : {
-            days: one.days,
-            agents: total.agents + one.agents,
-            peripherals: total.peripherals + one.peripherals,
-            attachments: total.attachments + one.attachments,
-            blocked: {
-              agents: total.blocked.agents + one.blocked.agents,
-              peripherals: total.blocked.peripherals + one.blocked.peripherals,
-              attachments: total.blocked.attachments + one.blocked.attachments,
-            },
-          },
+      total === undefined ? one : { ...one, ...sumOf(total, one), blocked: sumOf(total.blocked, one.blocked) },
     undefined,
   )
+
+const Sentence = ({ simulated }: { simulated: Simulated }) => (
+  <p data-testid="gate-sentence">
+    <strong>{blockedText(simulated.blocked)}</strong> {basisText(simulated)}
+  </p>
+)
+
+export interface ArmGateProps {
+  hosts: ArmHosts
+  /** The preview of arming, for hosts that the simulator cannot list; null while loading. */
+  prediction: Prediction | null
+}
 
 /**
  * Shows before arming which devices the policy would have blocked on these hosts. Attack tools come first, then the most
  * frequently attached devices.
  */
-export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
+export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
   const { api } = useServices()
-  const [days, setDays] = useState<string>('30')
+  const [days, setDays] = useState<string>(String(predictedDays))
   const queries = lookBacks(hosts)
   const test = useQuery({
     queryKey: ['policy-test', 'gate', queries, days],
@@ -58,10 +67,8 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
     retry: false,
     gcTime: 0,
   })
-  if (queries === null) {
-    return <p className={text.muted}>{strings.noHistory}</p>
-  }
-  const totals = test.data === undefined ? undefined : sum(test.data)
+  if (queries === null) return prediction === null ? null : <Sentence simulated={prediction} />
+  const totals = test.data === undefined ? undefined : sum(test.data.map((one) => one.prediction))
   const rows = (test.data ?? [])
     .flatMap(({ data }) => data)
     .toSorted(
@@ -84,9 +91,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
         ) : null
       ) : (
         <div data-stale={test.isPlaceholderData || undefined}>
-          <p data-testid="gate-sentence">
-            <strong>{testSentence(totals)}</strong>
-          </p>
+          <Sentence simulated={totals} />
           <ul className={classes.rows}>
             {rows.slice(0, shown).map((row) => (
               <li key={`${row.uuid}|${row.deviceID}`}>

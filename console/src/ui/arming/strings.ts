@@ -1,8 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
-  noHistory: 'A preview of past attachments is available for up to five hosts, one tag, or all hosts.',
-  title: 'Devices that arming would have blocked',
+  title: 'Devices that arming blocks',
   period: 'Period',
   loading: 'Checking past attachments…',
   attackTool: 'Attack tool',

@@ -1,31 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { basisText, previewSentence, tagsOpenText, testSentence } from './labels.ts'
+import { armingText, basisText, previewSentence, tagsOpenText } from './labels.ts'
 
-const preview = {
-  agents: 0,
-  peripherals: 0,
-  matching: { agents: 0, peripherals: 0 },
-  allowed: 0,
-  blocked: 0,
-  blockedNow: 0,
-}
+const none = { agents: 0, peripherals: 0, attackTools: 0 }
+const noDevices = { agents: 0, peripherals: 0, attachments: 0 }
+const unchanged = { changed: noDevices, newlyAllowed: none, newlyBlocked: none, stopsWorking: none }
+const devices = (peripherals: number) => ({ ...none, peripherals })
+const matching = { agents: 0, peripherals: 0 }
+const period = { from: '2031-04-04T10:11:12.000Z', to: '2031-05-04T10:11:12.000Z' }
 
 describe('previewSentence', () => {
   it('is red if devices stop working, and says how many', () => {
-    expect(previewSentence({ ...preview, agents: 4, peripherals: 12, allowed: 2, blocked: 10, blockedNow: 3 })).toEqual(
-      {
-        severity: 'red',
-        text: 'Changes 12 devices on 4 hosts: 2 will be allowed, 10 will be blocked. 3 attached devices stop working now.',
-      },
-    )
-    expect(previewSentence({ ...preview, agents: 1, peripherals: 1, blocked: 1, blockedNow: 1 }).text).toBe(
-      'Changes 1 device on 1 host: 1 will be blocked. 1 attached device stops working now.',
+    const many = {
+      changed: { agents: 4, peripherals: 12, attachments: 31 },
+      newlyAllowed: devices(2),
+      newlyBlocked: devices(10),
+      stopsWorking: devices(3),
+    }
+    expect(previewSentence({ matching, prediction: many })).toEqual({
+      severity: 'red',
+      text: 'Changes 12 devices on 4 hosts, 31 attachments: 2 will be allowed, 10 will be blocked. 3 attached devices stop working now.',
+    })
+    const one = {
+      changed: { agents: 1, peripherals: 1, attachments: 1 },
+      newlyAllowed: none,
+      newlyBlocked: devices(1),
+      stopsWorking: devices(1),
+    }
+    expect(previewSentence({ matching, prediction: one }).text).toBe(
+      'Changes 1 device on 1 host, 1 attachment: 1 will be blocked. 1 attached device stops working now.',
     )
   })
 
   it('distinguishes a rule without matches from one without changes', () => {
-    expect(previewSentence(preview).text).toBe('No change: no device attached or seen in the last 30 days matches.')
-    expect(previewSentence({ ...preview, matching: { agents: 2, peripherals: 5 } }).text).toBe(
+    expect(previewSentence({ matching, prediction: unchanged }).text).toBe(
+      'No change: no device attached or seen in the last 30 days matches.',
+    )
+    expect(previewSentence({ matching: { agents: 2, peripherals: 5 }, prediction: unchanged }).text).toBe(
       'No change: 5 matching devices on 2 hosts already have this outcome.',
     )
   })
@@ -47,35 +57,26 @@ describe('tagsOpenText', () => {
 })
 
 describe('basisText', () => {
-  it('states hosts, devices and the period', () => {
-    const period = {
-      computedAt: '2031-05-04T10:11:12.000Z',
-      from: '2031-04-04T10:11:12.000Z',
-      to: '2031-05-04T10:11:12.000Z',
-    }
-    const none = { agents: 0, peripherals: 0, attackTools: 0 }
-    const counts = { newlyAllowed: none, newlyBlocked: none, worksAgain: none, stopsWorking: none }
-    expect(basisText({ ...period, ...counts, agents: 1, peripherals: 12 })).toBe(
-      'Based on 12 devices on 1 host, attached or seen from 2031-04-04 10:11 to 2031-05-04 10:11 UTC.',
+  it('states the period, devices, hosts and attachments', () => {
+    expect(basisText({ ...period, agents: 7, peripherals: 9, attachments: 12 })).toBe(
+      'Based on the last 30 days: 9 devices on 7 hosts, 12 attachments.',
     )
+    const day = { from: '2031-05-03T10:11:12.000Z', to: period.to }
+    expect(basisText({ ...day, agents: 1, peripherals: 1, attachments: 1 })).toBe(
+      'Based on the last day: 1 device on 1 host, 1 attachment.',
+    )
+    expect(basisText({ ...period, ...noDevices })).toBe('Based on the last 30 days: no devices.')
   })
 })
 
-describe('testSentence', () => {
-  const totals = { days: 30, agents: 20, peripherals: 90, attachments: 400 }
-  it('counts devices, hosts and times', () => {
-    expect(testSentence({ ...totals, blocked: { agents: 9, peripherals: 14, attachments: 31 } })).toBe(
-      'Over the last 30 days, arming would have blocked 14 devices on 9 hosts, 31 times.',
+describe('armingText', () => {
+  it('states blocked devices in the same form as their basis', () => {
+    const examined = { ...period, agents: 20, peripherals: 90, attachments: 400 }
+    expect(armingText({ ...examined, blocked: { agents: 9, peripherals: 14, attachments: 31 } })).toBe(
+      'Arming blocks 14 devices on 9 hosts, 31 attachments. Based on the last 30 days: 90 devices on 20 hosts, 400 attachments.',
     )
-    expect(testSentence({ ...totals, days: 1, blocked: { agents: 1, peripherals: 1, attachments: 0 } })).toBe(
-      'Over the last day, arming would have blocked 1 device on 1 host.',
+    expect(armingText({ ...examined, blocked: noDevices })).toBe(
+      'Arming blocks no devices. Based on the last 30 days: 90 devices on 20 hosts, 400 attachments.',
     )
-  })
-  it('says that nothing would have been blocked, or that there is nothing to check', () => {
-    const none = { agents: 0, peripherals: 0, attachments: 0 }
-    expect(testSentence({ ...totals, blocked: none })).toBe(
-      'Over the last 30 days, arming would have blocked no devices on 20 hosts.',
-    )
-    expect(testSentence({ ...totals, peripherals: 0, blocked: none })).toContain('nothing to check')
   })
 })

@@ -6,7 +6,7 @@ export type Preview = ResponseOf<typeof previewPolicy>
 
 export const hosts = (count: number): string => strings.hostCount({ count })
 export const devices = (count: number): string => strings.deviceCount({ count })
-const minuteText = (time: string): string => time.slice(0, 16).replace('T', ' ')
+const dayMs = 86_400_000
 
 /** Says which blocked devices work again; null if none. Attack tools come first. */
 export const worksAgainText = ({
@@ -55,28 +55,40 @@ export const tagsOpenText = (opens: Opens): { severity: Severity; text: string }
   }
 }
 
-/** Says which devices, hosts and times a prediction is based on. */
-export const basisText = ({ agents, peripherals, from, to }: Prediction): string =>
-  strings.basis({
-    devices: peripherals,
-    hosts: agents,
-    from: minuteText(from),
-    to: minuteText(to),
-  })
+/** The devices of a prediction, with their hosts and attachments. */
+export type Subject = Prediction['blocked']
 
-/** Summarizes what a change of the rules would do. */
-export const previewSentence = (
-  preview: Pick<Preview, 'agents' | 'peripherals' | 'matching' | 'allowed' | 'blocked' | 'blockedNow'>,
-): { severity: Severity; text: string } => {
-  const { agents, peripherals, matching, allowed, blocked, blockedNow } = preview
-  if (peripherals === 0) {
-    const text =
-      matching.peripherals === 0
-        ? strings.noMatch
-        : strings.sameOutcome({ devices: matching.peripherals, hosts: matching.agents })
-    return { severity: 'neutral', text }
-  }
-  const common = { devices: peripherals, hosts: agents }
+/** What a prediction examined. */
+export type Examined = Subject & Pick<Prediction, 'from' | 'to'>
+
+/** Says which period, devices, hosts and attachments a prediction is based on. */
+export const basisText = ({ agents, peripherals, attachments, from, to }: Examined): string => {
+  const days = Math.round((Date.parse(to) - Date.parse(from)) / dayMs)
+  return peripherals === 0
+    ? strings.basisEmpty({ days })
+    : strings.basis({ days, devices: peripherals, hosts: agents, attachments })
+}
+
+/** Says which devices armed hosts block. */
+export const blockedText = ({ agents, peripherals, attachments }: Subject): string =>
+  peripherals === 0
+    ? strings.armingBlocksNothing
+    : strings.armingBlocks({ devices: peripherals, hosts: agents, attachments })
+
+/** Says which devices armed hosts block, and what this is based on. */
+export const armingText = (prediction: Examined & Pick<Prediction, 'blocked'>): string =>
+  `${blockedText(prediction.blocked)} ${basisText(prediction)}`
+
+type Changed = Pick<Prediction, 'changed' | 'newlyAllowed' | 'newlyBlocked' | 'stopsWorking'>
+
+/** Summarizes which devices a change allows and blocks; null if none. */
+export const changeText = (prediction: Changed): { severity: Severity; text: string } | null => {
+  const { agents, peripherals, attachments } = prediction.changed
+  if (peripherals === 0) return null
+  const allowed = prediction.newlyAllowed.peripherals
+  const blocked = prediction.newlyBlocked.peripherals
+  const blockedNow = prediction.stopsWorking.peripherals
+  const common = { devices: peripherals, hosts: agents, attachments }
   const change =
     blocked === 0
       ? strings.changesAllowed({ ...common, allowed })
@@ -89,21 +101,15 @@ export const previewSentence = (
   }
 }
 
-/** Totals of a simulation over inventory and history. */
-export interface TestTotals {
-  days: number
-  agents: number
-  peripherals: number
-  attachments: number
-  blocked: { agents: number; peripherals: number; attachments: number }
-}
-
-/** Summarizes what arming would have blocked. */
-export const testSentence = ({ days, agents, peripherals, blocked }: TestTotals): string => {
-  if (peripherals === 0) return strings.testEmpty({ days })
-  if (blocked.peripherals === 0) return strings.testNoBlocks({ days, hosts: agents })
-  const common = { days, devices: blocked.peripherals, hosts: blocked.agents }
-  return blocked.attachments === 0
-    ? strings.testBlocks(common)
-    : strings.testBlocksTimes({ ...common, times: blocked.attachments })
-}
+/** Summarizes what a change of the rules would do. */
+export const previewSentence = ({
+  matching,
+  prediction,
+}: Pick<Preview, 'matching'> & { prediction: Changed }): { severity: Severity; text: string } =>
+  changeText(prediction) ?? {
+    severity: 'neutral',
+    text:
+      matching.peripherals === 0
+        ? strings.noMatch
+        : strings.sameOutcome({ devices: matching.peripherals, hosts: matching.agents }),
+  }

@@ -57,23 +57,21 @@ export const strings = messages({
   newlyAllows: 'This change newly allows devices on {hosts, plural, one {# host} other {# hosts}}.',
   blockedWorkAgain: 'Blocked devices will work again there.',
   basis:
-    'Based on {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, attached or seen from {from} to {to} UTC.',
+    '{days, plural, one {Based on the last day} other {Based on the last # days}}: {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
+  basisEmpty: '{days, plural, one {Based on the last day} other {Based on the last # days}}: no devices.',
+  armingBlocks:
+    'Arming blocks {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
+  armingBlocksNothing: 'Arming blocks no devices.',
   noMatch: 'No change: no device attached or seen in the last 30 days matches.',
   sameOutcome:
     'No change: {devices, plural, one {# matching device} other {# matching devices}} on {hosts, plural, one {# host} other {# hosts}} already {devices, plural, one {has} other {have}} this outcome.',
   changesAllowed:
-    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}: {allowed, number} will be allowed.',
+    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}: {allowed, number} will be allowed.',
   changesBlocked:
-    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}: {blocked, number} will be blocked.',
+    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}: {blocked, number} will be blocked.',
   stopsNow: '{count, plural, one {# attached device stops} other {# attached devices stop}} working now.',
   changesBoth:
-    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}: {allowed, number} will be allowed, {blocked, number} will be blocked.',
-  testEmpty:
-    '{days, plural, one {Over the last day} other {Over the last # days}}, no device was attached to these hosts, so there is nothing to check.',
-  testNoBlocks:
-    '{days, plural, one {Over the last day} other {Over the last # days}}, arming would have blocked no devices on {hosts, plural, one {# host} other {# hosts}}.',
-  testBlocks:
-    '{days, plural, one {Over the last day} other {Over the last # days}}, arming would have blocked {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}.',
+    'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}: {allowed, number} will be allowed, {blocked, number} will be blocked.',
   vidFormat: 'Enter four hex digits, such as 0781.',
   pidFormat: 'Enter four hex digits, such as 5571.',
   pidNeedsVid: 'A product ID also needs a vendor ID.',
@@ -115,7 +113,5 @@ export const strings = messages({
   stopsWorkingNow: 'Stops working now',
   willBeBlocked: 'Will be blocked',
   blockedOnceArmed: 'Blocked once armed',
-  testBlocksTimes:
-    '{days, plural, one {Over the last day} other {Over the last # days}}, arming would have blocked {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {times, plural, one {# time} other {# times}}.',
   doneOnAll: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on all hosts.',
 })

@@ -133,7 +133,7 @@ const Body = (props: BulkActionProps) => {
       }}
     >
       <Effect state={state} />
-      {action === 'arm' ? <ArmGate hosts={hosts} /> : null}
+      {action === 'arm' ? <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} /> : null}
       <Fields state={state} action={action} />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Foot state={state} close={close} />

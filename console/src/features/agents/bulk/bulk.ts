@@ -139,7 +139,8 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
   if (unchanged > 0) lines.push({ text: bulkLabels[action].unchanged({ count: unchanged }), severity: null })
   if (disconnected > 0 && action !== 'delete' && action !== 'cancelCommands')
     lines.push({ text: strings.disconnectedHosts({ hosts: disconnected }), severity: null })
-  if (prediction !== null) lines.push({ text: basisText(prediction), severity: null })
+  // When arming, the simulation above states what its numbers are based on.
+  if (prediction !== null && action !== 'arm') lines.push({ text: basisText(prediction), severity: null })
   return lines
 }
 

@@ -77,10 +77,18 @@ type Group = keyof Outcome
 
 export type Counts = Prediction['newlyAllowed']
 
+/** How often devices were attached in the period. */
+export interface Attachments {
+  all: number
+  blocked: number
+  changed: number
+}
+
 /** Counts of the examined devices. */
 export interface Totals extends Record<Group, Counts> {
   agents: number
   peripherals: number
+  attachments: Attachments
 }
 
 /** Returns the states whose outcome passes the test. */
@@ -102,7 +110,7 @@ export const ranksOf = (effects: Effects, only: 'allow' | 'block' | 'changed' | 
 /** Counts hosts and devices, from devices by state and hosts by the states of their devices. */
 export const totalsOf = (
   effects: Effects,
-  devices: readonly { state: number; n: number }[],
+  devices: readonly { state: number; n: number; times: number }[],
   hosts: readonly { states: readonly number[]; n: number }[],
 ): Totals => {
   const outcomes = new Map(devices.map(({ state }) => [state, outcomeOf(state, effects)]))
@@ -117,9 +125,16 @@ export const totalsOf = (
       if (states.some((state) => outcomes.get(state)?.[group] === true)) counts.agents += n
     return counts
   }
+  const timesOf = (group: Group): number =>
+    devices.reduce((sum, { state, times }) => (outcomes.get(state)?.[group] === true ? sum + times : sum), 0)
   return {
     agents: hosts.reduce((sum, { n }) => sum + n, 0),
     peripherals: devices.reduce((sum, { n }) => sum + n, 0),
+    attachments: {
+      all: devices.reduce((sum, { times }) => sum + times, 0),
+      blocked: timesOf('blocked'),
+      changed: timesOf('changed'),
+    },
     blocked: countsOf('blocked'),
     changed: countsOf('changed'),
     newlyAllowed: countsOf('newlyAllowed'),

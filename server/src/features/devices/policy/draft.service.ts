@@ -131,7 +131,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
         if (blockedNow > 0)
           warnings.push({
             code: 'blocks-present',
-            text: `${blockedNow} devices attached to armed hosts will stop working.`,
+            text: `${blockedNow} ${blockedNow === 1 ? 'device' : 'devices'} attached to armed hosts will stop working.`,
             ruleId: null,
           })
         const opened = await newlyAllowed.measure(tx, rules, new Date(clock.now()))

@@ -52,35 +52,26 @@ export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTe
   const run = (selection: TestSelection, changeOf: (tx: Tx) => Promise<Change>) =>
     longRead(async (tx) => {
       const { page, days = predictedDays } = selection
-      const {
-        stated,
-        totals,
-        page: list,
-      } = await predict(tx, { ...(await changeOf(tx)), mode: 'Armed' }, scopeOf(selection))
-      const { computedAt, agents, peripherals } = stated
-      const { attachments: attached, rows } = await list(page)
-      const { blocked } = totals
+      const predicted = await predict(tx, { ...(await changeOf(tx)), mode: 'Armed' }, scopeOf(selection))
+      const { stated } = predicted
+      const { computedAt, agents, peripherals, attachments, blocked } = stated
+      const rows = await predicted.page(page)
       const filtered = { allow: peripherals - blocked.peripherals, block: blocked.peripherals }
       return {
-        stated,
-        answer: {
-          ...{ computedAt, days, agents, peripherals, attachments: attached.all },
-          blocked: { agents: blocked.agents, peripherals: blocked.peripherals, attachments: attached.blocked },
-          recordsTotal: peripherals,
-          recordsFiltered: page.only === null ? peripherals : filtered[page.only],
-          data: rows.map(rowView),
-        },
+        ...{ computedAt, days, agents, peripherals, attachments, blocked },
+        recordsTotal: peripherals,
+        recordsFiltered: page.only === null ? peripherals : filtered[page.only],
+        data: rows.map(rowView),
+        prediction: stated,
       }
     })
 
   return {
     /** The stored decisions are already those of an armed host. */
-    inForce: async (selection: TestSelection) => (await run(selection, async () => ({}))).answer,
+    inForce: (selection: TestSelection) => run(selection, async () => ({})),
 
-    ofDraft: async (actor: Actor, draft: PolicyDraft, selection: TestSelection) => {
-      const { answer, stated } = await run(selection, async (tx) => ({ rules: await drafts.rulesOf(tx, actor, draft) }))
-      return { ...answer, prediction: stated }
-    },
+    ofDraft: (actor: Actor, draft: PolicyDraft, selection: TestSelection) =>
+      run(selection, async (tx) => ({ rules: await drafts.rulesOf(tx, actor, draft) })),
   }
 }
 

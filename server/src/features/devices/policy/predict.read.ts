@@ -43,12 +43,6 @@ export interface Redecided {
   classes: readonly DecidedClass[]
 }
 
-/** How often devices were attached in the period. */
-export interface Attachments {
-  all: number
-  blocked: number
-}
-
 /** A host that is armed, with counts of its devices. */
 export interface PredictedHost {
   agentId: string
@@ -91,6 +85,14 @@ export interface Asked {
   effects: Effects
   /** Null: rules and tags change no decision. */
   redecided: Redecided | null
+}
+
+/** What `totals` counts besides devices and hosts. */
+export interface Counted {
+  /** The effect of arming on each host, without hosts where it has no effect. */
+  isEachHost: boolean
+  /** How often the devices were attached in the period. Otherwise, those numbers are 0. */
+  isTimed: boolean
 }
 
 const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
@@ -229,6 +231,15 @@ const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlF
 /** Selects the attachments of a device in the period, in UTC days. */
 const inPeriod = (since: Date): SqlFragment => sql`y.day >= (${since}::timestamptz at time zone 'UTC')::date`
 
+/** Joins the number of attachments `t.n` of devices `d` in the period, if they are counted. */
+const timed = (examined: Examined): SqlFragment => sql`
+  left join (
+    select y.agent_id, y.device_id, sum(y.n)::int as n from attachment_days y
+    where ${inPeriod(examined.since)}
+      ${examined.hosts === null ? raw('') : sql`and y.agent_id in (select h.agent_id from ${hostsOf(examined)} h)`}
+    group by y.agent_id, y.device_id) t
+  on t.agent_id = d.agent_id and t.device_id = d.device_id`
+
 const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceId", m.vid, m.pid, m.vendor,
   coalesce(nullif(m.product, ''), d.product) as product,
   coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.state & ${stateBits.isTool} <> 0 as "isTool",
@@ -279,40 +290,42 @@ export const createPredictRead = () => ({
       group by 1, 2, 3, 4, 5, 6`)
   },
 
-  /**
-   * Counts the examined devices. `isEachHost`: also returns the effect of arming on each host, without hosts where it
-   * has no effect.
-   */
+  /** Counts the examined devices, their hosts and their attachments. */
   totals: async (
     q: Queryable,
     asked: Asked,
-    isEachHost: boolean,
+    { isEachHost, isTimed }: Counted,
   ): Promise<{ totals: Totals; hosts: PredictedHost[] }> => {
-    const { effects } = asked
+    const { effects, examined } = asked
     const willBlock = statesOf(effects, (outcome) => outcome.willBlock)
     const mismatched = statesOf(effects, (outcome) => outcome.mismatched)
     const eachHost = sql`
       union all
-      select null, null, coalesce(sum(m.n) filter (where m.state = any(${willBlock}::int[])), 0)::int, m.agent_id,
+      select null, null, 0, coalesce(sum(m.n) filter (where m.state = any(${willBlock}::int[])), 0)::int, m.agent_id,
         coalesce(sum(m.n) filter (where m.state = any(${mismatched}::int[])), 0)::int
       from m where m.state = any(${[...new Set([...willBlock, ...mismatched])]}::int[]) group by m.agent_id`
     const found = await q.query<{
       state: number | null
       states: number[] | null
+      times: number
       n: number
       agentId: string | null
       mismatched: number | null
     }>(sql`
-      with m as materialized (select d.agent_id, d.state, count(*)::int as n from (${predicted(asked)}) d group by d.agent_id, d.state)
-      select m.state, null::int[] as states, sum(m.n)::int as n, null::uuid as "agentId", null::int as mismatched from m group by m.state
+      with m as materialized (
+        select d.agent_id, d.state, count(*)::int as n, ${isTimed ? raw('coalesce(sum(t.n), 0)::int') : raw('0')} as times
+        from (${predicted(asked)}) d ${isTimed ? timed(examined) : raw('')} group by d.agent_id, d.state)
+      select m.state, null::int[] as states, sum(m.times)::int as times, sum(m.n)::int as n, null::uuid as "agentId",
+        null::int as mismatched
+      from m group by m.state
       union all
-      select null, s.states, count(*)::int, null, null
+      select null, s.states, 0, count(*)::int, null, null
       from (select array_agg(m.state order by m.state) as states from m group by m.agent_id) s group by s.states
       ${isEachHost ? eachHost : raw('')}`)
     return {
       totals: totalsOf(
         effects,
-        found.flatMap(({ state, n }) => (state === null ? [] : [{ state, n }])),
+        found.flatMap(({ state, n, times }) => (state === null ? [] : [{ state, n, times }])),
         found.flatMap(({ states, n }) => (states === null ? [] : [{ states, n }])),
       ),
       hosts: found.flatMap(({ agentId, n, mismatched }) =>
@@ -321,35 +334,18 @@ export const createPredictRead = () => ({
     }
   },
 
-  /** Returns devices by number of attachments, blocked ones first, and the total number of attachments. */
-  page: async (
-    q: Queryable,
-    asked: Asked,
-    { only, limit, offset }: PredictedPage,
-  ): Promise<{ attachments: Attachments; rows: PredictedRow[] }> => {
+  /** Returns devices by number of attachments, blocked ones first. */
+  page: (q: Queryable, asked: Asked, { only, limit, offset }: PredictedPage): Promise<PredictedRow[]> => {
     const { examined, effects } = asked
-    const blocked = statesOf(effects, (outcome) => outcome.blocked)
-    const found = await q.query<PredictedRow & { all: number; blocked: number; agentId: string | null }>(sql`
+    return q.query<PredictedRow>(sql`
       with d as materialized (
-        select d.*, coalesce(n.n, 0) as n, (${ranksOf(effects, only)}::smallint[])[d.state + 1] as rank from (${predicted(asked)}) d
-        left join (
-          select y.agent_id, y.device_id, sum(y.n)::int as n from attachment_days y
-          where ${inPeriod(examined.since)} group by y.agent_id, y.device_id) n
-        on n.agent_id = d.agent_id and n.device_id = d.device_id),
+        select d.*, coalesce(t.n, 0) as n, (${ranksOf(effects, only)}::smallint[])[d.state + 1] as rank
+        from (${predicted(asked)}) d ${timed(examined)}),
       s as (
         select d.* from d where d.rank > 0
         order by d.rank, d.n desc, d.last_seen desc, d.agent_id, d.device_id limit ${limit}::int offset ${offset}::bigint)
-      select t."all", t.blocked, x.*
-      from (
-        select coalesce(sum(d.n), 0)::int as "all", coalesce(sum(d.n) filter (where d.state = any(${blocked}::int[])), 0)::int as blocked
-        from d) t
-      left join (select ${rowColumns}, s.n as attachments, s.rank, s.last_seen as seen from ${rowTables}) x on true
-      order by x.rank, x.attachments desc, x.seen desc, x."agentId", x."deviceId"`)
-    const [first] = found
-    return {
-      attachments: { all: first?.all ?? 0, blocked: first?.blocked ?? 0 },
-      rows: found.filter(({ agentId }) => agentId !== null),
-    }
+      select ${rowColumns}, s.n as attachments from ${rowTables}
+      order by s.rank, s.n desc, s.last_seen desc, s.agent_id, s.device_id`)
   },
 
   /** Returns the devices whose decision changes, most severe first. */

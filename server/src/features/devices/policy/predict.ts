@@ -10,7 +10,6 @@ import { decideAfter, groupHosts } from './after-change.ts'
 import type { Effects, Totals } from './device-states.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import {
-  type Attachments,
   createPredictRead,
   type Examined,
   type PredictedHost,
@@ -42,6 +41,8 @@ export interface PredictionScope {
   days?: number
   /** Also returns the effect on each host. */
   isEachHost?: boolean
+  /** False: does not count attachments, for callers that show none. */
+  isTimed?: boolean
 }
 
 /** The effect of a change on the examined hosts. */
@@ -51,8 +52,8 @@ export interface Predicted {
   totals: Totals
   /** The effect of arming on each host, without hosts that block nothing. Empty unless the scope requests it. */
   hosts: readonly PredictedHost[]
-  /** Returns devices with their decisions, and the total number of attachments. */
-  page(page: PredictedPage): Promise<{ attachments: Attachments; rows: PredictedRow[] }>
+  /** Returns devices with their decisions. */
+  page(page: PredictedPage): Promise<PredictedRow[]>
   /** Returns the first devices whose decision changes. */
   changed(limit: number): Promise<PredictedRow[]>
 }
@@ -66,6 +67,21 @@ export interface PredictDeps {
 }
 
 const dayMs = 86_400_000
+
+/** Returns the part of the totals that every preview shows. */
+const statedOf = (totals: Totals, from: Date, to: Date): Prediction => {
+  const { agents, peripherals, attachments, newlyAllowed, newlyBlocked, worksAgain, stopsWorking } = totals
+  const subject = (group: 'blocked' | 'changed') => ({
+    agents: totals[group].agents,
+    peripherals: totals[group].peripherals,
+    attachments: attachments[group],
+  })
+  return {
+    ...{ computedAt: to.toISOString(), from: from.toISOString(), to: to.toISOString() },
+    ...{ agents, peripherals, attachments: attachments.all, blocked: subject('blocked'), changed: subject('changed') },
+    ...{ newlyAllowed, newlyBlocked, worksAgain, stopsWorking },
+  }
+}
 
 /** Returns a function that applies tag changes to the tags of a host. */
 const tagsAfter = (changes: readonly HostTagChange[]) => {
@@ -148,7 +164,8 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
    * function, so they all return the same hosts, devices and times.
    */
   const predict = async (q: Queryable, change: Change, scope: PredictionScope = {}): Promise<Predicted> => {
-    const { hosts: condition = null, isEveryGrade = false, days = predictedDays, isEachHost = false } = scope
+    const { hosts: condition = null, isEveryGrade = false, days = predictedDays } = scope
+    const { isEachHost = false, isTimed = true } = scope
     const to = clock.now()
     const examined: Examined = { hosts: condition, isEveryGrade, since: new Date(to - days * dayMs) }
     const effects: Effects = {
@@ -158,14 +175,9 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     }
     const redecided = await decided(q, change)
     const asked = { examined, effects, redecided }
-    const { totals, hosts } = await read.totals(q, asked, isEachHost)
-    const { agents, peripherals, newlyAllowed, newlyBlocked, worksAgain, stopsWorking } = totals
-    const now = new Date(to).toISOString()
+    const { totals, hosts } = await read.totals(q, asked, { isEachHost, isTimed })
     return {
-      stated: {
-        ...{ computedAt: now, from: examined.since.toISOString(), to: now, agents, peripherals },
-        ...{ newlyAllowed, newlyBlocked, worksAgain, stopsWorking },
-      },
+      stated: statedOf(totals, examined.since, new Date(to)),
       totals,
       hosts,
       page: (page) => read.page(q, asked, page),

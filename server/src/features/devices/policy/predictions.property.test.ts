@@ -276,12 +276,13 @@ const countsOf = (some: readonly Known[]) => ({
 const blocks = ({ row }: Known): boolean => row.decision === 'block'
 
 /** Returns the scope that each existing preview reports. */
-const basisOf = ({ computedAt, from, to, agents, peripherals }: Prediction) => ({
+const basisOf = ({ computedAt, from, to, agents, peripherals, attachments }: Prediction) => ({
   computedAt,
   from,
   to,
   agents,
   peripherals,
+  attachments,
 })
 
 describe('predictions', () => {
@@ -318,20 +319,35 @@ describe('predictions', () => {
           hashtags: [change.name],
           filter: {},
         })
+        const timesOf = new Map((inForce.data as Row[]).map((one) => [keyOf(one.uuid, one.deviceID), one]))
+        const attachmentsOf = (some: readonly Known[]): number =>
+          some.reduce((sum, { key }) => sum + (timesOf.get(key)?.attachments ?? 0), 0)
+        const subjectOf = (some: readonly Known[]) => {
+          const { agents, peripherals } = countsOf(some)
+          return { agents, peripherals, attachments: attachmentsOf(some) }
+        }
         const basis = {
           computedAt: new Date(t.clock.now()).toISOString(),
           from: new Date(since).toISOString(),
           to: new Date(t.clock.now()).toISOString(),
           agents: new Set(before.map(({ agent }) => agent)).size,
           peripherals: before.length,
+          attachments: attachmentsOf(before),
         }
-        for (const { prediction } of [ruled, simulated, armed, freed, approved, tagged, listed])
+        for (const { prediction } of [ruled, simulated, inForce, armed, freed, approved, tagged, listed])
           expect(basisOf(prediction)).toEqual(basis)
         const { computedAt, agents: examined, peripherals } = basis
         expect(inForce).toMatchObject({ computedAt, days, agents: examined, peripherals, recordsTotal: peripherals })
         expect(listed.prediction).toEqual(tagged.prediction)
         const { newlyAllowed, newlyBlocked } = ruled.prediction as Prediction
         expect(simulated.prediction).toMatchObject({ newlyAllowed, newlyBlocked })
+        // The preview and the simulation of a draft count the same, and so do the simulator and the arming dialog.
+        const { blocked, changed } = ruled.prediction as Prediction
+        expect(simulated.prediction).toMatchObject({ blocked, changed })
+        expect(simulated.blocked).toEqual(blocked)
+        expect(changed).toMatchObject({ agents: ruled.agents, peripherals: ruled.peripherals })
+        expect(inForce.blocked).toEqual(subjectOf(before.filter(blocks)))
+        expect(armed.prediction.blocked).toEqual(inForce.blocked)
         expect([ruled.allowed, ruled.blocked]).toEqual([newlyAllowed.peripherals, newlyBlocked.peripherals])
         expect(simulated.blocked.peripherals).toBe(inForce.blocked.peripherals + ruled.blocked - ruled.allowed)
 
@@ -347,7 +363,9 @@ describe('predictions', () => {
           ...basis,
           agents: new Set(toArm.map(({ agent }) => agent)).size,
           peripherals: toArm.length,
+          attachments: attachmentsOf(toArm),
         })
+        expect(planned.prediction.blocked).toEqual(subjectOf(toArm.filter(blocks)))
         const stopsAtArming = (one: Known): boolean =>
           isAttached(one) && blocks(one) && (arming.applyToPresent || one.row.rule !== 'default')
         expect(planned.prediction.stopsWorking).toEqual(countsOf(toArm.filter(stopsAtArming)))
@@ -355,10 +373,6 @@ describe('predictions', () => {
         expect(planned.rings[0].predictedBlocks).toBe(willBlock.length)
         for (const host of planned.hosts as { uuid: string; predictedBlocks: number }[])
           expect(host.predictedBlocks).toBe(willBlock.filter(({ agent }) => agent.agentId === host.uuid).length)
-        expect(inForce.blocked).toMatchObject({
-          agents: countsOf(before.filter(blocks)).agents,
-          peripherals: before.filter(blocks).length,
-        })
         expect(armed.blocked.peripherals).toBe(before.filter((one) => isAttached(one) && blocks(one)).length)
 
         // The change is made, and the prediction comes true.
@@ -404,19 +418,19 @@ describe('predictions', () => {
         if (change.what !== 'rules') return
 
         // The rule preview and the simulator name exactly the devices whose decision changed.
-        const changed = before.filter((one) => blocks(one) !== blocks(now(one)))
+        const changedDevices = before.filter((one) => blocks(one) !== blocks(now(one)))
         const effects = ruled.effects as PolicyEffect[]
         expect(new Map(effects.map((one) => [keyOf(one.uuid, one.deviceID), one.after]))).toEqual(
-          new Map(changed.map((one) => [one.key, now(one).row.decision])),
+          new Map(changedDevices.map((one) => [one.key, now(one).row.decision])),
         )
         const rows = (await post('policy/test', { draft: {}, days, pageSize: 1000 })).data as Row[]
         expect(new Map(rows.map((one) => [keyOf(one.uuid, one.deviceID), one.decision]))).toEqual(
           new Map(before.map((one) => [one.key, now(one).row.decision])),
         )
         expect(simulated.blocked.peripherals).toBe(before.filter((one) => blocks(now(one))).length)
-        const timesOf = new Map((inForce.data as Row[]).map((one) => [keyOf(one.uuid, one.deviceID), one]))
         for (const { uuid, deviceID, lastSeen, attachments } of effects)
           expect(timesOf.get(keyOf(uuid, deviceID))).toMatchObject({ lastSeen, attachments })
+        expect(changed.attachments).toBe(attachmentsOf(changedDevices))
       }),
       { numRuns: 12, endOnFailure: true, examples },
     )

@@ -51,10 +51,10 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 export const createTagGate = (deps: TagGateDeps) => {
   const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
   /** Predicts the effect of tag changes on the hosts that they name. */
-  function predicted(q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> {
+  function predicted(q: Queryable, changes: readonly HostTagChange[], isTimed = false): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
     const isNamed = changes.every(({ agentIds }) => agentIds !== null)
-    return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null })
+    return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null, isTimed })
   }
 
   /** Counts hosts on which a tag change newly allows devices or changes an option that a tag sets. */
@@ -150,7 +150,7 @@ export const createTagGate = (deps: TagGateDeps) => {
     return {
       newlyAllowed: hosts,
       secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', hosts })),
-      prediction: (await predicted(q, changes)).stated,
+      prediction: (await predicted(q, changes, true)).stated,
     }
   }
 

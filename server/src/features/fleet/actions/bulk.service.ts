@@ -370,7 +370,7 @@ export const createBulk = (deps: BulkDeps) => {
     /** Counts the blocked devices that work again after an action on hosts. */
     worksAgain: async (tx: Tx, { action, uuids, hashtags = [] }: BulkRelease): Promise<WorksAgain> => {
       const change = changeOf({ action, hashtags: [...hashtags] }, uuids)
-      return (await predict(tx, change ?? {}, { hosts: read.named(uuids) })).stated.worksAgain
+      return (await predict(tx, change ?? {}, { hosts: read.named(uuids), isTimed: false })).stated.worksAgain
     },
   }
 }

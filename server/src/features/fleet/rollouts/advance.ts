@@ -84,16 +84,24 @@ const commandOf = (row: RolloutRow, agentId: string, architecture: string): Comm
   return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
 }
 
-/** Predicts what arming blocks on the hosts of a rollout, or on some of them, and stores it with each host. */
+/**
+ * Predicts what arming blocks on the hosts of a rollout, or on some of them, and stores it with each host. Attachments are
+ * counted only if `isTimed`.
+ */
 export const predictArming = async (
   tx: Tx,
   predict: Predict,
   { rollout_id: id, settings }: RolloutRow,
   agentIds: readonly string[] | null,
+  isTimed = false,
 ): Promise<{ stated: Prediction; hosts: readonly PredictedHost[] }> => {
   const store = createHostsStore(tx)
   const change = { mode: 'Armed', applyToPresent: settings.applyToPresent } as const
-  const { stated, hosts } = await predict(tx, change, { hosts: store.toArm(id, agentIds), isEachHost: true })
+  const { stated, hosts } = await predict(tx, change, {
+    hosts: store.toArm(id, agentIds),
+    isEachHost: true,
+    isTimed,
+  })
   await store.notePredicted(id, hosts)
   return { stated, hosts }
 }

@@ -260,7 +260,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         await createRolloutsStore(tx).insert(row)
         await fixAll(tx, row)
         const within = createRolloutsRead(tx)
-        const predicted = row.kind === 'arm' ? await predictArming(tx, deps.predict, row, null) : null
+        const predicted = row.kind === 'arm' ? await predictArming(tx, deps.predict, row, null, true) : null
         const sums = await within.plan(row.rollout_id)
         const hosts = await within.notable(row.rollout_id, shownHosts)
         const mismatches = await within.mismatches(row.rollout_id, predicted?.hosts ?? [])
