@@ -11,6 +11,8 @@ export interface SidePanelProps {
   /** Address of its full page, if it has one. */
   fullPage?: string
   close: () => void
+  /** Uses most of the page, for content with two columns. */
+  isWide?: boolean
   /** Further tools beside the close button. */
   tools?: ReactNode
   children: ReactNode
@@ -20,7 +22,7 @@ export interface SidePanelProps {
  * The drawer of a row. It overlays the right of the list, so that no row moves, and the list stays usable: `j` and `k` move
  * through it while the drawer is open.
  */
-export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanelProps) => {
+export const SidePanel = ({ label, fullPage, close, isWide = false, tools, children }: SidePanelProps) => {
   const router = useRouter()
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -38,7 +40,7 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
     }
   }, [])
   return (
-    <aside ref={panel} className={classes.panel} aria-label={label} tabIndex={-1}>
+    <aside ref={panel} className={classes.panel} data-wide={isWide || undefined} aria-label={label} tabIndex={-1}>
       <div className={classes.tools}>
         {tools}
         {fullPage === undefined ? null : (

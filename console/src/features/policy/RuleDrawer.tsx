@@ -41,7 +41,7 @@ export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerPr
       <DetailSkeleton />
     )
   return (
-    <SidePanel label={isGrant ? strings.grant : strings.rule} close={close}>
+    <SidePanel isWide label={isGrant ? strings.grant : strings.rule} close={close}>
       {body}
     </SidePanel>
   )

@@ -101,17 +101,23 @@ const Actions = (props: ActionsProps) => {
   return rule !== null && editing.deleting ? <DeleteActions {...props} /> : <SaveActions {...props} />
 }
 
-/** Preview, reason and buttons. */
+/** The effect of the change: the preview and the simulation. */
+const Effect = ({ editing, canWrite }: Pick<ActionsProps, 'editing' | 'canWrite'>) => (
+  <section className={classes.effect} aria-label={strings.preview}>
+    <PreviewPanel
+      draft={canWrite ? editing.change : null}
+      waiting={!canWrite ? strings.readOnly : editing.isSame ? strings.unchanged : strings.previewHint}
+    />
+    {canWrite ? <DraftTest draft={editing.change} /> : null}
+  </section>
+)
+
+/** Reason, error and buttons. */
 const Foot = (props: ActionsProps) => {
-  const { editing, canWrite } = props
-  const { change, deleting, failure } = editing
+  const { editing } = props
+  const { deleting, failure } = editing
   return (
     <footer className={classes.foot}>
-      <PreviewPanel
-        draft={canWrite ? change : null}
-        waiting={!canWrite ? strings.readOnly : editing.isSame ? strings.unchanged : strings.previewHint}
-      />
-      {canWrite ? <DraftTest draft={change} /> : null}
       {deleting && editing.needsReason ? (
         <ReasonField
           size="xs"
@@ -164,20 +170,23 @@ export const RuleEditor = (props: RuleEditorProps) => {
         <h2>{title}</h2>
         <MoreMenu label={strings.moreActions} curl={editing.curl} />
       </header>
-      <div className={classes.body}>
-        {rule === null ? null : <Origin rule={rule} />}
-        {deleting ? null : (
-          // Accounts without write permission see the fields disabled.
-          <fieldset className={classes.plain} disabled={!canWrite || isStored}>
-            <RuleFields
-              draft={editing.draft}
-              change={editing.edit}
-              faults={editing.shownFaults}
-              isGrant={isGrant}
-              mayOverride={session.phase === 'in' && session.profile.account.userProfile === 10}
-            />
-          </fieldset>
-        )}
+      <div className={classes.columns}>
+        <div className={classes.body}>
+          {rule === null ? null : <Origin rule={rule} />}
+          {deleting ? null : (
+            // Accounts without write permission see the fields disabled.
+            <fieldset className={classes.plain} disabled={!canWrite || isStored}>
+              <RuleFields
+                draft={editing.draft}
+                change={editing.edit}
+                faults={editing.shownFaults}
+                isGrant={isGrant}
+                mayOverride={session.phase === 'in' && session.profile.account.userProfile === 10}
+              />
+            </fieldset>
+          )}
+        </div>
+        <Effect editing={editing} canWrite={canWrite} />
       </div>
       <Foot {...props} editing={editing} />
     </form>
