@@ -9,7 +9,7 @@ import { type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
 /** Globals of the browser, in which functions passed to `evaluate` run. */
-declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
+declare const getComputedStyle: (element: unknown) => { overflowY: string }
 // biome-ignore lint/suspicious/noExplicitAny: the elements of a browser have no types here
 declare const document: { elementFromPoint(x: number, y: number): any }
 
