@@ -1,4 +1,5 @@
 /** Runs many simulated hosts. */
+import { mustExist } from '@portcullis/domain'
 import { type HostAgent, Refused } from './host-agent.ts'
 import { createPercentiles } from './percentiles.ts'
 import type { Random } from './random.ts'
@@ -57,7 +58,7 @@ const enrolAll = async (o: FleetOptions): Promise<HostAgent[]> => {
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < o.agents.length && !o.waits.isOver()) {
-      const agent = o.agents[next++] as HostAgent
+      const agent = mustExist(o.agents[next++], 'an agent')
       try {
         await agent.join(o.tokenFor(agent))
         joined.push(agent)

@@ -1,6 +1,6 @@
 /** Devices of one simulated host, and the devices that people attach and remove. */
 import type { DeviceChange, DeviceReport } from '@portcullis/contract'
-import { inventoryHash } from '@portcullis/domain'
+import { inventoryHash, mustExist } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Department } from './hosts.ts'
 import type { Judge } from './judge.ts'
@@ -53,7 +53,7 @@ export type LooseDevice = Omit<DeviceReport, 'portPath'>
 
 /** Creates a device of a model with a random serial number and revision, usually the most common revision. */
 export const makeDevice = (model: Model, random: Random, isFixed = false): LooseDevice => {
-  const revision = random.chance(0.7) ? (model.revisions[0] as string) : random.pick(model.revisions)
+  const revision = random.chance(0.7) ? mustExist(model.revisions[0], 'a revision') : random.pick(model.revisions)
   const serial = model.serial?.replace(/#/g, () => random.hex(1))
   const configuration = model.configurations?.[revision]
   return {
@@ -94,7 +94,7 @@ export const createInventory = (department: Department, random: Random) => {
     hash = undefined
   }
   const attachHub = (): void => {
-    const port = free.shift() as string
+    const port = mustExist(free.shift(), 'a free port')
     attach(makeDevice(random.pick(models.hub), random), port)
     free.push(...[1, 2, 3, 4].map((child) => `${port}.${child}`))
   }
@@ -108,11 +108,15 @@ export const createInventory = (department: Department, random: Random) => {
       continue
     }
     if (free.length <= 2) attachHub()
-    attach(makeDevice(random.pick<Model>(models[role]), random), free.shift() as string)
+    attach(makeDevice(random.pick<Model>(models[role]), random), mustExist(free.shift(), 'a free port'))
   }
   while (present.size < minDevices) {
     if (free.length <= 2) attachHub()
-    else attach(makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random), free.shift() as string)
+    else
+      attach(
+        makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random),
+        mustExist(free.shift(), 'a free port'),
+      )
   }
 
   // Enough free ports for all portable devices and an attack tool.
@@ -126,7 +130,7 @@ export const createInventory = (department: Department, random: Random) => {
   const tool = isAttacked ? makeDevice(random.pick(attackTools), random) : undefined
   const carried = new Map<string, LooseDevice>()
   if (tool !== undefined && random.chance(0.5)) {
-    const port = free.shift() as string
+    const port = mustExist(free.shift(), 'a free port')
     attach(tool, port)
     carried.set(port, tool)
   }
@@ -170,7 +174,7 @@ export const createInventory = (department: Department, random: Random) => {
         return { op: 'removed', at, portPath }
       }
       const device = random.pick(available)
-      const portPath = free.shift() as string
+      const portPath = mustExist(free.shift(), 'a free port')
       carried.set(portPath, device)
       return { op: 'attached', at, device: attach(device, portPath) }
     },

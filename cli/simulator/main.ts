@@ -1,4 +1,5 @@
 /** `npm run simulate` runs a fleet of simulated hosts that use the agent protocol. */
+import { mustExist } from '@portcullis/domain'
 import { caHashOf, fetchPin } from '../../agent/src/transport/tls-pin.ts'
 import { createWake } from '../../agent/src/transport/wake.ts'
 import { readArguments, type SimulatorArguments, UsageError, usage } from './arguments.ts'
@@ -50,7 +51,7 @@ const createFailures = () => {
 }
 
 const run = async (args: SimulatorArguments): Promise<void> => {
-  const anyToken = args.tokens.get('') ?? ([...args.tokens.values()][0] as string)
+  const anyToken = args.tokens.get('') ?? mustExist([...args.tokens.values()][0], 'a token')
   const ca = await pinnedCa(args.server, anyToken)
   const transport = createTransport({
     server: args.server,

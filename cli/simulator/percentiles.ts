@@ -11,7 +11,7 @@ export const createPercentiles = () => {
     add: (milliseconds: number): void => {
       const index = Math.ceil(Math.log(Math.max(milliseconds, floorMs) / floorMs) / Math.log(base))
       const at = Math.min(index, buckets.length - 1)
-      buckets[at] = (buckets[at] as number) + 1
+      buckets[at] = (buckets[at] ?? 0) + 1
       count += 1
       if (milliseconds > max) max = milliseconds
     },

@@ -1,3 +1,5 @@
+import { mustExist } from '@portcullis/domain'
+
 /** Pseudo-random numbers with a seed, so that a simulated fleet is the same at every start. */
 export interface Random {
   /** Returns a number in [0, 1). */
@@ -24,7 +26,7 @@ export const createRandom = (seed: number): Random => {
   }
   const pick = <T>(items: readonly T[]): T => {
     if (items.length === 0) throw new Error('there are no items to pick from')
-    return items[Math.floor(next() * items.length)] as T
+    return mustExist(items[Math.floor(next() * items.length)], 'an item')
   }
   return {
     next,

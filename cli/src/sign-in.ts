@@ -43,7 +43,7 @@ const passwordOf = async ({ user, passwordFile }: SignInOptions): Promise<string
   } catch (error) {
     throw new CliError(`Cannot read the password file: ${(error as Error).message}.`)
   }
-  return text.split(/\r?\n/, 1)[0] as string
+  return text.replace(/\r?\n.*$/s, '')
 }
 
 /** Opens a session, which counts as fresh for five minutes, and returns a function that ends it. */

@@ -48,7 +48,7 @@ const embedded = (address: string): string | null => {
   const starts = (...prefix: readonly number[]): boolean => prefix.every((group, i) => groups[i] === group)
   if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) return ipv4(6)
   // `::` and `::1` contain no IPv4 address.
-  if (starts(0, 0, 0, 0, 0, 0) && (groups[6] !== 0 || (groups[7] as number) > 1)) return ipv4(6)
+  if (starts(0, 0, 0, 0, 0, 0) && (groups[6] !== 0 || (groups[7] ?? 0) > 1)) return ipv4(6)
   if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return ipv4(6)
   if (starts(0x2002)) return ipv4(1)
   return null
@@ -58,7 +58,7 @@ const isIn = (list: BlockList, address: string): boolean => {
   if (isIP(address) === 0) return false
   if (isIP(address) === 4) return list.check(address, 'ipv4')
   const inner = embedded(address)
-  return list.check(address.split('%')[0] as string, 'ipv6') || (inner !== null && list.check(inner, 'ipv4'))
+  return list.check(address.replace(/%.*$/s, ''), 'ipv6') || (inner !== null && list.check(inner, 'ipv4'))
 }
 
 /** Returns true for an IPv4 or IPv6 address without a zone. */

@@ -1,4 +1,5 @@
 import type { ParsedDescriptors } from './descriptors.ts'
+import { mustExist } from './must-exist.ts'
 import { cleanText } from './text.ts'
 
 /** Maximum code points of a serial number in a device ID. A string descriptor holds at most 126. */
@@ -37,11 +38,13 @@ export interface Identified {
  */
 export const assignDeviceIds = (devices: readonly Identified[]): string[] => {
   const order = devices.map((_, index) => index)
-  order.sort((a, b) => comparePortPaths(devices[a]!.portPath, devices[b]!.portPath))
+  order.sort((a, b) =>
+    comparePortPaths(mustExist(devices[a], 'a device').portPath, mustExist(devices[b], 'a device').portPath),
+  )
   const taken = new Set<string>()
   const ids = new Array<string>(devices.length)
   for (const index of order) {
-    const { vid, pid, serial, portPath } = devices[index]!
+    const { vid, pid, serial, portPath } = mustExist(devices[index], 'a device')
     let id = deviceId(vid, pid, serial, portPath)
     // A hostile serial number may already end in the port path of another device, so one suffix may not be enough.
     while (taken.has(id)) id += `&${portPath}`

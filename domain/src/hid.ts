@@ -1,3 +1,5 @@
+import { mustExist } from './must-exist.ts'
+
 /** Capabilities of the top-level collections and input items of a HID report descriptor (HID 1.11, 6.2.2; HID Usage Tables). */
 export interface HidFunctions {
   keyboard: boolean
@@ -80,7 +82,7 @@ export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
   let usage = 0
   let isUsagePageOwn = false
   for (let at = 0; at < bytes.length; ) {
-    const prefix = bytes[at]!
+    const prefix = mustExist(bytes[at], 'an item')
     if (prefix === 0xfe) {
       at += 3 + (bytes[at + 1] ?? 0)
       continue

@@ -22,7 +22,7 @@ export const cleanText = (text: string, max = 255): string => {
   clean = clean.toWellFormed().replace(CONTROL, ' ').replace(INVISIBLE, '').normalize('NFC').trim()
   if (clean.length <= max) return clean
   let end = 0
-  for (let taken = 0; taken < max && end < clean.length; taken++) end += clean.codePointAt(end)! > 0xffff ? 2 : 1
+  for (let taken = 0; taken < max && end < clean.length; taken++) end += (clean.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
   return clean.slice(0, end).trimEnd()
 }
 

@@ -11,8 +11,9 @@ export interface CodeDeps {
   lastReload: { get: () => number; set: (at: number) => void }
 }
 
+const longestGap = 5
 /** Seconds between connection attempts, by attempt. */
-const gaps = [1, 2, 3, 5]
+const gaps = [1, 2, 3, longestGap]
 /** Minimum time between reloads. If a reload did not help, another one will not. */
 const reloadPause = 30_000
 
@@ -35,8 +36,7 @@ export const createCode = ({ clock, isReachable, pause, reload, lastReload }: Co
   }
 
   const untilReachable = async () => {
-    for (let attempt = 0; !(await isReachable()); attempt++)
-      await pause((gaps[Math.min(attempt, gaps.length - 1)] as number) * 1_000)
+    for (let attempt = 0; !(await isReachable()); attempt++) await pause((gaps[attempt] ?? longestGap) * 1_000)
   }
 
   return {

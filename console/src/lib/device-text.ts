@@ -71,7 +71,7 @@ export const segmentsOf = (value: string): Segment[] => {
       pushText(character)
       continue
     }
-    const codePoint = character.codePointAt(0)!
+    const codePoint = character.codePointAt(0) ?? 0
     const label = names[codePoint] !== undefined && codePoint < 0x80 ? names[codePoint] : labelOf(codePoint)
     pushMark(label, names[codePoint] ?? 'character that is not shown')
   }

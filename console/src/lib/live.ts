@@ -66,7 +66,8 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
       setStatus({ state: 'live', lastHeard: clock.now() })
       if (wasLost) emitAll()
       const parse = createEventParser()
-      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+      if (response.body === null) return
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       for (;;) {
         const { done, value } = await reader.read()
         if (done) return

@@ -21,9 +21,9 @@ export const createEventParser = () => {
       let name = 'message'
       const data: string[] = []
       for (const line of block.split(/\r\n|\n|\r/)) {
-        const match = /^(event|data): ?(.*)$/.exec(line)
-        if (match?.[1] === 'event') name = match[2]!
-        else if (match?.[1] === 'data') data.push(match[2]!)
+        const [, field, value = ''] = /^(event|data): ?(.*)$/.exec(line) ?? []
+        if (field === 'event') name = value
+        else if (field === 'data') data.push(value)
       }
       if (data.length > 0) events.push({ name, data: data.join('\n') })
     }

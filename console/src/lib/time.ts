@@ -8,13 +8,14 @@ export const parseTime = (text: string | null | undefined): number | null => {
   return Number.isNaN(value) ? null : value
 }
 
-const units: [limit: number, size: number, name: string][] = [
+type Unit = [limit: number, size: number, name: string]
+const years: Unit = [Number.POSITIVE_INFINITY, 31_557_600, 'y']
+const units: Unit[] = [
   [90, 1, 's'],
   [90 * 60, 60, 'min'],
   [36 * 3600, 3600, 'h'],
   [60 * 86_400, 86_400, 'd'],
   [18 * 2_629_800, 2_629_800, 'mo'],
-  [Number.POSITIVE_INFINITY, 31_557_600, 'y'],
 ]
 
 /** Returns the time since or until a moment in one short unit: `now`, `42 s`, `3 h`, `in 2 d`. */
@@ -22,7 +23,7 @@ export const relativeTime = (at: number, now: number): string => {
   const seconds = Math.round((now - at) / 1000)
   const size = Math.abs(seconds)
   if (size < 5) return strings.now
-  const [, unit, name] = units.find(([limit]) => size < limit) ?? units[units.length - 1]!
+  const [, unit, name] = units.find(([limit]) => size < limit) ?? years
   const amount = `${Math.max(1, Math.round(size / unit))} ${name}`
   return seconds < 0 ? strings.inAmount({ amount }) : amount
 }

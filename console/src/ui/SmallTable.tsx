@@ -46,7 +46,7 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
           : rows.map(({ key, cells, quiet }) => (
               <tr key={key} data-quiet={quiet || undefined}>
                 {cells.map((cell, index) => {
-                  const column = head[index]!
+                  const column = head[index] ?? ''
                   const title = titleOf(column)
                   return (
                     <td

@@ -57,7 +57,7 @@ const architectureOf = (machine: string): string => {
   const name = machine.toLowerCase()
   if (/^i[3-6]86$/.test(name)) return 'ia32'
   if (/^armv[5-8]/.test(name)) return 'arm'
-  return Object.hasOwn(architectures, name) ? (architectures[name] as string) : name
+  return (Object.hasOwn(architectures, name) ? architectures[name] : undefined) ?? name
 }
 
 /** Parses an os-release file (os-release(5)): `KEY="value"`, quotes optional. */

@@ -1,4 +1,5 @@
 import { isAddress } from '../addresses.ts'
+import { mustExist } from '../must-exist.ts'
 import {
   ocsfCategories,
   ocsfClasses,
@@ -85,7 +86,7 @@ const byHostProfile: readonly number[] = [0, 6002, 6008, 7001]
 
 const write = (event: CleanEvent, message: string): string => {
   const mapping = ocsfMapping(event.kind)
-  const [severityId, severity] = ocsfSeverities[event.severity] as (typeof ocsfSeverities)[number]
+  const [severityId, severity] = mustExist(ocsfSeverities[event.severity], 'a severity')
   const category = Math.floor(mapping.class / 1000)
   const withHost = byHostProfile.includes(mapping.class) && hasHost(event)
   const profiles = [...(withHost ? ['host'] : []), ...(mapping.control === undefined ? [] : ['security_control'])]

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { type CommandKeyRotation, commandKeyRotationText } from '@portcullis/contract'
-import { isSignedBy, publicKeyHash } from '@portcullis/domain'
+import { isSignedBy, mustExist, publicKeyHash } from '@portcullis/domain'
 import type { KeyFileAccess, StoredCommandKey } from './key-file.ts'
 
 export interface CommandSigner {
@@ -60,7 +60,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
     }
     return known
   }
-  const newest = (): StoredCommandKey => all().at(-1) as StoredCommandKey
+  const newest = (): StoredCommandKey => mustExist(all().at(-1), 'the command key')
   const isOver = ({ retiresAt }: StoredCommandKey, now: number): boolean =>
     retiresAt !== null && Date.parse(retiresAt) <= now
 
@@ -69,7 +69,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
     oldKey: before.publicKey,
     newKey: key.publicKey,
     createdAt: key.createdAt,
-    signature: key.signature as string,
+    signature: mustExist(key.signature, 'the signature of the rotation'),
   })
 
   return {
@@ -79,7 +79,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
     },
     signerFor: (number, now) => {
       const wanted = all().find((key) => key.number === number && !isOver(key, now))
-      return (signers.get(wanted?.number ?? -1) ?? signers.get(newest().number)) as CommandSigner
+      return mustExist(signers.get(wanted?.number ?? -1) ?? signers.get(newest().number), 'the signer')
     },
     numberOf: (id) => all().find(({ publicKey }) => publicKeyHash(publicKey) === id)?.number,
     rotationsAfter: (number) => {
@@ -99,7 +99,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
       const next = privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
       file.change((content) => {
         const keys = stored()
-        const last = keys.at(-1) as StoredCommandKey
+        const last = mustExist(keys.at(-1), 'the command key')
         const number = last.number + 1
         const createdAt = new Date(now).toISOString()
         const text = commandKeyRotationText({
@@ -108,7 +108,11 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
           newKey: spkiOf(privateKey),
           createdAt,
         })
-        const signature = sign(null, Buffer.from(text), privateKeyOf(last.privateKey as string)).toString('base64')
+        const signature = sign(
+          null,
+          Buffer.from(text),
+          privateKeyOf(mustExist(last.privateKey, 'the private command key')),
+        ).toString('base64')
         const retiresAt = new Date(now + keepMs).toISOString()
         return {
           ...content,
@@ -121,7 +125,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
           ],
         }
       })
-      return rotationOf(newest(), all().at(-2) as StoredCommandKey)
+      return rotationOf(newest(), mustExist(all().at(-2), 'the command key before it'))
     },
     forgetRetired: (now) => {
       const due = all().filter((key) => key.privateKey !== null && isOver(key, now)).length

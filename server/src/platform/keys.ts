@@ -8,6 +8,7 @@ import {
 } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { mustExist } from '@portcullis/domain'
 import { type CommandKeys, createCommandKeys } from './command-keys.ts'
 import { createKeyFile, type KeyFile, type KeyFileAccess, openKeyFile } from './key-file.ts'
 import { Secret } from './secret.ts'
@@ -58,7 +59,8 @@ const rotationsOf = ({ commandKeys = [] }: KeyFile): number => commandKeys.at(-1
  */
 export const compareKeyFiles = (one: string, other: string): 'same' | 'older' | 'foreign' => {
   try {
-    const [a, b] = [one, other].map((text) => JSON.parse(text) as KeyFile) as [KeyFile, KeyFile]
+    const a = JSON.parse(one) as KeyFile
+    const b = JSON.parse(other) as KeyFile
     if (a.root !== b.root) return 'foreign'
     if (rotationsOf(a) < rotationsOf(b)) return 'older'
     return rotationsOf(a) > rotationsOf(b) || a.commandPrivateKey === b.commandPrivateKey ? 'same' : 'foreign'
@@ -90,7 +92,7 @@ const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): Sealin
    */
   function current(): SealingKey {
     if (file.state() !== seen) refresh()
-    return known.at(-1) as SealingKey
+    return mustExist(known.at(-1), 'the sealing key')
   }
   return {
     current,

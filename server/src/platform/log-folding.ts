@@ -63,7 +63,7 @@ export const createFolding = () => {
   return {
     /** Hook for `hooks.logMethod` of pino. */
     logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
-      const [first, second] = args as unknown as [unknown, unknown]
+      const [first, second]: readonly unknown[] = args
       const fields: Fields = typeof first === 'object' && first !== null && !(first instanceof Error) ? first : {}
       const error = first instanceof Error ? first : fields.err
       const message = typeof first === 'string' ? first : String(second ?? '')

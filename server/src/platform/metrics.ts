@@ -85,7 +85,7 @@ export const createMetrics = () => {
         observe: (seconds, labels = {}) => {
           const { value } = get(labels)
           buckets.forEach((le, i) => {
-            if (seconds <= le) value.counts[i] = (value.counts[i] as number) + 1
+            if (seconds <= le) value.counts[i] = (value.counts[i] ?? 0) + 1
           })
           value.sum += seconds
           value.n++

@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { mustExist } from '@portcullis/domain'
 import { AppError } from './app-error.ts'
 import { createFairQueue, type Source } from './fair-queue.ts'
 
@@ -27,12 +28,12 @@ interface Parsed {
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
 
 const parse = (text: string): Parsed | null => {
-  const m = phc.exec(text)
-  if (m === null) return null
+  const [whole, memory, passes, parallelism, salt = '', hash = ''] = phc.exec(text) ?? []
+  if (whole === undefined) return null
   return {
-    cost: { memory: Number(m[1]), passes: Number(m[2]), parallelism: Number(m[3]) },
-    salt: Buffer.from(m[4] as string, 'base64'),
-    hash: Buffer.from(m[5] as string, 'base64'),
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
   }
 }
 
@@ -76,7 +77,7 @@ export const createPasswords = (cost: PasswordCost = defaultCost) => {
 
   const verify: PasswordWork['verify'] = async (password, given) => {
     dummy ??= hash(randomBytes(32).toString('hex'))
-    const parsed = parse(given ?? (await dummy)) ?? (parse(await dummy) as Parsed)
+    const parsed = parse(given ?? (await dummy)) ?? mustExist(parse(await dummy), 'the dummy hash')
     const derived = await derive(password, parsed.salt, parsed.cost, parsed.hash.length)
     return timingSafeEqual(derived, parsed.hash) && given !== null && parse(given) !== null
   }

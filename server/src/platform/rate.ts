@@ -17,7 +17,7 @@ export const createRate = (seconds: () => number = () => performance.now() / 100
   return {
     add: (count) => {
       move()
-      slots[at % 60] = (slots[at % 60] as number) + count
+      slots[at % 60] = (slots[at % 60] ?? 0) + count
     },
     perSecond: () => {
       move()

@@ -1,5 +1,5 @@
 import { getEvents } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
@@ -37,9 +37,14 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   const atHost = `${hostOf(entity)} (`
   const before = useQuery({
     queryKey: ['event-around', id, 'before'],
-    queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { source: atHost, toDate: event!.creationTime, PageSize: aroundCount }, signal }),
-    enabled: event !== undefined && entity !== '',
+    queryFn:
+      event === undefined || entity === ''
+        ? skipToken
+        : ({ signal }) =>
+            api.call(getEvents, {
+              query: { source: atHost, toDate: event.creationTime, PageSize: aroundCount },
+              signal,
+            }),
   })
   const after = useQuery({
     queryKey: ['event-around', id, 'after'],

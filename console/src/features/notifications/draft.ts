@@ -176,8 +176,8 @@ const sentence = (message: string): string =>
 export const faultsOfFailure = (failure: unknown): Record<string, string> => {
   if (!(failure instanceof CallFailure)) return {}
   // For a refused destination, the message contains the field.
-  const named = /^body\.([\w.]+): (.+)$/s.exec(failure.message)
-  if (failure.fields.length === 0 && named !== null) return { [named[1] as string]: sentence(named[2] as string) }
+  const [, named, fault] = /^body\.([\w.]+): (.+)$/s.exec(failure.message) ?? []
+  if (failure.fields.length === 0 && named !== undefined && fault !== undefined) return { [named]: sentence(fault) }
   const faults: Record<string, string> = {}
   for (const { field, message } of failure.fields) {
     const fieldPath = field.startsWith('body.') ? field.slice('body.'.length) : ''

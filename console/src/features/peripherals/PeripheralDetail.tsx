@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { getAgentPeripherals, getAgents, getPeripherals, type Peripheral } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { modelHostsAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -41,9 +41,11 @@ const usePeripheral = (uuid: string, deviceId: string) => {
   const device = devices.data?.data.find((one) => one.deviceID === deviceId)
   const sameModel = useQuery({
     queryKey: ['same-model', device?.vid, device?.pid],
-    queryFn: ({ signal }) =>
-      api.call(getPeripherals, { query: { vid: device!.vid, pid: device!.pid, PageSize: 1 }, signal }),
-    enabled: device !== undefined,
+    queryFn:
+      device === undefined
+        ? skipToken
+        : ({ signal }) =>
+            api.call(getPeripherals, { query: { vid: device.vid, pid: device.pid, PageSize: 1 }, signal }),
   })
   const host = useQuery({
     queryKey: ['agent-row', uuid],

@@ -50,12 +50,9 @@ export const resultOf = ({
 
 /** Returns where a report goes, in a few words. */
 export const targetText = (recipients: readonly string[], folder: string | null): string => {
+  const [first, ...others] = recipients
   const parts = [
-    recipients.length === 0
-      ? ''
-      : recipients.length === 1
-        ? (recipients[0] as string)
-        : strings.recipientCount({ count: recipients.length }),
+    first === undefined ? '' : others.length === 0 ? first : strings.recipientCount({ count: recipients.length }),
     folder === null ? '' : strings.folderName({ folder }),
   ].filter((part) => part !== '')
   return parts.length === 0 ? strings.downloadOnly : parts.join(', ')

@@ -20,7 +20,7 @@ export const noEdits: Edits = { texts: {}, removed: [] }
 
 /** Returns the items of a group in the order of their form. */
 export const itemsOf = (group: ConfigGroupName): [name: string, item: ConfigItem][] =>
-  Object.entries((configGroups[group] as ConfigGroup).items)
+  Object.entries<ConfigItem>(configGroups[group].items)
 
 const itemByName = new Map(Object.values<ConfigGroup>(configGroups).flatMap(({ items }) => Object.entries(items)))
 
@@ -85,7 +85,7 @@ export const differencesOf = (body: Readonly<Record<string, string | null>>, sto
 
 /** Tells whether a change moves something that was set. A first entry moves nothing. */
 export const isMoved = (body: object, stored: ConfigMap, names: readonly string[]): boolean =>
-  stored[names[0] as string] !== '' && names.some((name) => Object.hasOwn(body, name))
+  names.slice(0, 1).every((name) => stored[name] !== '') && names.some((name) => Object.hasOwn(body, name))
 
 /** Returns what is wrong with a number or a long text. The server checks everything else. */
 export const faultOf = ({ kind, range, max }: ConfigItem, text: string): string | null => {

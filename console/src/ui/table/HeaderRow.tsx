@@ -28,13 +28,14 @@ const startResize = (
   onResize: (widths: Record<string, number>) => void,
 ) => {
   const handle = down.currentTarget
-  const cell = handle.parentElement!
+  const handles = handle.parentElement?.parentElement?.querySelectorAll<HTMLElement>('[data-column]') ?? []
   const drawn: Record<string, number> = {}
-  for (const other of cell.parentElement!.querySelectorAll<HTMLElement>('[data-column]')) {
-    drawn[other.dataset.column!] = other.parentElement!.getBoundingClientRect().width
-  }
+  for (const { dataset, parentElement } of handles)
+    if (dataset.column !== undefined && parentElement !== null)
+      drawn[dataset.column] = parentElement.getBoundingClientRect().width
   const from = down.clientX
-  const start = drawn[id]!
+  const start = drawn[id]
+  if (start === undefined) return
   handle.setPointerCapture(down.pointerId)
   const move = (event: globalThis.PointerEvent) =>
     onResize({ ...drawn, [id]: Math.round(Math.min(widest, Math.max(narrowest, start + event.clientX - from))) })
@@ -42,6 +43,17 @@ const startResize = (
   handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true })
   down.preventDefault()
 }
+
+const SelectAll = <RowData,>({ size, isPartial, clear, selectAll }: Selection<RowData>) => (
+  <div role="columnheader" tabIndex={-1} className={classes.check}>
+    <Checkbox
+      aria-label={size > 0 ? strings.clearSelection : strings.selectRows}
+      checked={size > 0 && !isPartial}
+      indeterminate={isPartial}
+      onChange={() => (size > 0 ? clear() : void selectAll())}
+    />
+  </div>
+)
 
 export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
   <div
@@ -51,16 +63,7 @@ export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
     className={classes.header}
     style={{ gridTemplateColumns: props.template, minWidth: props.width }}
   >
-    {props.selection === undefined ? null : (
-      <div role="columnheader" tabIndex={-1} className={classes.check}>
-        <Checkbox
-          aria-label={props.selection.size > 0 ? strings.clearSelection : strings.selectRows}
-          checked={props.selection.size > 0 && !props.selection.isPartial}
-          indeterminate={props.selection.isPartial}
-          onChange={() => (props.selection!.size > 0 ? props.selection!.clear() : void props.selection!.selectAll())}
-        />
-      </div>
-    )}
+    {props.selection === undefined ? null : <SelectAll {...props.selection} />}
     {props.columns.map((column) => {
       const direction = props.directionOf(column)
       return (

@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import pg from 'pg'
 import { floorSql } from '#platform/db/migrate.ts'
 
@@ -37,7 +38,8 @@ const settingNames = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_c
 
 /** Read-only queries of the doctor, on one connection. */
 export const createDoctorRead = (client: pg.Client) => {
-  const one = async <T>(text: string): Promise<T> => (await client.query(text)).rows[0] as T
+  const one = async <T>(text: string): Promise<T> =>
+    mustExist((await client.query(text)).rows[0] as T | undefined, 'the row')
   /** Returns null if this user may not see the value, or this version does not know it. */
   async function maybe<T>(text: string): Promise<T | null> {
     try {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
+import { mustExist } from '@portcullis/domain'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ArchiveError, type ArchivePart, type ArchiveTable } from './archive.ts'
@@ -110,7 +111,7 @@ const check = async (
   if (missing.length > 0)
     throw new ArchiveError(`The backup lacks ${missing.length} tables, for example ${missing[0]}.`)
   for (const { table, rows, checksum } of found) {
-    const now = await fingerprintOf(client, shapes.get(table) as TableShape)
+    const now = await fingerprintOf(client, mustExist(shapes.get(table), 'the table'))
     if (now.rows !== rows || now.checksum !== checksum)
       throw new ArchiveError(
         `Table ${table} differs from the backup: it has ${now.rows} rows instead of ${rows}, or other content.`,

@@ -122,7 +122,7 @@ export const createConsole = (dir: string) => {
     isBuilt: index !== undefined,
     answer: async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
       if ((request.method !== 'GET' && request.method !== 'HEAD') || index === undefined) return false
-      const path = (request.raw.url ?? '').split('?')[0] as string
+      const path = (request.raw.url ?? '').replace(/\?.*$/s, '')
       const asset = path === '/index.html' ? undefined : assets.get(path)
       if (asset === undefined) {
         if (!isPagePath(path) || extname(path) !== '') return false

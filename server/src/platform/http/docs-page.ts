@@ -1,19 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type ErrorDefinition, errorTable } from '@portcullis/contract'
+import { escapeHtml } from '../html.ts'
 import { notesOf, shapeText } from './docs-shape.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './openapi-types.ts'
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] as string)
-
 /** Escapes a text and marks up its `code`. */
-const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
 const style = `
 :root{color-scheme:light dark;--line:light-dark(#d0d7de,#3d444d);--soft:light-dark(#f6f8fa,#161b22);--dim:light-dark(#57606a,#9198a1);--link:light-dark(#0550ae,#79c0ff)}
@@ -29,7 +21,7 @@ export const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('s
 
 const page = (title: string, body: string): string =>
   `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${style}</style></head>
 <body><nav aria-label="Reference"><a href="/">Console</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
 <main>${body}</main></body></html>
 `
@@ -39,7 +31,7 @@ export const errorsPage = (): string => {
   const entries = Object.entries(errorTable) as [string, ErrorDefinition][]
   const sections = entries.map(
     ([code, { status, title, cause, cure }]) =>
-      `<section id="${code}"><h2><code>${code}</code></h2><p><strong>${status} ${escaped(title)}</strong></p><h4>Cause</h4><p>${prose(cause)}</p><h4>Cure</h4><p>${prose(cure)}</p></section>`,
+      `<section id="${code}"><h2><code>${code}</code></h2><p><strong>${status} ${escapeHtml(title)}</strong></p><h4>Cause</h4><p>${prose(cause)}</p><h4>Cure</h4><p>${prose(cure)}</p></section>`,
   )
   return page(
     'Errors',
@@ -51,7 +43,9 @@ export const errorsPage = (): string => {
 
 const codesOf = (document: OpenApiDocument, response: OpenApiResponse | { $ref: string }): string[] => {
   const resolved =
-    '$ref' in response ? document.components.responses[response.$ref.split('/').at(-1) as string] : response
+    '$ref' in response
+      ? document.components.responses[response.$ref.slice(response.$ref.lastIndexOf('/') + 1)]
+      : response
   return Object.keys(resolved?.content?.['application/problem+json']?.examples ?? {})
 }
 
@@ -61,12 +55,12 @@ const contentHtml = (content: OpenApiResponse['content'] | undefined): string =>
   const example =
     body.example === undefined
       ? ''
-      : `<pre>${escaped(typeof body.example === 'string' ? body.example : JSON.stringify(body.example, null, 2))}</pre>`
+      : `<pre>${escapeHtml(typeof body.example === 'string' ? body.example : JSON.stringify(body.example, null, 2))}</pre>`
   const { $ref } = body.schema
   const shape =
     typeof $ref === 'string'
-      ? `<p>Shape <a href="#shape-${$ref.split('/').at(-1)}"><code>${$ref.split('/').at(-1)}</code></a>, <code>${escaped(type)}</code></p>`
-      : `<p><code>${escaped(type)}</code></p><pre>${escaped(shapeText(body.schema))}</pre>`
+      ? `<p>Shape <a href="#shape-${$ref.split('/').at(-1)}"><code>${$ref.split('/').at(-1)}</code></a>, <code>${escapeHtml(type)}</code></p>`
+      : `<p><code>${escapeHtml(type)}</code></p><pre>${escapeHtml(shapeText(body.schema))}</pre>`
   return `${shape}${example === '' ? '' : `<details><summary>Example</summary>${example}</details>`}`
 }
 
@@ -76,7 +70,7 @@ const parametersHtml = ({ parameters = [] }: OpenApiOperation): string =>
     : `<h4>Parameters</h4><table><thead><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${parameters
         .map(
           ({ name, in: place, required, schema, description }) =>
-            `<tr><td><code>${escaped(name)}</code>${required ? ' (required)' : ''}</td><td>${place}</td><td><code>${escaped(shapeText(schema))}</code></td><td>${prose(notesOf({ ...schema, description: description ?? '' }))}</td></tr>`,
+            `<tr><td><code>${escapeHtml(name)}</code>${required ? ' (required)' : ''}</td><td>${place}</td><td><code>${escapeHtml(shapeText(schema))}</code></td><td>${prose(notesOf({ ...schema, description: description ?? '' }))}</td></tr>`,
         )
         .join('')}</tbody></table>`
 
@@ -94,7 +88,7 @@ const operationHtml = (
         .join(', ')}</td></tr>`,
   )
   const body = operation.requestBody
-  return `<section id="${operation.operationId}"><h3><code>${method.toUpperCase()} ${escaped(path)}</code></h3><p><strong>${prose(operation.summary)}</strong></p>${(
+  return `<section id="${operation.operationId}"><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p><strong>${prose(operation.summary)}</strong></p>${(
     operation.description ?? ''
   )
     .split('\n\n')
@@ -114,24 +108,24 @@ export const operationsPage = (document: OpenApiDocument): string => {
   const groups = document.tags.map(({ name, description }) => {
     const own = operations.filter(({ operation }) => operation.tags.includes(name))
     return {
-      list: `<li>${escaped(name)}<ul>${own
+      list: `<li>${escapeHtml(name)}<ul>${own
         .map(
           ({ method, path, operation }) =>
-            `<li><a href="#${operation.operationId}"><code>${method.toUpperCase()} ${escaped(path)}</code></a> <span class="dim">${escaped(operation.summary)}</span></li>`,
+            `<li><a href="#${operation.operationId}"><code>${method.toUpperCase()} ${escapeHtml(path)}</code></a> <span class="dim">${escapeHtml(operation.summary)}</span></li>`,
         )
         .join('')}</ul></li>`,
-      body: `<h2>${escaped(name)}</h2><p>${prose(description)}</p>${own
+      body: `<h2>${escapeHtml(name)}</h2><p>${prose(description)}</p>${own
         .map(({ method, path, operation }) => operationHtml(document, method, path, operation))
         .join('')}`,
     }
   })
   const shapes = Object.entries(document.components.schemas).map(
     ([name, schema]) =>
-      `<section id="shape-${name}"><h3><code>${name}</code></h3>${schema.description === undefined ? '' : `<p>${prose(schema.description)}</p>`}<pre>${escaped(shapeText(schema))}</pre></section>`,
+      `<section id="shape-${name}"><h3><code>${name}</code></h3>${schema.description === undefined ? '' : `<p>${prose(schema.description)}</p>`}<pre>${escapeHtml(shapeText(schema))}</pre></section>`,
   )
   return page(
     `${document.info.title} ${document.info.version}`,
-    `<h1>${escaped(document.info.title)} ${escaped(document.info.version)}: operations</h1><p>${prose(document.info.description)}</p><ul>${groups
+    `<h1>${escapeHtml(document.info.title)} ${escapeHtml(document.info.version)}: operations</h1><p>${prose(document.info.description)}</p><ul>${groups
       .map((group) => group.list)
       .join('')}</ul>${groups.map((group) => group.body).join('')}<h2>Shapes</h2>${shapes.join('')}`,
   )

@@ -10,8 +10,8 @@ export const namesOneHost = ({
 }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): boolean => {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }

@@ -1,3 +1,5 @@
+const at = (row: readonly number[], index: number): number => row[index] ?? 0
+
 /** Returns the Levenshtein distance, for "did you mean". The cost is the product of the lengths, which are short. */
 const distance = (a: string, b: string): number => {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
@@ -5,13 +7,13 @@ const distance = (a: string, b: string): number => {
     const current = [i]
     for (let j = 1; j <= b.length; j++)
       current[j] = Math.min(
-        (previous[j] as number) + 1,
-        (current[j - 1] as number) + 1,
-        (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        at(previous, j) + 1,
+        at(current, j - 1) + 1,
+        at(previous, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
       )
     previous = current
   }
-  return previous[b.length] as number
+  return at(previous, b.length)
 }
 
 /** Returns the known name closest to an unknown one, or undefined if none is close enough to help. */

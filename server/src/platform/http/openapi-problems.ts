@@ -1,10 +1,5 @@
-import {
-  type AnyOperation,
-  type ErrorCode,
-  type ErrorDefinition,
-  errorTable,
-  problemDetail,
-} from '@portcullis/contract'
+import { type AnyOperation, type ErrorCode, errorTable, problemDetail } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import { freshChallenge } from './fresh.ts'
 import { bodyForms } from './media-type.ts'
 import type { JsonSchema } from './openapi-schema.ts'
@@ -112,7 +107,7 @@ export const problemResponse = (
 ): OpenApiResponse => {
   const example = (code: ErrorCode) => problemExample(code, status, { ...exampleParams, expected: bodyForms[form] })
   return {
-    description: codes.map((code) => `\`${code}\`: ${(errorTable[code] as ErrorDefinition).title}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].title}.`).join(' '),
     ...(status === 401 ? { headers: { 'WWW-Authenticate': header(challengeText(codes), 'string') } } : {}),
     ...(status === 429 || status === 503 ? { headers: { 'Retry-After': header('Seconds to wait.', 'integer') } } : {}),
     content: {
@@ -120,7 +115,7 @@ export const problemResponse = (
         schema: { $ref: '#/components/schemas/Problem' },
         examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
       },
-      'text/plain': { schema: { type: 'string' }, example: example(codes[0] as ErrorCode).detail },
+      'text/plain': { schema: { type: 'string' }, example: example(mustExist(codes[0], 'an error code')).detail },
     },
   }
 }

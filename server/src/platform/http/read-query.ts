@@ -99,7 +99,7 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
       }
       seen.add(name)
       if (value === '') continue
-      const converted = convert(value, properties[name] as JsonSchema)
+      const converted = convert(value, properties[name] ?? {})
       if ('fault' in converted) errors.push({ field: `query.${name}`, message: converted.fault })
       else result[name] = converted.value
     }
@@ -118,9 +118,7 @@ export const paramsReader = (
     const result: Record<string, unknown> = {}
     for (const [name, text] of Object.entries(given)) {
       const converted =
-        text === '' || isBadText(text)
-          ? { fault: 'is not valid text' }
-          : convert(text, properties[name] ?? ({} as JsonSchema))
+        text === '' || isBadText(text) ? { fault: 'is not valid text' } : convert(text, properties[name] ?? {})
       if ('fault' in converted) throw new AppError('not_found', { detail: `No object has this ${name}.` })
       result[name] = converted.value
     }

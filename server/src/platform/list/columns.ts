@@ -98,12 +98,13 @@ export const isNumber =
   (expression: string): Filter =>
   (field, text) => {
     const bound = /^(>=|<=)\s*(-?\d{1,10})$/.exec(text.trim())
-    const values = bound === null ? parts(text) : [bound[2] as string]
+    const [, comparison = '', limit = ''] = bound ?? []
+    const values = bound === null ? parts(text) : [limit]
     for (const value of values)
       if (!/^-?\d{1,10}$/.test(value) || Math.abs(Number(value)) > 2_147_483_647)
         throw invalid(field, 'must be a number, >=n, <=n or a comma list of numbers')
     if (values.length === 0) throw invalid(field, 'must be a number')
-    if (bound !== null) return sql`${raw(expression)} ${raw(bound[1] as string)} ${Number(values[0])}::int`
+    if (bound !== null) return sql`${raw(expression)} ${raw(comparison)} ${Number(values[0])}::int`
     return sql`${raw(expression)} = any(${`{${values.map(Number).join(',')}}`}::int[])`
   }
 

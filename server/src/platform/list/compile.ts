@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
@@ -58,7 +59,7 @@ const sortTerm = (
   field: string,
 ): { column: Column; descending: boolean } => {
   const match = /^(-?)(\w{1,64}?)(?:_(asc|desc))?$/i.exec(text.trim())
-  const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())
+  const found = match === null ? undefined : names.get((match[2] ?? '').toLowerCase())
   if (match === null || found?.column.sort === undefined) {
     const known = Object.keys(spec.columns).filter((key) => spec.columns[key]?.sort !== undefined)
     const key = text.trim().replace(/^-|_(asc|desc)$/gi, '')
@@ -106,7 +107,10 @@ export const compileList = (
               place === 'query' ? 'query.SortBy' : `${place.replace(/\.filter$/, '')}.sortBy`,
             ),
           )
-      : spec.defaultSort.map(({ key, descending }) => ({ column: spec.columns[key] as Column, descending }))
+      : spec.defaultSort.map(({ key, descending }) => ({
+          column: mustExist(spec.columns[key], 'the column of the default order'),
+          descending,
+        }))
   const last = terms.at(-1)
   const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))
   // With one term, ties follow its direction, so that one index serves both directions.

@@ -50,7 +50,7 @@ const plainAddress = (address: string): string =>
 export const issueCertificate = async (request: CertificateRequest): Promise<string> => {
   const { server, key, issuerKey } = request
   const serial = randomBytes(16)
-  serial[0] = ((serial[0] as number) & 0x7f) | 0x40
+  serial[0] = (serial.readUInt8(0) & 0x7f) | 0x40
   const certificate = await X509CertificateGenerator.create(
     {
       serialNumber: serial.toString('hex'),

@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { cleanText, hasSerial, type Knowledge, parseReport } from '@portcullis/domain'
+import { cleanText, hasSerial, type Knowledge, mustExist, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
 import {
   type Fingerprint,
@@ -75,7 +75,7 @@ export const createFingerprints = ({
       }
       return parsed.map(({ report, descriptors, key }) => ({
         report,
-        design: found.get(key.fingerprint) as Fingerprint,
+        design: mustExist(found.get(key.fingerprint), 'the fingerprint of a report'),
         serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
       }))
     },

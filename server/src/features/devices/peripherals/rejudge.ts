@@ -1,12 +1,13 @@
 import { type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
+import { mustExist } from '@portcullis/domain'
 import type { AgentState, AgentsApi } from '#features/fleet/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
-import { type Fingerprint, foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
+import { foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
 import type { createFingerprints } from './fingerprints.ts'
 import { createOwnFingerprints } from './own-fingerprints.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
@@ -101,8 +102,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     const known = await designs.byIds(rows.map((row) => row.design_id))
     const stateOf = new Map(states.map((state) => [state.agent_id, state]))
     return rows.flatMap((row) => {
-      const state = stateOf.get(row.agent_id) as AgentState
-      const design = known.get(row.design_id) as Fingerprint
+      const state = mustExist(stateOf.get(row.agent_id), 'the state of a host')
+      const design = mustExist(known.get(row.design_id), 'the fingerprint of a device')
       const event = (kind: EventKind): NewEvent => ({
         kind,
         agentId: row.agent_id,

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@portcullis/contract'
-import { decide, type PolicySource, ruleMatches } from '@portcullis/domain'
+import { decide, mustExist, type PolicySource, ruleMatches } from '@portcullis/domain'
 import { deviceOf, type Fingerprint } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
 import { createYielder } from '#platform/yielder.ts'
@@ -91,7 +91,7 @@ export const decideAfter = async (
   const policyOf = (n: number): HostPolicy => {
     const known = policies.get(n)
     if (known !== undefined) return known
-    const { tags, own } = groups[n] as HostGroup
+    const { tags, own } = mustExist(groups[n], 'a group of hosts')
     const wires = own.map((row): PolicyRule => wireRule(row))
     // Decisions do not depend on whether a host is armed.
     const policy = rules.hostPolicy({ armed: true, hashtags: tags.join(','), own: wires })

@@ -1,4 +1,5 @@
 import type { BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { AgentIdentity, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
@@ -145,12 +146,13 @@ export const createApprovals = ({
     const rules = new Map<string, RuleRow>()
     for (const [i, item] of items.entries()) {
       const field = `${at}[${i}]`
-      const agentId = agents[i]?.uuid as string
+      const agentId = mustExist(agents[i], 'the host of a decision').uuid
       const devices = meant(item, rowsOf.get(agentId) ?? [])
       if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
       const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
-      if (effect === 'allow' && tools.length > 0) {
-        const name = designs.get((tools[0] as StoredPeripheral).design_id)?.attackToolName ?? ''
+      const [tool] = tools
+      if (effect === 'allow' && tool !== undefined) {
+        const name = designs.get(tool.design_id)?.attackToolName ?? ''
         if (!override)
           throw invalid(
             field,

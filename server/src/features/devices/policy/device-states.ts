@@ -1,5 +1,5 @@
 import type { Prediction } from '@portcullis/contract'
-import { type PolicySource, policySources } from '@portcullis/domain'
+import { mustExist, type PolicySource, policySources } from '@portcullis/domain'
 import { allowing, sourceNumber } from './host.ts'
 
 /** Changes to hosts and devices that rules do not decide. */
@@ -35,7 +35,8 @@ export const afterShift = 10
 const stateCount = 1 << 13
 
 const has = (state: number, bit: keyof typeof stateBits): boolean => (state & stateBits[bit]) !== 0
-const sourceOf = (state: number, shift: number): PolicySource => policySources[(state >> shift) & 7] as PolicySource
+const sourceOf = (state: number, shift: number): PolicySource =>
+  mustExist(policySources[(state >> shift) & 7], 'the source of a decision')
 
 /** Decisions that block an already attached device when its host is armed. */
 const blocksPresent: ReadonlySet<PolicySource> = new Set(['attack-tool', 'deny'])

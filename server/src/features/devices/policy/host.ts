@@ -3,6 +3,7 @@ import {
   caseNumber,
   decide,
   deviceSeverity,
+  mustExist,
   type PolicyDecision,
   type PolicySource,
   policySources,
@@ -49,7 +50,7 @@ export const hostOf = (
 ): HostPeripheral[] =>
   rows.map((row) => ({
     deviceId: row.device_id,
-    design: designs.get(row.design_id) as Fingerprint,
+    design: mustExist(designs.get(row.design_id), 'the fingerprint of a device'),
     portPath: row.port_path,
     serial: row.serial,
     speed: row.speed,

@@ -161,7 +161,7 @@ const withDecisions = ({ by, classes }: Redecided, isEach: boolean): SqlFragment
   const rows: { one: DecidedClass; variant: string }[] = []
   for (const [id, some] of Map.groupBy(classes, ({ design_id }) => design_id)) {
     const groups = [...Map.groupBy(some, ({ host_group }) => host_group).values()]
-    const isVarying = groups.some((ones) => ones.some((one) => !isSame(one, ones[0] as DecidedClass)))
+    const isVarying = groups.some((ones) => ones.some((one, _, [first = one]) => !isSame(one, first)))
     if (isVarying) varying.push(id)
     for (const ones of groups)
       for (const one of isVarying ? ones : ones.slice(0, 1))

@@ -1,4 +1,5 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { AgentsApi, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
@@ -72,10 +73,12 @@ export const createConfiguration = ({
     const targets = new Map<string, Target>(
       (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
     )
-    const known = items.filter((item) => targets.has(item.uuid))
+    const known = items.flatMap((item) => {
+      const target = targets.get(item.uuid)
+      return target === undefined ? [] : [{ ...item, target }]
+    })
     const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
-    const specs = known.flatMap(({ uuid, mode, applyToPresent }) => {
-      const target = targets.get(uuid) as Target
+    const specs = known.flatMap(({ target, mode, applyToPresent }) => {
       const spec = mode === null ? null : commandFor(labels[mode], target, { applyToPresent, builds: none.builds })
       return spec === null ? [] : [spec]
     })
@@ -91,7 +94,7 @@ export const createConfiguration = ({
         tx,
         actor,
         title,
-        some.map((item) => targets.get(item.uuid) as Target),
+        some.map(({ target }) => target),
       )
     }
   }
@@ -113,7 +116,7 @@ export const createConfiguration = ({
           if (before !== undefined)
             throw invalid(`body[${i}]`, `identifies ${agent.hostIdentifier} again, like body[${before}]`)
           positions.set(agent.uuid, i)
-          const request = asked[i] as Omit<ConfigurationItem, 'uuid'>
+          const request = mustExist(asked[i], 'the request for a host')
           assertPossible(agent, request, i)
           return { uuid: agent.uuid, ...request }
         })

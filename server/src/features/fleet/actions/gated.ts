@@ -1,4 +1,5 @@
 import { type BulkAction, maxRequestDetails, profiles, type WorksAgain } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import { worksAgainLines } from '#features/devices/policy/index.ts'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -109,7 +110,7 @@ export const registerGated = (
         tx,
         items.map((item) => item.uuid),
         (name, i) => {
-          const { mode, approveAll } = items[i] as ConfigurationItem
+          const { mode, approveAll } = mustExist(items[i], 'the item of a host')
           const orders = [mode === null ? [] : mode === 'Free' ? ['free'] : ['arm'], approveAll ? ['approve all'] : []]
           return `${name}: ${orders.flat().join(', ')}`
         },

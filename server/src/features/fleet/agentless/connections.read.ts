@@ -6,6 +6,7 @@ import {
   pollCauses,
   pollFailures,
 } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { contains, fold, isTime, isTrue, likePattern, oneOf } from '#platform/list/columns.ts'
@@ -123,9 +124,10 @@ export const statusList: ListSpec = {
 export const createConnectionsRead = (db: Queryable) => ({
   /** Returns a connection in its shown form, in the transaction that changed it. */
   one: async (q: Queryable, key: string): Promise<Connection> =>
-    (
-      await q.query<Connection>(sql`select ${raw(rowSelect)} from connections c where c.name_key = ${key}`)
-    )[0] as Connection,
+    mustExist(
+      (await q.query<Connection>(sql`select ${raw(rowSelect)} from connections c where c.name_key = ${key}`))[0],
+      'the connection',
+    ),
 
   /** Counts failing connections by cause, most first. */
   causes: async () => {

@@ -9,6 +9,7 @@ import {
   type ResponseOf,
   type updateConnection,
 } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { TagsApi } from '#features/system/tags/index.ts'
@@ -270,7 +271,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
           unreadableLines: unreadable.slice(0, 100),
         }
         for (const row of rows) {
-          const given = keys.get(row.name_key) as ReadonlySet<string>
+          const given = mustExist(keys.get(row.name_key), 'the key of a host')
           const shown = row.shown_host_key ?? ''
           // A fingerprint for a named host is pinned even before the first contact. A list confirms only presented
           // keys.

@@ -8,7 +8,7 @@ import {
   type WorkerLeaseResponse,
   workerLimits,
 } from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
+import { cleanText, mustExist } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -184,7 +184,10 @@ export const createPolls = (deps: PollsDeps) => {
         )
         const found = []
         for (const host of present) {
-          const result = results.find((one) => one.id === host.connection_id && one.fence === host.fence) as PollResult
+          const result = mustExist(
+            results.find((one) => one.id === host.connection_id && one.fence === host.fence),
+            'the result of a poll',
+          )
           let { agent_id: agentId, is_source: isSource } = host
           // Another machine now uses this name.
           const isOther =
@@ -236,7 +239,7 @@ export const createPolls = (deps: PollsDeps) => {
         const errors = ended.flatMap(({ result, agentId, isSource }, i) =>
           result.failure === null || agentId === null || !isSource
             ? []
-            : [{ agentId, at: now, code: result.failure, message: (rows[i] as EndedPoll).error.slice(0, 500) }],
+            : [{ agentId, at: now, code: result.failure, message: mustExist(rows[i], 'a poll').error.slice(0, 500) }],
         )
         await agents.addErrors(tx, now, errors)
         await events.append(tx, ended.flatMap(changeEventsOf))

@@ -6,7 +6,7 @@ import {
   type ResponseOf,
   type uploadConnections,
 } from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
+import { cleanText, mustExist } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
 import { NeedsApprover } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -309,7 +309,11 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     Object.assign(report, opened)
     const notes = [
       ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
-      ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),
+      ...good.map(({ line, input }) => ({
+        line,
+        name: input.computerName,
+        ...mustExist(outcomes.get(line), 'the outcome of a line'),
+      })),
     ]
     for (const { line, name, outcome, message } of notes.sort((a, b) => a.line - b.line))
       note(line, name, outcome, message)

@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
@@ -39,7 +40,8 @@ export const createWorkerStore = () => ({
     await tx.execute(
       sql`insert into workers (worker_id, admin_status, created_at) values (${id}::uuid, 'Pending', ${now}) on conflict (single) do nothing`,
     )
-    return (await tx.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0] as WorkerRow
+    const [row] = await tx.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`)
+    return mustExist(row, 'the worker')
   },
 
   setStatus: async (tx: Tx, id: string, status: WorkerRow['admin_status']): Promise<boolean> =>

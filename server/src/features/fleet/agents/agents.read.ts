@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import { invalid } from '#platform/app-error.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
@@ -242,7 +243,7 @@ export const createAgentsRead = (db: Queryable) => ({
         count(*) filter (where r.license = 0) as pending, count(*) filter (where r.license = 1) as expired,
         count(*) filter (where r.license = 2) as invalid, count(*) filter (where r.license = 3) as activated
       from agent_rows r where ${list.where}`)
-    return rows[0] as SummaryRow
+    return mustExist(rows[0], 'the row of counts')
   },
 
   /** Counts rows by severity, operating system and version. */

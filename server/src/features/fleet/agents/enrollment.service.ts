@@ -7,6 +7,7 @@ import {
   type EnrolResponse,
   enrolProofText,
 } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -72,10 +73,11 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
   async function tokenOf(text: string): Promise<TokenRow> {
     const match = tokenPattern.exec(text)
     if (match === null) throw refuse('This server did not issue the enrolment token.')
-    const id = (match[1] as string).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    const [, digits = '', secret = ''] = match
+    const id = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     const row = await store.tokenById(id)
     const expected = row?.secret_hash ?? Buffer.alloc(32)
-    if (!timingSafeEqual(digest(match[2] as string), expected) || row === undefined)
+    if (!timingSafeEqual(digest(secret), expected) || row === undefined)
       throw refuse('This server did not issue the enrolment token.')
     const status = statusOf(row, clock.now())
     // A used-up token still answers the host that took its last use and lost the answer.
@@ -183,8 +185,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           smbiosHash: request.smbiosHash,
           now,
           tokenId: token.token_id,
-          osId: ids.get(texts.os) as number,
-          versionId: ids.get(texts.version) as number,
+          osId: mustExist(ids.get(texts.os), 'the id of an operating system'),
+          versionId: mustExist(ids.get(texts.version), 'the id of a version'),
           agentless: false,
           commandKey: commandKey.number,
         }

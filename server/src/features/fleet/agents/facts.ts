@@ -1,5 +1,5 @@
 import type { HostFacts } from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
+import { cleanText, mustExist } from '@portcullis/domain'
 import { searchText } from './agents.read.ts'
 import type { StoredFacts } from './agents.store.ts'
 
@@ -49,8 +49,8 @@ export const storedFacts = (agentId: string, facts: HostFacts, ids: ReadonlyMap<
     osName: os,
     version,
     enforcement: facts.enforcement,
-    osId: ids.get(os) as number,
-    versionId: ids.get(version) as number,
+    osId: mustExist(ids.get(os), 'the id of an operating system'),
+    versionId: mustExist(ids.get(version), 'the id of a version'),
     ethernets: nics.length,
     search: searchText([host, address, agentId, version, os, pcModel.replaceAll('||', ' ')]),
   }

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
+import { cleanText, mustExist } from '@portcullis/domain'
 import type { AgentsApi, CommandTarget } from '#features/fleet/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/system/events/index.ts'
 import type { JobsApi } from '#features/system/jobs/index.ts'
@@ -98,7 +98,7 @@ export const createCommandsService = ({
     const counters = new Map<string, number>()
     const commands: NewCommand[] = []
     for (const [i, { agentId, kind, body, title, jobId }] of specs.entries()) {
-      const target = targets.get(agentId) as CommandTarget
+      const target = mustExist(targets.get(agentId), 'the target of a command')
       const counter = Math.max((counters.get(agentId) ?? target.command_counter) + 1, now)
       counters.set(agentId, counter)
       const id = newId(now)

@@ -68,7 +68,9 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
 
   async function attempt(items: In[], tries = 3): Promise<Out[]> {
     try {
-      return await options.run(items)
+      const results = await options.run(items)
+      if (results.length !== items.length) throw new Error(`${results.length} results of ${items.length} items`)
+      return results
     } catch (error) {
       if (tries <= 1 || !options.isConflict(error)) throw error
       return attempt(items, tries - 1)
@@ -77,7 +79,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
 
   async function runOne(entry: Waiting<In, Out>): Promise<void> {
     try {
-      entry.resolve((await attempt([entry.item]))[0] as Out)
+      for (const result of await attempt([entry.item])) entry.resolve(result)
     } catch (error) {
       entry.reject(error)
     }
@@ -121,8 +123,8 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
   async function runBatch(batch: Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await attempt(batch.map((entry) => entry.item))
-      batch.forEach((entry, i) => {
-        entry.resolve(results[i] as Out)
+      results.forEach((result, i) => {
+        batch[i]?.resolve(result)
       })
     } catch (error) {
       if (options.isHopeless(error)) giveUp([...batch, ...takeImpatient()], error)

@@ -203,7 +203,8 @@ export const createCheckInPath = ({
     request.on('end', () => {
       if (refused) return
       taken = true
-      handle(session, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+      const [only, ...others] = chunks
+      handle(session, only !== undefined && others.length === 0 ? only : Buffer.concat(chunks))
         .then(
           (outcome) => {
             respond(response, outcome)

@@ -51,7 +51,7 @@ const withCommands = async (
     return new Map<string, SignedText[]>()
   })
   return outcomes.map((outcome, i) => {
-    const waiting = has(outcome) ? commands.get((items[i] as { agentId: string }).agentId) : undefined
+    const waiting = has(outcome) ? commands.get(items[i]?.agentId ?? '') : undefined
     return waiting === undefined ? outcome : { ...outcome, commands: waiting }
   })
 }

@@ -1,5 +1,5 @@
 import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
-import { inventoryHash } from '@portcullis/domain'
+import { inventoryHash, mustExist } from '@portcullis/domain'
 import type { JudgedDevice, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import { assessHosts, hostOf, type PolicyApi } from '#features/devices/policy/index.ts'
 import { type AgentsApi, dictionaryTexts } from '#features/fleet/agents/index.ts'
@@ -51,12 +51,13 @@ export const createReports = (deps: ReportsDeps) => {
       items.flatMap(({ request }) => reportsOf(request)),
       now,
     )
-    let next = 0
+    const rest = judged.values()
+    const next = (): JudgedDevice => mustExist(rest.next().value, 'the verdict on a report')
     return items.map(({ request }) => ({
       changes: (request.changes ?? []).map((c) =>
-        c.op === 'removed' ? { op: c.op, portPath: c.portPath } : { op: c.op, device: judged[next++] as JudgedDevice },
+        c.op === 'removed' ? { op: c.op, portPath: c.portPath } : { op: c.op, device: next() },
       ),
-      inventory: request.inventory === undefined ? null : request.inventory.map(() => judged[next++] as JudgedDevice),
+      inventory: request.inventory === undefined ? null : request.inventory.map(() => next()),
     }))
   }
 
@@ -79,7 +80,8 @@ export const createReports = (deps: ReportsDeps) => {
         assertConsistent(request)
         return true
       } catch (error) {
-        outcomes.set(agentId, error as AppError)
+        if (!(error instanceof AppError)) throw error
+        outcomes.set(agentId, error)
         return false
       }
     })
@@ -123,7 +125,15 @@ export const createReports = (deps: ReportsDeps) => {
         const refused = refusalOf(state, request)
         if (refused !== null) outcomes.set(agentId, refused)
         else if (state !== undefined)
-          collected.push(collectReport(state, request, judged[i] as Judged, hosts.storedOf(agentId), dictionary))
+          collected.push(
+            collectReport(
+              state,
+              request,
+              mustExist(judged[i], 'the verdicts on a check-in'),
+              hosts.storedOf(agentId),
+              dictionary,
+            ),
+          )
       }
       const assessed = await assessHosts(
         collected.filter((one) => one.isMoved).map(({ agentId, stored, current }) => ({ agentId, stored, current })),
@@ -136,7 +146,7 @@ export const createReports = (deps: ReportsDeps) => {
     for (const [agentId, outcome] of outcomes)
       if (outcome instanceof AppError && outcome.code === 'agent_unknown')
         outcomes.set(agentId, (await agents.revoked(agentId)) ?? outcome)
-    return items.map((item) => outcomes.get(item.agentId) as Outcome | AppError)
+    return items.map((item) => mustExist(outcomes.get(item.agentId), 'the outcome of a check-in'))
   }
 
   return { apply }

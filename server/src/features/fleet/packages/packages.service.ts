@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
-import { compareVersions, isSignedBuild, releaseKeyFingerprint } from '@portcullis/domain'
+import { compareVersions, isSignedBuild, mustExist, releaseKeyFingerprint } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
@@ -172,7 +172,10 @@ export const createPackagesService = (deps: PackagesDeps) => {
       })
       await storeChunks(tx, packageId, file)
       const rows = await packages.all()
-      const stored = rows.find((row) => row.package_id === packageId) as PackageRow
+      const stored = mustExist(
+        rows.find((row) => row.package_id === packageId),
+        'the new package',
+      )
       await audit.write(tx, actor, {
         action: isPending ? 'agent_package.uploaded' : 'agent_package.published',
         entity: named(header),

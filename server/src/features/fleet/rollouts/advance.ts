@@ -1,5 +1,5 @@
 import type { Prediction } from '@portcullis/contract'
-import { compareVersions } from '@portcullis/domain'
+import { compareVersions, mustExist } from '@portcullis/domain'
 import type { Predict, PredictedHost } from '#features/devices/policy/index.ts'
 import type { CommandSpec, CommandsApi } from '#features/fleet/commands/index.ts'
 import type { PackagesApi } from '#features/fleet/packages/index.ts'
@@ -130,7 +130,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
 
   /** Selects the hosts of a ring; returns how many. */
   async function startRing(tx: Tx, row: RolloutRow, ring: number): Promise<number> {
-    const settings = row.settings.rings[ring] as RolloutRow['settings']['rings'][0]
+    const settings = mustExist(row.settings.rings[ring], 'the ring')
     const fixed = await createHostsStore(tx).fix(row.rollout_id, ring, settings)
     row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
     return fixed

@@ -106,12 +106,13 @@ export const createRolloutsRead = (db: Queryable) => ({
 
   /** Returns those of these tags that do not exist. */
   unknownTags: async (names: readonly string[]): Promise<string[]> => {
-    const folded = names.map((name) => fold(name.trim()))
+    const foldedOf = (name: string): string => fold(name.trim())
+    const folded = names.map(foldedOf)
     const rows = await db.query<{ folded: string }>(
       sql`select t.folded from tags t where t.folded = any(${folded}::text[])`,
     )
     const known = new Set(rows.map((row) => row.folded))
-    return names.filter((_, i) => !known.has(folded[i] as string))
+    return names.filter((name) => !known.has(foldedOf(name)))
   },
 })
 

@@ -10,7 +10,7 @@ import {
   type RolloutState,
   type startRollout,
 } from '@portcullis/contract'
-import { isOddText } from '@portcullis/domain'
+import { isOddText, mustExist } from '@portcullis/domain'
 import type { PackagesApi, PublishedBuild } from '#features/fleet/packages/index.ts'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
@@ -191,7 +191,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     let counted = 0
     for (;;) {
       const pending = await db.transaction(async (tx) => {
-        const row = (await createRolloutsStore(tx).lock(id)) as RolloutRow
+        const row = mustExist(await createRolloutsStore(tx).lock(id), 'the rollout')
         after(row, 'revert')
         const hosts = await createHostsStore(tx).armedByIt(id)
         if (hosts > counted) return { name: row.name, hosts }
@@ -348,7 +348,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       if (order === 'revert') await revertAlone(actor, id, reason)
       else
         await db.transaction(async (tx) =>
-          carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),
+          carryOut(tx, actor, mustExist(await createRolloutsStore(tx).lock(id), 'the rollout'), order),
         )
       void advance()
       return one(id)

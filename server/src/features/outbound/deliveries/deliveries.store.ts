@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -188,8 +189,9 @@ export const createDeliveriesStore = () => ({
 
   /** Returns the current problems. `withMail` false leaves out mails that wait for the mail server. */
   state: async (q: Queryable, withMail = true): Promise<DeliveriesState> =>
-    (
-      await q.query<DeliveriesState>(sql`
+    mustExist(
+      (
+        await q.query<DeliveriesState>(sql`
         with tried as materialized (
           select d.created_at, ${withMail}::boolean or d.channel <> 'email'
             or not exists (select from delivery_targets t where t.target = 'email' and t.failures > 0) as counts from deliveries d
@@ -200,7 +202,9 @@ export const createDeliveriesStore = () => ({
           (select min(w.created_at) from tried w where w.counts) as oldest,
           coalesce((select t.error from delivery_targets t where t.failures > 0 and (t.target <> 'email' or ${withMail}::boolean)
             order by t.failed_at desc limit 1), '') as error`)
-    )[0] as DeliveriesState,
+      )[0],
+      'the row of problems',
+    ),
 
   forget: (q: Queryable, before: Date): Promise<number> =>
     q.execute(sql`delete from deliveries d where d.state in ('delivered', 'dropped') and d.ended_at < ${before}`),

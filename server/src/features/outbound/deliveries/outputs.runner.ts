@@ -143,7 +143,7 @@ export const createOutputs = (deps: OutputsDeps) => {
       const upTo = begun ?? Math.min(head, position + span)
       const limit = begun === null ? limitOf(key) : batchOf[key.channel]
       const batch = await events.follow(db, position, upTo, plan.wanted, limit)
-      const end = batch.length === limit ? (batch.at(-1) as FollowedEvent).event_id : upTo
+      const end = batch.length === limit ? (batch.at(-1)?.event_id ?? upTo) : upTo
       if (batch.length > 0) {
         if (!(await store.begin(db, leased, end, until()))) return
         await send(plan, batch)

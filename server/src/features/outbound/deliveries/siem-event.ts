@@ -1,5 +1,6 @@
 import { eventCategories, severityNames } from '@portcullis/contract'
 import type { SiemEvent } from '@portcullis/domain'
+import { mustExist } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/system/events/index.ts'
 
 /** Matches `HOST (IP)`, the entity of every event about a host. */
@@ -21,11 +22,11 @@ export const siemEventOf = (event: FollowedEvent): SiemEvent => {
   const host = event.agent_id === null ? null : hostPattern.exec(event.entity)
   return {
     eventID: event.event_id,
-    category: eventCategories[event.category] as (typeof eventCategories)[number],
+    category: mustExist(eventCategories[event.category], 'the category of an event'),
     creationTime: event.created_at.toISOString().slice(0, -1),
     eventCode: `0x${event.code.toString(16).padStart(6, '0')}`,
     severity: event.severity,
-    severityString: severityNames[event.severity] as string,
+    severityString: mustExist(severityNames[event.severity], 'the name of a severity'),
     eventEntityID: event.entity,
     description: event.description,
     hashtags: event.hashtags,

@@ -1,3 +1,5 @@
+import { escapeHtml } from '#platform/html.ts'
+
 /** The content of a mail before its layout. Every part may come from a host or a person: none of it is markup. */
 export interface MailContent {
   subject: string
@@ -6,15 +8,6 @@ export interface MailContent {
   /** `isOneTime`: the link itself gives access, for example to set a password. */
   link?: { text: string; url: string; isOneTime?: boolean }
 }
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char] as string)
 
 /** Returns one line without control or direction characters: a line end in a subject would start another header. */
 export const subjectLine = (text: string): string =>
@@ -28,9 +21,9 @@ export const layOut = ({ heading, paragraphs, link }: MailContent): { text: stri
   text: [heading, ...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n'),
   html: [
     '<!doctype html><html lang="en"><body style="font-family:sans-serif;max-width:40em;margin:1em auto;color:#212529">',
-    `<h1 style="font-size:1.25em">${escaped(heading)}</h1>`,
-    ...paragraphs.map((text) => `<p>${escaped(text).replaceAll('\n', '<br>')}</p>`),
-    ...(link === undefined ? [] : [`<p><a href="${escaped(link.url)}">${escaped(link.text)}</a></p>`]),
+    `<h1 style="font-size:1.25em">${escapeHtml(heading)}</h1>`,
+    ...paragraphs.map((text) => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`),
+    ...(link === undefined ? [] : [`<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.text)}</a></p>`]),
     '</body></html>',
   ].join('\n'),
 })

@@ -180,12 +180,13 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       for (const row of rows) if (await change(tx, row)) accepted.push(row)
       const known = new Set(rows.map((row) => row.quarantine_id))
       const done = new Set(accepted.map((row) => row.quarantine_id))
-      if (accepted.length > 0) {
+      const [first, ...others] = accepted
+      if (first !== undefined) {
         await announce(tx, { agents: [...new Set(accepted.map((row) => row.agent_id))] })
         await bus.publish(tx, nacTopic)
         await audit.write(tx, actor, {
           action,
-          entity: accepted.length === 1 ? entityOf(accepted[0] as QuarantineRow) : `${accepted.length} hosts`,
+          entity: others.length === 0 ? entityOf(first) : `${accepted.length} hosts`,
           details: accepted.map((row) => `${row.host}: ${nacSystemNames[row.system]}, ${row.quarantine_id}`).join('; '),
           severity: 4,
         })

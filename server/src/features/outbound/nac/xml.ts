@@ -72,7 +72,7 @@ export const readXml = (source: string): XmlElement | null => {
       tag.lastIndex = at
       const found = tag.exec(text)
       if (found === null) return null
-      const [whole, closing, name, given, empty] = found as unknown as [string, string, string, string, string]
+      const [whole, closing = '', name = '', given = '', empty = ''] = found
       from = at + whole.length
       if (closing === '/') {
         if (open.at(-1)?.name !== name) return null
@@ -81,8 +81,8 @@ export const readXml = (source: string): XmlElement | null => {
       }
       if (roots.length > 0 || ++count > maxElements || open.length >= maxDepth) return null
       const attributes: Record<string, string> = Object.create(null)
-      for (const [, key, double, single] of given.matchAll(attribute))
-        attributes[key as string] = decode(double ?? single ?? '')
+      for (const [, key = '', double, single] of given.matchAll(attribute))
+        attributes[key] = decode(double ?? single ?? '')
       open.push({ name, attributes, text: '', children: [] })
       if (empty === '/') close()
     }

@@ -208,7 +208,7 @@ export const tameFloods = (aggregated: ReadonlyMap<string, Aggregated>, before: 
     const tamed: Aggregated[] = []
     for (const [agent, own] of grouped(parts, (one) => one.agent)) {
       const isFlood = before.isFlooding(kind, agent) || before.recentOf(kind, agent) + own.length > floodOfHostAfter
-      if (isFlood) tamed.push(floodOf(kind, own, own[0] as Aggregated))
+      if (isFlood) tamed.push(floodOf(kind, own, own[0] ?? null))
       else tamed.push(...own)
     }
     const hosts = new Set([...before.recentHosts(kind), ...tamed.map((one) => one.agent)])

@@ -1,5 +1,5 @@
 import { severityNames } from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
+import { cleanText, mustExist } from '@portcullis/domain'
 import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
 import { layOut, subjectLine } from '#features/outbound/mail/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -79,11 +79,12 @@ const times = (notice: NoticeDetails): string =>
 export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: DispatchDeps) => {
   function mailOf(group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
+    const [only, ...others] = notices
     return {
       subject: subjectOf(notices),
       ...layOut({
         subject: '',
-        heading: notices.length === 1 ? (notices[0] as NoticeDetails).title : `${notices.length} notices`,
+        heading: only !== undefined && others.length === 0 ? only.title : `${notices.length} notices`,
         paragraphs: [
           ...notices
             .slice(0, mostOfMail)
@@ -128,7 +129,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
       const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
         ...notice,
-        news: newsNow(notice, news.get(notice.id) as News),
+        news: newsNow(notice, mustExist(news.get(notice.id), 'the news of an alert')),
       }))
       await store.endPending(tx, groupId, channel, [...news.keys()])
       if (notices.length > 0) {

@@ -5,12 +5,13 @@ import { endOfQuiet, isQuiet } from './quiet-hours.ts'
 
 /** Time that a mail waits for further alerts, so that a flood is one mail with a number. */
 const gatherMs = 15_000
+const longestGap = 60 * 60_000
 /** Shortest intervals between mails of a group. They grow with each busy mail, so single alerts do not fill a night. */
-const mailGaps = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
+const mailGaps = [60_000, 5 * 60_000, 15 * 60_000, longestGap]
 /** Severity up to which only the shortest interval applies. */
 const urgent = 2
 
-export const gapAfter = (streak: number): number => mailGaps[Math.min(streak, mailGaps.length - 1)] as number
+export const gapAfter = (streak: number): number => mailGaps[streak] ?? longestGap
 
 /** Returns the pending alerts to send now, or when the next are due. */
 export const dueOf = (

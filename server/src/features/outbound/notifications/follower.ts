@@ -1,4 +1,5 @@
 import type { NoticeKind } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { EventsApi, FollowedEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -144,7 +145,7 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
         const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
         const over = await endSilence(tx, some, turn)
         if (writes.length + over.length > 0) {
-          const news = pending.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
+          const news = pending.map((one, i) => ({ ...one, noticeId: mustExist(ids[i], 'the id of an alert') }))
           await notify(tx, withEnds(news, over))
           await hint(tx, 'notices')
         }

@@ -27,7 +27,9 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
       runs.set(event.entity, [...(runs.get(event.entity) ?? []), event])
   return [...runs].flatMap(([subject, run]): HealthNews[] => {
     const row = known.get(`health ${subject}`)
-    const last = run.at(-1) as FollowedEvent
+    const [first] = run
+    const last = run.at(-1)
+    if (first === undefined || last === undefined) return []
     const status = statusOf(last)
     const worst = run.reduce((most, event) => Math.min(most, statusOf(event) === 'OK' ? 7 : event.severity), 7)
     const isOpen = row !== undefined && !row.is_dismissed
@@ -60,7 +62,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
           entityId: '',
           link: '/settings/health',
           tags: '',
-          firstAt: (run[0] as FollowedEvent).created_at,
+          firstAt: first.created_at,
           lastAt: last.created_at,
           count: run.filter((event) => statusOf(event) !== 'OK').length,
           events: run.map((event) => event.event_id).reverse(),

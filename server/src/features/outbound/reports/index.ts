@@ -108,7 +108,8 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   /** Supplies the attachments of mails and records their outcome. */
   mail.follow({
     attachment: async (ref) => {
-      const run = await store.run(ref.split('/')[0] as string)
+      const [runId = ''] = ref.split('/')
+      const run = await store.run(runId)
       if (run === undefined) return null
       // The mail may have waited for two days.
       const problem = await maker.problemOf(run)

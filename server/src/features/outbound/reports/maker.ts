@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reportLimits, reportLists } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { FilesApi } from '#features/outbound/exports/index.ts'
 import type { MailContent } from '#features/outbound/mail/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -262,7 +263,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       if (run === undefined || run.ended_at !== null) return 'done'
       try {
         if ((job.cursor as Cursor)?.phase !== 'deliver') await make(job, run)
-        await deliver(job, (await store.run(runId)) as RunRow)
+        await deliver(job, mustExist(await store.run(runId), 'the run of a report'))
       } catch (error) {
         // Permanent errors. Others are retried, or given up by the job (`settle`).
         if (error instanceof AppError && error.status < 500) await fail(runId, 'failed', error.message)

@@ -46,7 +46,7 @@ const startsAs: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
 export const assertImage = (image: string): void => {
   if (image === '') return
   const match = image.length <= imageLimit ? dataUri.exec(image) : null
-  const hasSignature = match === null ? undefined : startsAs[match[1] as string]
-  if (match === null || hasSignature?.(Buffer.from(match[2] as string, 'base64')) !== true)
+  const [, type = '', content = ''] = match ?? []
+  if (startsAs[type]?.(Buffer.from(content, 'base64')) !== true)
     throw invalid('body.image', 'must be a data URI of a png, jpeg or webp picture, base64, at most 256 KiB')
 }

@@ -1,4 +1,5 @@
 import type { LicenseSummary } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
@@ -316,7 +317,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
         const verdicts = await directory.standings(
           due.map(({ user_name, external_id }) => ({ userName: user_name, id: external_id })),
         )
-        for (const [i, verdict] of verdicts.entries()) await external.settle(due[i] as AccountRow, verdict)
+        for (const [i, verdict] of verdicts.entries()) await external.settle(mustExist(due[i], 'the account'), verdict)
         checked = verdicts.length
       }
     },

@@ -10,6 +10,7 @@ import {
   type Influence,
   judgeApproval,
   judgeWish,
+  mustExist,
 } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
@@ -466,7 +467,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           details: `request ${id} of ${request.requested_by}`,
           severity: 4,
         })
-        return { afterCommit, answer: (await store.one(tx, now, id)) as ChangeRequest }
+        return { afterCommit, answer: mustExist(await store.one(tx, now, id), 'the request') }
       })
       await done.afterCommit?.()
       return done.answer
@@ -490,7 +491,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           entity: request.title,
           details: `request ${id} of ${request.requested_by}`,
         })
-        return (await store.one(tx, now, id)) as ChangeRequest
+        return mustExist(await store.one(tx, now, id), 'the request')
       }),
   }
 }

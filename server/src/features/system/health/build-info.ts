@@ -20,11 +20,8 @@ const commitOf = (root: string): Promise<{ commit: string; buildDate: Date } | n
       { timeout: 2_000, env: { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CEILING_DIRECTORIES: join(root, '..') } },
       (error, stdout) => {
         const match = /^([0-9a-f]{40}) (\d+)$/m.exec(stdout)
-        resolve(
-          error !== null || match === null
-            ? null
-            : { commit: match[1] as string, buildDate: new Date(Number(match[2]) * 1000) },
-        )
+        const [, commit = '', seconds] = match ?? []
+        resolve(error !== null || commit === '' ? null : { commit, buildDate: new Date(Number(seconds) * 1000) })
       },
     )
   })

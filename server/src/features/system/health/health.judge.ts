@@ -1,4 +1,5 @@
 import type { HealthStatus } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 
 /** Result of one probe of a subsystem. */
 export interface Observation {
@@ -37,8 +38,11 @@ export const createJudge = () => {
 
   function changeTo(status: HealthStatus, chosen: readonly Observation[]): StatusChange {
     observations = []
-    const last = chosen.findLast((one) => one.status === status) as Observation
-    return { status, at: (chosen[0] as Observation).at, description: last.description }
+    const { description } = mustExist(
+      chosen.findLast((one) => one.status === status),
+      'an observation',
+    )
+    return { status, at: mustExist(chosen[0], 'an observation').at, description }
   }
   const byRank = (chosen: readonly Observation[]): HealthStatus[] =>
     chosen.map(({ status }) => status).sort((a, b) => rank[a] - rank[b])
@@ -52,13 +56,13 @@ export const createJudge = () => {
     if (isWorse || recent.length >= worseOf.worse) {
       worsened = [...worsened.filter((at) => observation.at - at < hourMs), observation.at]
       const chosen = isWorse ? last : recent
-      return changeTo(byRank(chosen)[0] as HealthStatus, chosen)
+      return changeTo(mustExist(byRank(chosen)[0], 'a status'), chosen)
     }
     worsened = worsened.filter((at) => observation.at - at < hourMs)
     const wanted = Math.min(maxGood, inARow * 2 ** Math.max(0, worsened.length - 1))
     const good = observations.slice(-wanted)
     if (good.length === wanted && good.every(({ status }) => rank[status] < now))
-      return changeTo(byRank(good).at(-1) as HealthStatus, good)
+      return changeTo(mustExist(byRank(good).at(-1), 'a status'), good)
     // Newly configured, or no longer configured: neither better nor worse.
     if (last.length === inARow && now === 0 && last.every(({ status }) => rank[status] === 0 && status !== current))
       return changeTo(observation.status, last)

@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
@@ -9,22 +10,24 @@ export const createHealthRead = (db: Queryable) => ({
   },
 
   now: async (): Promise<Date> =>
-    ((await db.query<{ now: Date }>(sql`select clock_timestamp() as now`))[0] as { now: Date }).now,
+    mustExist((await db.query<{ now: Date }>(sql`select clock_timestamp() as now`))[0], 'the time').now,
 
   newestEventId: async (): Promise<number> =>
     (await db.query<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'events'`))[0]?.n ?? 0,
 
   sizeBytes: async (): Promise<number> =>
-    (
-      (await db.query<{ size: number }>(sql`select pg_database_size(current_database()) as size`))[0] as {
-        size: number
-      }
+    mustExist(
+      (await db.query<{ size: number }>(sql`select pg_database_size(current_database()) as size`))[0],
+      'the size',
     ).size,
 
   versions: async (): Promise<{ database: string; schema: number }> =>
-    (
-      await db.query<{ database: string; schema: number }>(sql`
+    mustExist(
+      (
+        await db.query<{ database: string; schema: number }>(sql`
         select split_part(current_setting('server_version'), ' ', 1) as database,
                (select max(m.version) from schema_migrations m) as schema`)
-    )[0] as { database: string; schema: number },
+      )[0],
+      'the versions',
+    ),
 })

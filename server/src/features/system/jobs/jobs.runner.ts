@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isConflict, isUnavailable, type Tx } from '#platform/db/db.ts'
@@ -71,7 +72,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
 
   async function work(job: ClaimedJob, leaseId: string): Promise<void> {
-    const handler = handlers.get(job.kind) as JobHandler
+    const handler = mustExist(handlers.get(job.kind), 'the handler of a job')
     const run: JobRun = {
       id: job.job_id,
       data: job.data,

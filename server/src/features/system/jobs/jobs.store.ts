@@ -1,4 +1,5 @@
 import type { Job } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { lock, locks } from '#platform/db/locks.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
@@ -176,8 +177,9 @@ export const createJobsStore = (db: Queryable) => ({
    * for it.
    */
   figures: async (now: Date, since: Date, aliveSince: Date): Promise<QueueFigures> =>
-    (
-      await db.query<QueueFigures>(sql`
+    mustExist(
+      (
+        await db.query<QueueFigures>(sql`
         with due as materialized (
           select j.kind, j.lease_until > ${now} and j.lease_id is not null as is_held,
             case when j.lease_until > ${now} then null else greatest(j.created_at, nullif(j.lease_until, '-infinity')) end as due_since
@@ -189,7 +191,9 @@ export const createJobsStore = (db: Queryable) => ({
           (select count(*)::int from jobs j where j.state = 'failed' and j.ended_at > ${since}) as failed,
           (select j.title from jobs j where j.state = 'failed' and j.ended_at > ${since} order by j.ended_at desc limit 1) as "lastFailed",
           (select count(*)::int from job_runners r where r.seen_at > ${aliveSince}) as runners`)
-    )[0] as QueueFigures,
+      )[0],
+      'the row of figures',
+    ),
 
   forget: (before: Date): Promise<number> =>
     db.execute(sql`delete from jobs j where j.ended_at < ${before} and not j.is_due`),

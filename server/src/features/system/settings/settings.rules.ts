@@ -49,8 +49,8 @@ const maxImageSide = 2_000
 /** Accepts PNG only: SVG can carry scripts, and other formats need their own decoders. */
 const imageFault = (text: string): string | null => {
   const match = /^data:image\/png;base64,([A-Za-z0-9+/]+={0,2})$/.exec(text)
-  if (match === null) return 'is not a PNG data URI (data:image/png;base64,…)'
-  const bytes = Buffer.from(match[1] as string, 'base64')
+  if (match?.[1] === undefined) return 'is not a PNG data URI (data:image/png;base64,…)'
+  const bytes = Buffer.from(match[1], 'base64')
   if (bytes.length > maxImageBytes) return `has ${bytes.length} bytes; at most ${maxImageBytes} are allowed`
   // The first chunk of a PNG is IHDR: length 13, then width and height.
   if (bytes.length < 33 || !bytes.subarray(0, 8).equals(pngSignature) || bytes.toString('latin1', 12, 16) !== 'IHDR')

@@ -1,4 +1,5 @@
 import { type ConfigName, configGroups } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
 import type { GroupValues } from './settings.service.ts'
@@ -35,5 +36,5 @@ export const createThresholds = async ({
       (error: unknown) => log.warn({ err: error }, 'could not read the thresholds; the next change retries'),
     )
   })
-  return (name) => current.get(`VENDORA_HEALTH_${name}`) as number
+  return (name) => mustExist(current.get(`VENDORA_HEALTH_${name}`), 'the threshold')
 }

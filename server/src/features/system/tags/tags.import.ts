@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type ImportResult, maxImportErrors, type TaggedEntity, tagFileColumns } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import { invalid } from '#platform/app-error.ts'
 import { undefuse } from '#platform/csv.ts'
 import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
@@ -14,13 +15,16 @@ import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 const batchSize = 500
 const maxTagsPerLine = 200
 
-interface Line {
+/** A line that sets the tags of an element. */
+interface ElementLine {
   line: number
-  entity: TaggedEntity | 'Tag'
-  /** Null for rows of type Tag. */
-  element: Element | null
+  entity: TaggedEntity
+  element: Element
   tags: string[]
 }
+/** A line that creates tags only. */
+type TagLine = Omit<ElementLine, 'entity' | 'element'> & { entity: 'Tag'; element: null }
+type Line = ElementLine | TagLine
 
 interface Columns {
   type: number
@@ -89,9 +93,9 @@ async function* readLines(bytes: Buffer): AsyncGenerator<Outcome[]> {
 }
 
 /** Returns the last line of each agent, which is the effective one. */
-const lastOfAgents = (lines: Iterable<Line>): Map<string, Line> => {
-  const last = new Map<string, Line>()
-  for (const line of lines) if (line.entity === 'Agent') last.set((line.element as Element).agentId, line)
+const lastOfAgents = (lines: Iterable<Line>): Map<string, ElementLine> => {
+  const last = new Map<string, ElementLine>()
+  for (const line of lines) if (line.entity === 'Agent') last.set(line.element.agentId, line)
   return last
 }
 
@@ -107,14 +111,14 @@ export type TagsImport = ReturnType<typeof createTagsImport>
 
 export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   /** Sets the tags of one kind of element. Returns the lines whose element does not exist. */
-  async function apply(store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> {
-    const own = lines.filter((line) => line.entity === entity)
+  async function apply(store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<ElementLine[]> {
+    const own = lines.filter((line): line is ElementLine => line.entity === entity)
     if (own.length === 0) return []
     // The last line of an element applies.
-    const byId = new Map(own.map((line) => [elementId(entity, line.element as Element), line]))
+    const byId = new Map(own.map((line) => [elementId(entity, line.element), line]))
     const elements = await store.lockExisting(
       entity,
-      [...byId.values()].map((line) => line.element as Element),
+      [...byId.values()].map((line) => line.element),
     )
     const present = new Set(elements.map((element) => elementId(entity, element)))
     const names = tagNames([...byId].filter(([id]) => present.has(id)).flatMap(([, line]) => line.tags))
@@ -123,18 +127,18 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     const pairs = elements.flatMap((element) =>
       tagNames(byId.get(elementId(entity, element))?.tags ?? []).map((name) => ({
         element,
-        tagId: ids.get(name.folded) as number,
+        tagId: mustExist(ids.get(name.folded), 'the id of a tag'),
       })),
     )
     await store.setExactly(entity, elements, pairs)
-    return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
+    return own.filter((line) => !present.has(elementId(entity, line.element)))
   }
 
   /** Returns the tags that hosts gain and lose, and all tags that each will have. */
   async function settingOf(q: Queryable, lines: Iterable<Line>) {
     const last = lastOfAgents(lines)
     const agents = [...last.values()].map(({ element, tags }) => ({
-      agentId: (element as Element).agentId,
+      agentId: element.agentId,
       names: tagNames(tags),
     }))
     const changes: HostTagChange[] = changesOf(
@@ -154,8 +158,8 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order, ...(reason === '' ? {} : { reason }) })
   }
 
-  async function applyBatch(actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<Line[]> {
-    const seen: Line[][] = []
+  async function applyBatch(actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<ElementLine[]> {
+    const seen: ElementLine[][] = []
     const work = transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
       if (!isDry) await assertAlone(tx, actor, lines, reason)
@@ -224,10 +228,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
       if (batch.length === 0) return
       const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
       for (const { line, entity, element } of missing)
-        fail(
-          line,
-          `The ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)} does not exist.`,
-        )
+        fail(line, `The ${entity.toLowerCase()} ${elementId(entity, element)} does not exist.`)
       result.imported += batch.length - missing.length
       batch = []
     }

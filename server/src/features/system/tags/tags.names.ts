@@ -61,4 +61,4 @@ const palette = [
 
 /** Returns the color of a tag, derived from its folded name, so that it is the same on every server. */
 export const tagColor = (folded: string): string =>
-  palette[createHash('sha256').update(folded).digest().readUInt32BE(0) % palette.length] as string
+  palette[createHash('sha256').update(folded).digest().readUInt32BE(0) % palette.length] ?? palette[0]

@@ -1,4 +1,5 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -95,11 +96,13 @@ export const changesOf = (
         .map(({ name }) => ({ effect: 'remove' as const, name, agentId })),
     ]
   })
-  return [...Map.groupBy(moves, ({ effect, name }) => `${effect} ${name}`).values()].map((some) => ({
-    effect: (some[0] as (typeof moves)[number]).effect,
-    names: [(some[0] as (typeof moves)[number]).name],
-    agentIds: some.map(({ agentId }) => agentId),
-  }))
+  return [...Map.groupBy(moves, ({ effect, name }) => `${effect} ${name}`).values()].flatMap((some) =>
+    some.slice(0, 1).map(({ effect, name }) => ({
+      effect,
+      names: [name],
+      agentIds: some.map(({ agentId }) => agentId),
+    })),
+  )
 }
 
 const listed = (names: readonly string[]): string => names.join(', ')
@@ -215,7 +218,10 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       'Agent',
       elements,
       elements.flatMap((element) =>
-        (names.get(element.agentId) ?? []).map(({ folded }) => ({ element, tagId: ids.get(folded) as number })),
+        (names.get(element.agentId) ?? []).map(({ folded }) => ({
+          element,
+          tagId: mustExist(ids.get(folded), 'the id of a tag'),
+        })),
       ),
     )
   }

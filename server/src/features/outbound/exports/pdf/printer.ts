@@ -112,8 +112,9 @@ export const createPrinter = () => {
   }
 
   function next(): void {
-    while (printing < atOnce && waiting.length > 0) {
-      const task = waiting.shift() as Task
+    while (printing < atOnce) {
+      const task = waiting.shift()
+      if (task === undefined) return
       if (task.body.destroyed) continue
       printing++
       const worker = idle.pop() ?? start()
