@@ -336,8 +336,8 @@ export const accountsMutants: readonly Mutant[] = [
   {
     ...rules,
     does: 'A picture that can carry scripts is stored',
-    find: "hasSignature?.(Buffer.from(match[2] as string, 'base64')) !== true",
-    replace: 'looksRight === undefined',
+    find: "startsAs[type]?.(Buffer.from(content, 'base64')) !== true",
+    replace: 'startsAs[type] === undefined',
     named: 'refuses invalid names, pictures',
   },
   {
