@@ -233,7 +233,7 @@ export const fuzz: Check = {
       edits: [
         {
           file: 'server/src/platform/list/compile.ts',
-          find: 'names.get((match[2] as string).toLowerCase())',
+          find: "names.get((match[2] ?? '').toLowerCase())",
           replace:
             '((Object.fromEntries(names) as never)[(match[2] as string).toLowerCase()] as ReturnType<typeof names.get>)',
         },

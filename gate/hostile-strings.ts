@@ -306,7 +306,7 @@ export const hostileStrings: Check = {
     },
     {
       what: 'mails hold what was said as it is',
-      edits: [{ file: 'server/src/features/outbound/mail/mail.text.ts', find: "'<': '&lt;'", replace: "'<': '<'" }],
+      edits: [{ file: 'server/src/platform/html.ts', find: "'<': '&lt;'", replace: "'<': '<'" }],
     },
     {
       what: 'the columns of CEF are not escaped',

@@ -36,7 +36,7 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...enrolment,
     does: 'A wrong secret of an enrolment token is accepted with a known id',
-    find: '!timingSafeEqual(digest(match[2] as string), expected) || row === undefined',
+    find: '!timingSafeEqual(digest(secret), expected) || row === undefined',
     replace: 'row === undefined',
     named: 'is refused after expiry',
   },

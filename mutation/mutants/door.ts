@@ -56,7 +56,7 @@ export const doorMutants: readonly Mutant[] = [
     ...test('sort-oracle'),
     does: 'Hosts can be sorted by the key of their agent',
     file: 'server/src/platform/list/compile.ts',
-    find: 'const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())',
+    find: "const found = match === null ? undefined : names.get((match[2] ?? '').toLowerCase())",
     replace:
       "const found = match === null ? undefined : (names.get((match[2] as string).toLowerCase()) ?? (match[2] === 'public_key' ? [...names.values()].find(({ column }) => column.sort !== undefined) : undefined))",
   },
