@@ -104,21 +104,23 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
       '/agents?HostIdentifier=KIOSK&sort=hostIdentifier_desc&cols=host,mode',
     )
     await row(page, 'KIOSK-3').waitFor()
-    const take = async (kind: 'CSV' | 'PDF') => {
+    const take = async (kind: 'CSV' | 'CSV for programs' | 'PDF') => {
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Export', exact: true }).click()
-      await page.getByRole('menuitem', { name: kind }).click()
+      await page.getByRole('menuitem', { name: kind, exact: true }).click()
       return readFile(await (await download).path())
     }
-    const csv = (await take('CSV')).toString('utf8').replace('\ufeff', '').trimEnd().split('\r\n')
-    expect(csv).toEqual([
-      'hostIdentifier,operationalStatus',
+    const linesOf = (file: Buffer) => file.toString('utf8').replace('\ufeff', '').trimEnd().split('\r\n')
+    expect(linesOf(await take('CSV for programs'))[0]).toBe('hostIdentifier,operationalStatus')
+    expect(linesOf(await take('CSV'))).toEqual([
+      'Host,Mode',
       `"${hostileName.replaceAll('"', '""')}",Armed`,
       'KIOSK-2,Armed',
       'KIOSK-1,Armed',
     ])
     await tray(page)
       .getByText(/^Saved, \d+ B/)
+      .first()
       .waitFor()
     expect((await take('PDF')).subarray(0, 5).toString()).toBe('%PDF-')
     expect(wrong).toEqual([])

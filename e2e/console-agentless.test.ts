@@ -250,7 +250,7 @@ describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), (
     const take = async (title: string) => {
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Export', exact: true }).click()
-      await page.getByRole('menuitem', { name: title }).click()
+      await page.getByRole('menuitem', { name: title, exact: true }).click()
       const text = await readFile(await (await download).path(), 'utf8')
       return text.replace('\ufeff', '').trimEnd().split('\r\n')
     }

@@ -65,7 +65,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: 'Schedule report…' }).click()
     await page.waitForURL(/\/reports\/new\?list=agents&filter\.hostIdentifier=kiosk/)
     await preview().getByText('1 row if run now').waitFor()
-    expect(await page.getByLabel('hostIdentifier', { exact: true }).inputValue()).toBe('kiosk')
+    expect(await page.getByLabel('Host', { exact: true }).inputValue()).toBe('kiosk')
 
     const save = page.getByRole('button', { name: 'Schedule report' })
     expect(await save.isDisabled()).toBe(true)
@@ -142,10 +142,12 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'More', exact: true }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+      page.getByRole('menuitem', { name: 'Export as CSV', exact: true }).click(),
     ])
     expect(download.suggestedFilename()).toMatch(/^violations-.*\.csv$/)
-    expect(readFileSync((await download.path()) as string, 'utf8')).toMatch(/^\ufeffvid,pid,serialNumber,/)
+    expect(readFileSync((await download.path()) as string, 'utf8')).toMatch(
+      /^\ufeffVendor ID,Product ID,Serial number,/,
+    )
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Schedule report…' }).click()
     await page.waitForURL('/reports/new?list=violations')

@@ -32,11 +32,23 @@ const ignored = Type.Optional(
   }),
 )
 
-/** Defines the body of an export: the filters of the list, `sortBy` and `columns`. */
-const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[]) => {
+/** Forms of a CSV file. */
+export const exportForms = ['fixed', 'readable'] as const
+export type ExportForm = (typeof exportForms)[number]
+
+const formText = (absent: string): string =>
+  `Form of a CSV file. \`fixed\`: for programs, with the response keys and values of the list. \`readable\`: for people, with column names in the first row, labels instead of codes, and times in ISO 8601 with a time zone. Absent: ${absent}.`
+
+/** Defines the form of a CSV file. `null` is the same as absent. */
+export const exportForm = (absent: string) =>
+  Type.Optional(nullable(Type.Enum(exportForms), { description: formText(absent) }))
+
+/** Defines the body of an export: the filters of the list, `sortBy` and `columns`, and for a CSV file its form. */
+const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[], file: 'csv' | 'pdf') => {
   const filters = Object.entries(query).filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
   return nullable(
     closed({
+      ...(file === 'csv' ? { form: exportForm('`fixed`') } : {}),
       ...Object.fromEntries(filters.map(([name, schema]) => [lowerFirst(name), inBody(schema)])),
       sortBy: Type.Optional(
         nullable(Type.String({ maxLength: 100 }), { description: 'Sort order, as in `SortBy` of the list.' }),
@@ -45,7 +57,7 @@ const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly 
       pageSize: ignored,
       columns: Type.Optional(
         nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
-          description: `Columns in the desired order, each once, ignoring case. \`*\` alone: all columns. \`null\` or empty: all columns, or the ten most useful ones in the PDF of agents. Possible columns: ${columns.join(', ')}.`,
+          description: `Columns in the desired order, each once, ignoring case. \`*\` alone: all columns. \`null\` or empty: ${file === 'csv' ? 'all columns' : 'the most useful columns'}. Possible columns: ${columns.join(', ')}.`,
         }),
       ),
     }),
@@ -66,31 +78,76 @@ export const peripheralModelExportRow = closed({
   ...findings,
 })
 
-/** Default columns of the PDF of agents. They are readable on A4. */
-export const agentPdfColumns = [
-  'hostIdentifier',
-  'localIpAddress',
-  'displayStatusCombined',
-  'severity',
-  'riskScore',
-  'notApproved',
-  'osVersion',
-  'serviceVersion',
-  'lastUpdated',
-  'hashtags',
-] as const satisfies readonly (keyof Agent)[]
+/** Columns of a PDF that no columns were chosen for. They are readable on A4. */
+export const pdfColumns = {
+  agents: [
+    'hostIdentifier',
+    'localIpAddress',
+    'displayStatusCombined',
+    'severity',
+    'riskScore',
+    'notApproved',
+    'osVersion',
+    'serviceVersion',
+    'lastUpdated',
+    'hashtags',
+  ] satisfies (keyof Agent)[],
+  models: [
+    'guiVid',
+    'guiPid',
+    'vid',
+    'pid',
+    'devIconDescription',
+    'agentsCount',
+    'peripheralsCount',
+    'approvedCount',
+    'isVulnerablePeripheral',
+    'isKnownAttackTool',
+    'firstSeen',
+    'lastSeen',
+  ] satisfies (keyof PeripheralModel | 'approvedCount')[],
+  peripherals: [
+    'hostIdentifier',
+    'description',
+    'guiVid',
+    'serialNumber',
+    'devIconDescription',
+    'status',
+    'decision',
+    'severity',
+    'lastSeen',
+  ] satisfies (keyof Peripheral)[],
+  events: [
+    'creationTime',
+    'severityString',
+    'eventEntityID',
+    'description',
+    'details',
+    'hashtags',
+  ] satisfies (keyof FleetEvent)[],
+  connections: [
+    'computerName',
+    'platform',
+    'userName',
+    'isRegistered',
+    'isConfirmed',
+    'isOverrideDefaults',
+    'hashtags',
+    'createdAt',
+  ] satisfies (keyof Connection)[],
+} as const
 
 /** Value in `columns` that stands for all columns. */
 export const everyColumn = '*'
 
-const agentExportBody = exportBody(
+const agentExportOf = [
   { ...agentFilters, GlobalSearch: listQuery.GlobalSearch },
   Object.keys(agentExportRow.properties),
-)
-const modelExportBody = exportBody(
+] as const
+const modelExportOf = [
   getPeripheralModels.query?.properties ?? {},
   Object.keys(peripheralModelExportRow.properties),
-)
+] as const
 
 /** Columns of the export of connections: the keys of the list, without secrets. */
 export const connectionExportRow = Connection
@@ -98,14 +155,14 @@ export const connectionExportRow = Connection
 /** Columns of the export of the last polls of connections: the keys of the list. */
 export const connectionStatusExportRow = ConnectionStatus
 
-const connectionExportBody = exportBody(
+const connectionExportOf = [
   { ...connectionFilters, GlobalSearch: listQuery.GlobalSearch },
   Object.keys(connectionExportRow.properties),
-)
-const connectionStatusExportBody = exportBody(
+] as const
+const connectionStatusExportOf = [
   { ...connectionStatusFilters, GlobalSearch: listQuery.GlobalSearch },
   Object.keys(connectionStatusExportRow.properties),
-)
+] as const
 
 const {
   evidence: _evidence,
@@ -124,21 +181,24 @@ const { fromEventId: _fromEventId, ...eventExportFilters } = eventFilters
 
 export { eventExportFilters }
 
-const peripheralExportBody = exportBody(
+const peripheralExportOf = [
   { ...peripheralFilters, globalSearch: listQuery.GlobalSearch },
   Object.keys(peripheralExportRow.properties),
-)
-const eventExportBody = exportBody(
+] as const
+const eventExportOf = [
   { ...eventExportFilters, globalSearch: listQuery.GlobalSearch },
   Object.keys(eventExportRow.properties),
-)
+] as const
+
+/** Maximum number of rows in a tagged PDF, which assistive technology can read as a table. */
+export const maxTaggedRows = 2_000
 
 const csvNotes =
-  'The file follows RFC 4180, in UTF-8 with a byte order mark and CRLF line ends. The header row contains the response keys. Text that a spreadsheet would run as a formula starts with an apostrophe. The file contains all rows as of one moment; `pageNumber` and `pageSize` are ignored. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After.'
-const pdfNotes = `A PDF can have ${maxPdfRows.toLocaleString('en')} rows. With more rows, the server returns 422; use the CSV export instead. The first page shows the filters, time, user and number of rows. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After. If other accounts keep the server busy, it returns 503 with Retry-After.`
+  'The file follows RFC 4180, in UTF-8 with a byte order mark and CRLF line ends. The header row contains the response keys, or column names in the form `readable`. Text that a spreadsheet would run as a formula starts with an apostrophe. The file contains all rows as of one moment; `pageNumber` and `pageSize` are ignored. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After.'
+const pdfNotes = (columns: readonly string[]) =>
+  `The pages are A4, portrait or landscape. Columns that do not fit side by side continue on further pages, which repeat the first column. Without \`columns\`, the file contains ${columns.join(', ')}. A PDF can have ${maxPdfRows.toLocaleString('en')} rows. With more rows, the server returns 422; use the CSV export instead. Up to ${maxTaggedRows.toLocaleString('en')} rows, the PDF is tagged for assistive technology; a larger one says that it is not. The first page shows the filters, time, user, number of rows and a summary. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After. If other accounts keep the server busy, it returns 503 with Retry-After.`
 
 const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const
-const agentPdfNotes = `The page format is A4 landscape with the columns ${agentPdfColumns.join(', ')}. To select others, use \`columns\`, or \`*\` for all. The page is then as large as the columns need. ${pdfNotes}`
 
 const pdf = {
   response: Type.String(),
@@ -156,6 +216,7 @@ export const agentExportFile = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
+  query: closed({ form: Type.Optional(Type.Enum(exportForms, { description: formText('`fixed`') })) }),
   ...csv,
 })
 
@@ -168,7 +229,7 @@ export const exportAgentCsv = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
-  body: agentExportBody,
+  body: exportBody(...agentExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: {
@@ -186,10 +247,10 @@ export const exportAgentPdf = operation({
   path: '/prime/webui/agents/exportagentpdf/exportpdf',
   tag: 'Agents',
   summary: 'Exports the list of hosts as PDF',
-  description: agentPdfNotes,
+  description: pdfNotes(pdfColumns.agents),
   permission: 'export:read',
   heavy: 'export',
-  body: agentExportBody,
+  body: exportBody(...agentExportOf, 'pdf'),
   bodyOptional: true,
   ...pdf,
   examples: { request: { hasKnownAttackTools: true, columns: ['hostIdentifier', 'localIpAddress', 'lastUpdated'] } },
@@ -204,7 +265,7 @@ export const peripheralsAggExport = operation({
   description: `Takes the filters and sort keys of peripherals/models. ${csvNotes}`,
   permission: 'export:read',
   heavy: 'export',
-  body: modelExportBody,
+  body: exportBody(...modelExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: { request: { vendor: 'kingston', sortBy: 'agentsCount_desc' } },
@@ -216,10 +277,10 @@ export const peripheralsAggExportPdf = operation({
   path: '/prime/webui/agents/peripheralsAggExportpdf/exportpdf',
   tag: 'Agents',
   summary: 'Exports devices by model (VID and PID) as PDF',
-  description: `Takes the filters and sort keys of peripherals/models. ${pdfNotes}`,
+  description: `Takes the filters and sort keys of peripherals/models. ${pdfNotes(pdfColumns.models)}`,
   permission: 'export:read',
   heavy: 'export',
-  body: modelExportBody,
+  body: exportBody(...modelExportOf, 'pdf'),
   bodyOptional: true,
   ...pdf,
   examples: { request: { isVulnerablePeripheral: true } },
@@ -234,7 +295,7 @@ export const exportAgentlessCsv = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
-  body: connectionExportBody,
+  body: exportBody(...connectionExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: { request: { platform: 'linux', columns: ['computerName', 'hashtags'] } },
@@ -246,10 +307,10 @@ export const exportAgentlessPdf = operation({
   path: '/prime/webui/agents/agentless/exportagentlesspdf',
   tag: 'Agents',
   summary: 'Exports connections as PDF, without secrets',
-  description: pdfNotes,
+  description: pdfNotes(pdfColumns.connections),
   permission: 'export:read',
   heavy: 'export',
-  body: connectionExportBody,
+  body: exportBody(...connectionExportOf, 'pdf'),
   bodyOptional: true,
   ...pdf,
   examples: { request: { isRegistered: true } },
@@ -264,7 +325,7 @@ export const exportCsvConnections = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
-  body: connectionStatusExportBody,
+  body: exportBody(...connectionStatusExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: { request: { statusString: 'Failed', sortBy: 'computerName_asc' } },
@@ -279,7 +340,7 @@ export const exportPeripheralsCsv = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
-  body: peripheralExportBody,
+  body: exportBody(...peripheralExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: { request: { present: true, isUnapprovedPeripheral: true, columns: ['hostIdentifier', 'deviceID'] } },
@@ -291,10 +352,10 @@ export const exportPeripheralsPdf = operation({
   path: '/prime/webui/peripherals/exportperipheralspdf',
   tag: 'Peripherals',
   summary: 'Exports the list of devices as PDF',
-  description: pdfNotes,
+  description: pdfNotes(pdfColumns.peripherals),
   permission: 'export:read',
   heavy: 'export',
-  body: peripheralExportBody,
+  body: exportBody(...peripheralExportOf, 'pdf'),
   bodyOptional: true,
   ...pdf,
   examples: { request: { isKnownAttackTool: true, columns: ['hostIdentifier', 'description', 'lastSeen'] } },
@@ -309,7 +370,7 @@ export const exportEventsCsv = operation({
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
-  body: eventExportBody,
+  body: exportBody(...eventExportOf, 'csv'),
   bodyOptional: true,
   ...csv,
   examples: { request: { minimumSeverity: 'Warning', fromDate: '2031-05-01' } },
@@ -321,10 +382,10 @@ export const exportEventsPdf = operation({
   path: '/prime/webui/events/exporteventspdf',
   tag: 'Events',
   summary: 'Exports events as PDF',
-  description: pdfNotes,
+  description: pdfNotes(pdfColumns.events),
   permission: 'export:read',
   heavy: 'export',
-  body: eventExportBody,
+  body: exportBody(...eventExportOf, 'pdf'),
   bodyOptional: true,
   ...pdf,
   examples: { request: { category: 'USB', columns: ['creationTime', 'eventEntityID', 'description'] } },

@@ -3,6 +3,7 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { agentFilters } from './agents.ts'
 import { AuditRecord } from './audit.ts'
+import { columnLabels, columnName } from './column-labels.ts'
 import {
   agentExportRow,
   connectionExportRow,
@@ -10,6 +11,7 @@ import {
   eventExportFilters,
   eventExportRow,
   lowerFirst,
+  pdfColumns,
   peripheralExportRow,
   peripheralModelExportRow,
 } from './exports.ts'
@@ -26,6 +28,8 @@ export interface ReportList {
   title: string
   /** Columns in order. */
   row: TObject
+  /** Columns of a PDF that no columns were chosen for. */
+  pdfColumns: readonly string[]
   /** Filters by their names in schedules. */
   filters: Readonly<Record<string, TSchema>>
   /** Permission that the owner of a schedule needs. */
@@ -84,6 +88,7 @@ export const reportLists = {
   agents: {
     title: 'Hosts',
     row: agentExportRow,
+    pdfColumns: pdfColumns.agents,
     filters: filtersOf(agentFilters),
     permission: 'export:read',
     time: 'lastUpdated',
@@ -92,6 +97,7 @@ export const reportLists = {
   peripherals: {
     title: 'Devices',
     row: peripheralExportRow,
+    pdfColumns: pdfColumns.peripherals,
     filters: filtersOf(peripheralFilters),
     permission: 'export:read',
     time: 'lastSeen',
@@ -100,6 +106,7 @@ export const reportLists = {
   models: {
     title: 'Devices by model',
     row: peripheralModelExportRow,
+    pdfColumns: pdfColumns.models,
     filters: filtersOf(getPeripheralModels.query?.properties ?? {}),
     permission: 'export:read',
     time: 'lastSeen',
@@ -108,6 +115,7 @@ export const reportLists = {
   events: {
     title: 'Events',
     row: eventExportRow,
+    pdfColumns: pdfColumns.events,
     filters: filtersOf(eventExportFilters),
     permission: 'export:read',
     time: 'creationTime',
@@ -116,6 +124,7 @@ export const reportLists = {
   audit: {
     title: 'Audit trail',
     row: AuditRecord,
+    pdfColumns: ['creationTime', 'userName', 'action', 'entity', 'details', 'outcome'],
     filters: filtersOf({
       MinimumSeverity: Type.Optional(
         Type.String({ maxLength: 20, description: 'Lowest severity to include, as a name or number.' }),
@@ -133,6 +142,7 @@ export const reportLists = {
   rules: {
     title: 'Rules',
     row: PolicyRuleResource,
+    pdfColumns: ['effect', 'level', 'sentence', 'reason', 'state', 'expiresAt', 'changedBy', 'changedAt'],
     filters: filtersOf(ruleFilters),
     permission: 'export:read',
     time: 'changedAt',
@@ -141,6 +151,7 @@ export const reportLists = {
   connections: {
     title: 'Agentless hosts',
     row: connectionExportRow,
+    pdfColumns: pdfColumns.connections,
     filters: filtersOf(connectionFilters),
     permission: 'export:read',
     time: null,
@@ -149,6 +160,16 @@ export const reportLists = {
   connectionRuns: {
     title: 'Polls of agentless hosts',
     row: connectionStatusExportRow,
+    pdfColumns: [
+      'computerName',
+      'statusString',
+      'statusDescription',
+      'cause',
+      'peripheralsCount',
+      'failures',
+      'startTime',
+      'nextRun',
+    ],
     filters: filtersOf(connectionStatusFilters),
     permission: 'export:read',
     time: 'startTime',
@@ -157,6 +178,18 @@ export const reportLists = {
   uncommon: {
     title: 'Uncommon devices',
     row: uncommonRow,
+    pdfColumns: [
+      'guiVid',
+      'guiPid',
+      'vid',
+      'pid',
+      'devIconDescription',
+      'agentsCount',
+      'share',
+      'isKnownAttackTool',
+      'lastSeen',
+      'hosts',
+    ],
     filters: none,
     permission: 'export:read',
     time: null,
@@ -165,6 +198,17 @@ export const reportLists = {
   vulnerable: {
     title: 'Vulnerable devices',
     row: vulnerableRow,
+    pdfColumns: [
+      'guiVid',
+      'guiPid',
+      'vid',
+      'pid',
+      'vulnerabilities',
+      'agentsCount',
+      'peripheralsCount',
+      'lastSeen',
+      'hosts',
+    ],
     filters: none,
     permission: 'export:read',
     time: null,
@@ -173,6 +217,7 @@ export const reportLists = {
   spoofed: {
     title: 'Spoofed identities',
     row: spoofedRow,
+    pdfColumns: ['level', 'guiVid', 'guiPid', 'vid', 'pid', 'evidence', 'agentsCount', 'lastSeen', 'hosts'],
     filters: none,
     permission: 'export:read',
     time: null,
@@ -181,6 +226,18 @@ export const reportLists = {
   violations: {
     title: 'Devices not on the allowlist',
     row: violationRow,
+    pdfColumns: [
+      'guiVid',
+      'guiPid',
+      'vid',
+      'pid',
+      'serialNumber',
+      'devIconDescription',
+      'agentsCount',
+      'enforced',
+      'isKnownAttackTool',
+      'lastSeen',
+    ],
     filters: none,
     permission: 'export:read',
     time: 'lastSeen',
@@ -189,6 +246,16 @@ export const reportLists = {
   attackTools: {
     title: 'Attack tools',
     row: peripheralExportRow,
+    pdfColumns: [
+      'hostIdentifier',
+      'description',
+      'guiVid',
+      'serialNumber',
+      'attackTool',
+      'status',
+      'decision',
+      'lastSeen',
+    ],
     filters: filtersOf(attackToolFilters),
     permission: 'export:read',
     time: 'lastSeen',
@@ -197,6 +264,7 @@ export const reportLists = {
   agentErrors: {
     title: 'Agent errors',
     row: errorRow,
+    pdfColumns: ['hostIdentifier', 'localIpAddress', 'errorsCount', 'lastErrorTime', 'lastError'],
     filters: none,
     permission: 'export:read',
     time: 'lastErrorTime',
@@ -222,6 +290,16 @@ export const reportTraits = Object.fromEntries(
 export const reportColumns: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   reportListNames.map((name) => [name, Object.keys(reportLists[name].row.properties)]),
 )
+
+/** Names of the columns and filters of each list, by key. */
+export const reportNames: Readonly<Record<ReportListName, Readonly<Record<string, string>>>> = Object.fromEntries(
+  reportListNames.map((list) => {
+    const { row, filters }: ReportList = reportLists[list]
+    const columns = Object.entries(columnLabels(row)).map(([key, { name }]) => [key, name] as const)
+    const others = Object.keys(filters).map((key) => [key, columnName(key)] as const)
+    return [list, { ...Object.fromEntries(others), ...Object.fromEntries(columns) }]
+  }),
+) as Record<ReportListName, Record<string, string>>
 
 /** Filter kinds of each list with filters. */
 export const reportFilterKinds: Readonly<Partial<Record<ReportListName, FilterKinds>>> = Object.fromEntries(

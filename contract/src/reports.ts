@@ -1,5 +1,6 @@
 /** Reports: lists as files that the server generates on schedule, delivers by email or to a folder, and keeps for a while. */
 import { type Static, Type } from 'typebox'
+import { exportForm, exportForms } from './exports.ts'
 import { enumFilter } from './filters.ts'
 import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 import { reportListNames } from './report-lists.ts'
@@ -72,11 +73,14 @@ const rowsAndColumns = {
   ),
   columns: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
-      description: 'Columns in the desired order. `null` or empty: all columns.',
+      description:
+        'Columns in the desired order. `*` alone: all columns. `null` or empty: all columns of a CSV file, or the most useful ones in a PDF.',
     }),
   ),
   format: Type.Enum(reportFormats, { description: 'Format of the file. A PDF can have 10,000 rows.' }),
 }
+
+const contentOfExport = { ...rowsAndColumns, form: exportForm('`fixed`') }
 
 /** The content and times of a schedule. */
 const content = {
@@ -91,6 +95,7 @@ const content = {
 export const ReportScheduleInput = closed({
   name: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the schedule. Unique, ignoring case.' }),
   ...content,
+  form: exportForm('`readable`'),
   recipients: Type.Array(Type.String({ minLength: 3, maxLength: 254 }), {
     maxItems: reportLimits.recipients,
     description: 'Email addresses, each once. Empty: no email is sent.',
@@ -121,6 +126,7 @@ export const ReportSchedule = closed({
   filter: Type.Record(Type.String(), Type.Union([Type.String(), Type.Boolean(), Type.Integer(), Type.Null()])),
   sortBy: nullable(Type.String()),
   columns: nullable(Type.Array(Type.String())),
+  form: Type.Enum(exportForms, { description: 'Form of a CSV file.' }),
   owner: Type.String({
     description:
       'Account that saved the schedule last. Each run uses the permissions that this account has at that time.',
@@ -324,10 +330,10 @@ export const exportReport = operation({
   tag,
   summary: 'Exports any list or insight as CSV or PDF',
   description:
-    'Use it for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
+    'Use it for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report of the same form and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
   permission: 'export:read',
   heavy: 'export',
-  body: closed(rowsAndColumns),
+  body: closed(contentOfExport),
   response: Type.String(),
   responseKind: 'file',
   fileType: ['text/csv', 'application/pdf'],

@@ -172,8 +172,8 @@ export const exportsMutants: readonly Mutant[] = [
   {
     ...request,
     does: 'An export refuses the body of its list, because it has paging',
-    find: 'const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}',
-    replace: 'const { columns, ...query } = body ?? {}',
+    find: 'const { form: _form, columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}',
+    replace: 'const { form: _form, columns, ...query } = body ?? {}',
     named: 'has every row although',
   },
   {
@@ -230,8 +230,8 @@ export const exportsMutants: readonly Mutant[] = [
   {
     ...computed,
     does: 'A host name runs as a formula in an insight export',
-    find: "const text = kind === 'text' ? defuse(plain(row[key])) : plain(row[key])",
-    replace: 'const text = plain(row[key])',
+    find: "return quoted(kind === 'text' ? defuse(text) : text)",
+    replace: 'return quoted(text)',
   },
   {
     ...computed,

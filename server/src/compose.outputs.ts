@@ -66,7 +66,7 @@ export const composeOutputs = (
     metrics,
     hint: live.hint,
   })
-  const exports = exportsFeature(app, { ...lists, insights })
+  const exports = exportsFeature(app, { ...lists, insights, logo: () => settings.now('CUSTOM_LOGIN_LOGO') })
   const reports = reportsFeature(app, {
     ...lists,
     log,

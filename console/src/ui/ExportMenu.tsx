@@ -1,11 +1,12 @@
 import { Button, Menu } from '@mantine/core'
-import type { AnyOperation, ReportListName } from '@portcullis/contract'
+import type { AnyOperation, ExportForm, ReportListName } from '@portcullis/contract'
 import { Fragment } from 'react'
 import type { CallInput } from '../lib/api.ts'
 import { curlOf } from '../lib/curl.ts'
 import { exportBody } from '../lib/export-body.ts'
 import { useServices } from '../lib/services.tsx'
 import { copyText } from './copy.ts'
+import { FileItem } from './FileItem.tsx'
 import { Icon } from './icons.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
 import { strings } from './strings.ts'
@@ -27,20 +28,49 @@ export interface ExportedList {
   files: readonly { title: string; ending: 'csv' | 'pdf'; operation: AnyOperation }[]
 }
 
-const inputOf = ({ query: { SortBy, ...filters }, columns }: ExportedList) => ({
-  body: { ...exportBody(filters, columns), ...(SortBy === undefined ? {} : { sortBy: SortBy }) },
+interface MenuFile {
+  title: string
+  /** What the file is for. */
+  hint: string
+  ending: 'csv' | 'pdf'
+  operation: AnyOperation
+  form: ExportForm | undefined
+}
+
+/** Returns the items of a file: a CSV exists for people and for programs. */
+const itemsOf = ({ title, ending, operation }: ExportedList['files'][number]): MenuFile[] =>
+  ending === 'pdf'
+    ? [{ title, hint: strings.pdfHint, ending, operation, form: undefined }]
+    : [
+        { title, hint: strings.csvHint, ending, operation, form: 'readable' },
+        {
+          title: strings.forPrograms({ file: title }),
+          hint: strings.csvProgramsHint,
+          ending,
+          operation,
+          form: 'fixed',
+        },
+      ]
+
+const inputOf = ({ query: { SortBy, ...filters }, columns }: ExportedList, form?: ExportForm) => ({
+  body: {
+    ...exportBody(filters, columns),
+    ...(SortBy === undefined ? {} : { sortBy: SortBy }),
+    ...(form === 'readable' ? { form } : {}),
+  },
 })
 
 /** Exports one or more lists as files. Progress appears in the job tray. */
 export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) => {
   const { api, session, work } = useServices()
   if (!session.may('export:read')) return null
-  const take = (list: ExportedList, { ending, operation }: ExportedList['files'][number]) =>
+  const take = (list: ExportedList, { ending, operation, form }: MenuFile) =>
     work.fetchFile({
       name: `${list.name}.${ending}`,
       // The header is a line too.
       ...(list.rows === null || ending !== 'csv' ? {} : { lines: list.rows + 1 }),
-      open: (signal) => api.openFile(operation, { ...inputOf(list), signal } as unknown as CallInput<AnyOperation>),
+      open: (signal) =>
+        api.openFile(operation, { ...inputOf(list, form), signal } as unknown as CallInput<AnyOperation>),
     })
   const first = lists[0]?.files[0]
   return (
@@ -54,10 +84,8 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
         {lists.map((list) => (
           <Fragment key={list.name}>
             <Menu.Label>{list.label}</Menu.Label>
-            {list.files.map((file) => (
-              <Menu.Item key={file.title} onClick={() => take(list, file)}>
-                {file.title}
-              </Menu.Item>
+            {list.files.flatMap(itemsOf).map((file) => (
+              <FileItem key={file.title} title={file.title} hint={file.hint} onClick={() => take(list, file)} />
             ))}
             <ScheduleItem
               list={list.report}

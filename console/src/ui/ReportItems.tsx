@@ -1,9 +1,8 @@
-import { Menu } from '@mantine/core'
-import { exportReport, type ReportFormat } from '@portcullis/contract'
+import { type ExportForm, exportReport, type ReportFormat } from '@portcullis/contract'
 import { exportBody } from '../lib/export-body.ts'
 import type { ScheduleStart } from '../lib/schedule-address.ts'
 import { useServices } from '../lib/services.tsx'
-import { Icon } from './icons.tsx'
+import { FileItem } from './FileItem.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
 import { strings } from './strings.ts'
 
@@ -13,7 +12,7 @@ export const ReportItems = (start: ScheduleStart) => {
   if (!session.may('export:read')) return null
   const { list, query = {}, columns } = start
   const { SortBy, ...filters } = query
-  const take = (format: ReportFormat) =>
+  const take = (format: ReportFormat, form: ExportForm) =>
     work.fetchFile({
       name: `${list}.${format}`,
       open: (signal) =>
@@ -21,6 +20,7 @@ export const ReportItems = (start: ScheduleStart) => {
           body: {
             list,
             format,
+            form,
             filter: exportBody(filters) as Record<string, string>,
             ...(SortBy === undefined ? {} : { sortBy: SortBy }),
             ...(columns === undefined ? {} : { columns: [...columns] }),
@@ -30,12 +30,9 @@ export const ReportItems = (start: ScheduleStart) => {
     })
   return (
     <>
-      <Menu.Item leftSection={<Icon name="download" />} onClick={() => take('csv')}>
-        {strings.exportAsCsv}
-      </Menu.Item>
-      <Menu.Item leftSection={<Icon name="download" />} onClick={() => take('pdf')}>
-        {strings.exportAsPdf}
-      </Menu.Item>
+      <FileItem title={strings.exportAsCsv} hint={strings.csvHint} onClick={() => take('csv', 'readable')} />
+      <FileItem title={strings.exportForPrograms} hint={strings.csvProgramsHint} onClick={() => take('csv', 'fixed')} />
+      <FileItem title={strings.exportAsPdf} hint={strings.pdfHint} onClick={() => take('pdf', 'readable')} />
       <ScheduleItem {...start} />
     </>
   )

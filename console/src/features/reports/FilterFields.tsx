@@ -1,5 +1,5 @@
 import { ActionIcon, Select, TextInput } from '@mantine/core'
-import { type ReportListName, reportFilterKinds } from '@portcullis/contract'
+import { type ReportListName, reportFilterKinds, reportNames } from '@portcullis/contract'
 import { Icon } from '../../ui/icons.tsx'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
@@ -31,10 +31,11 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
       {Object.entries(value).map(([name, text]) => {
         const kind = filters[name] ?? 'text'
         const choices = kind === 'boolean' ? ['true', 'false'] : undefined
-        const field = { 'aria-label': name, error: fault(name), placeholder: forms[kind] ?? '' }
+        const label = reportNames[list][name] ?? name
+        const field = { 'aria-label': label, error: fault(name), placeholder: forms[kind] ?? '' }
         return (
           <div key={name} className={classes.filter}>
-            <code>{name}</code>
+            <span>{label}</span>
             {choices === undefined ? (
               <TextInput
                 {...field}
@@ -54,7 +55,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={strings.removeFilter({ name })}
+              aria-label={strings.removeFilter({ name: label })}
               onClick={() => {
                 const { [name]: _gone, ...rest } = value
                 onChange(rest)
@@ -71,7 +72,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
           aria-label={strings.addFilter}
           placeholder={Object.keys(value).length === 0 ? strings.allRowsAddFilter : strings.addFilterMenu}
           searchable
-          data={unused}
+          data={unused.map((value) => ({ value, label: reportNames[list][value] ?? value }))}
           value={null}
           onChange={(name) => {
             if (name !== null) set(name, filters[name] === 'boolean' ? 'true' : '')

@@ -1,11 +1,12 @@
 import { MultiSelect, NumberInput, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core'
 import {
-  type ReportFormat,
+  maxPdfRows,
   type ReportListName,
   type ReportRange,
   reportColumns,
   reportLimits,
   reportListNames,
+  reportNames,
   reportRanges,
   reportTraits,
 } from '@portcullis/contract'
@@ -47,7 +48,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       {time === '' ? null : (
         <Select
           label={strings.rows}
-          description={strings.rangeHelp({ time })}
+          description={strings.rangeHelp({ time: reportNames[draft.list][time] ?? time })}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           allowDeselect={false}
           data={reportRanges.map((value) => ({ value, label: rangeLabels[value] }))}
@@ -60,9 +61,15 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   )
 }
 
+const formatHelp = ({ format, form }: Draft): string => {
+  if (format === 'pdf') return strings.pdfHelp({ max: maxPdfRows })
+  return form === 'fixed' ? strings.csvProgramsHelp : strings.csvHelp
+}
+
 const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   const { canSort } = reportTraits[draft.list]
   const keys = reportColumns[draft.list] ?? []
+  const names = reportNames[draft.list]
   return (
     <div className={classes.line}>
       {canSort ? (
@@ -74,8 +81,8 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
           data={[
             ...(draft.sortBy === '' || keys.some((key) => draft.sortBy.startsWith(`${key}_`)) ? [] : [draft.sortBy]),
             ...keys.flatMap((key) => [
-              { value: `${key}_asc`, label: strings.ascending({ key }) },
-              { value: `${key}_desc`, label: strings.descending({ key }) },
+              { value: `${key}_asc`, label: strings.ascending({ key: names[key] ?? key }) },
+              { value: `${key}_desc`, label: strings.descending({ key: names[key] ?? key }) },
             ]),
           ]}
           value={draft.sortBy === '' ? null : draft.sortBy}
@@ -88,12 +95,14 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
         <SegmentedControl
           aria-label={strings.format}
           data={[
-            { value: 'csv', label: strings.csv },
+            { value: 'readable', label: strings.csv },
+            { value: 'fixed', label: strings.csvPrograms },
             { value: 'pdf', label: strings.pdf },
           ]}
-          value={draft.format}
-          onChange={(format) => set({ format: format as ReportFormat })}
+          value={draft.format === 'pdf' ? 'pdf' : draft.form}
+          onChange={(kind) => set(kind === 'pdf' ? { format: 'pdf' } : { format: 'csv', form: kind as Draft['form'] })}
         />
+        <p className={classes.hint}>{formatHelp(draft)}</p>
       </div>
     </div>
   )
@@ -113,8 +122,13 @@ export const WhatFields = (props: ScheduleFieldsProps) => {
       />
       <MultiSelect
         label={strings.columns}
-        placeholder={draft.columns.length === 0 ? strings.allColumns : ''}
-        data={[...(reportColumns[draft.list] ?? [])]}
+        placeholder={
+          draft.columns.length > 0 ? '' : draft.format === 'pdf' ? strings.usefulColumns : strings.allColumns
+        }
+        data={(reportColumns[draft.list] ?? []).map((value) => ({
+          value,
+          label: reportNames[draft.list][value] ?? value,
+        }))}
         value={[...draft.columns]}
         searchable
         clearable

@@ -1,4 +1,5 @@
 import {
+  type ExportForm,
   type ReportListName,
   type ReportSchedule,
   type ReportScheduleInput,
@@ -10,7 +11,8 @@ import {
 import type { Search } from '../../lib/view-state.ts'
 
 /** A schedule in the form: every member has a value, filters are texts. */
-export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 'sortBy'>> & {
+export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 'sortBy' | 'form'>> & {
+  form: ExportForm
   filter: Readonly<Record<string, string>>
   columns: readonly string[]
   sortBy: string
@@ -45,6 +47,7 @@ export const draftOf = (search: Search, timeZone: string): Draft => {
     columns: (search.columns ?? '').split(',').filter((name) => known.includes(name)),
     sortBy: search.sortBy ?? '',
     format: 'csv',
+    form: 'readable',
     cadence: { every: 'week', weekday: 1, time: '06:00', timeZone },
     range: 'all',
     recipients: [],
@@ -62,6 +65,7 @@ export const draftOfStored = ({ filter, columns, sortBy, ...stored }: ReportSche
   columns: columns ?? [],
   sortBy: sortBy ?? '',
   format: stored.format,
+  form: stored.form,
   cadence: stored.cadence,
   range: stored.range,
   recipients: stored.recipients,

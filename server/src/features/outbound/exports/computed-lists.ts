@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import { type ReportListName, reportLists } from '@portcullis/contract'
+import { type ExportForm, type ReportListName, reportLists } from '@portcullis/contract'
 import type { InsightsApi } from '#features/devices/insights/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { defuse } from '#platform/csv.ts'
+import { readableText } from './cell-text.ts'
 import { columnsOf, type ExportColumn } from './exportable-list.ts'
 import type { TimeRange } from './exports.read.ts'
 
@@ -12,6 +13,10 @@ type Row = Readonly<Record<string, unknown>>
 export interface ComputedList {
   title: string
   columns: readonly ExportColumn[]
+  /** Keys of the columns of a PDF that no columns were chosen for. */
+  pdfColumns: readonly string[]
+  /** Keys of the columns whose values the first page of a PDF counts. */
+  summary: readonly string[]
   rows(range: TimeRange | null): Promise<readonly Row[]>
 }
 
@@ -23,28 +28,36 @@ const hostsOf = (row: { agents: readonly { hostIdentifier: string }[] }): string
 
 /** Returns the insight lists by their name in a report. */
 export const computedLists = (insights: InsightsApi, clock: Clock) => {
-  const list = (name: ReportListName, rows: ComputedList['rows']): ComputedList => ({
+  const list = (name: ReportListName, rows: ComputedList['rows'], summary: readonly string[] = []): ComputedList => ({
     title: reportLists[name].title,
     columns: columnsOf(reportLists[name].row),
+    pdfColumns: reportLists[name].pdfColumns,
+    summary,
     rows,
   })
   return {
     uncommon: list('uncommon', async () =>
       (await insights.uncommon.get()).data.map((row) => ({ ...row, hosts: hostsOf(row) })),
     ),
-    vulnerable: list('vulnerable', async () =>
-      (await insights.vulnerable.get()).data.map((row) => ({
-        ...row,
-        vulnerabilities: row.vulnerabilities.map(({ id }) => id).join('; '),
-        hosts: hostsOf(row),
-      })),
+    vulnerable: list(
+      'vulnerable',
+      async () =>
+        (await insights.vulnerable.get()).data.map((row) => ({
+          ...row,
+          vulnerabilities: row.vulnerabilities.map(({ id }) => id).join('; '),
+          hosts: hostsOf(row),
+        })),
+      ['severity'],
     ),
-    spoofed: list('spoofed', async () =>
-      (await insights.spoofed.get()).data.map((row) => ({
-        ...row,
-        evidence: row.evidence.join('; '),
-        hosts: hostsOf(row),
-      })),
+    spoofed: list(
+      'spoofed',
+      async () =>
+        (await insights.spoofed.get()).data.map((row) => ({
+          ...row,
+          evidence: row.evidence.join('; '),
+          hosts: hostsOf(row),
+        })),
+      ['level'],
     ),
     agentErrors: list('agentErrors', (range) =>
       insights.errorsBetween(range?.from ?? null, range?.to ?? new Date(clock.now() + 1), mostHosts),
@@ -54,17 +67,20 @@ export const computedLists = (insights: InsightsApi, clock: Clock) => {
 
 const plain = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 
-const csvCell = (row: Row, { key, kind }: ExportColumn): string => {
-  const text = kind === 'text' ? defuse(plain(row[key])) : plain(row[key])
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+const csvCell = (row: Row, { key, kind, label }: ExportColumn, form: ExportForm): string => {
+  const text = form === 'fixed' ? plain(row[key]) : readableText(label, plain(row[key]))
+  return quoted(kind === 'text' ? defuse(text) : text)
 }
 
 /** Formats rows as CSV, as `streamCsv` does. */
-export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[]): Readable =>
+export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[], form: ExportForm): Readable =>
   Readable.from(
     (function* () {
-      yield Buffer.from(`\ufeff${columns.map(({ key }) => key).join(',')}\r\n`)
-      for (const row of rows) yield Buffer.from(`${columns.map((column) => csvCell(row, column)).join(',')}\r\n`)
+      const head = columns.map(({ key, label }) => (form === 'fixed' ? key : quoted(label.heading)))
+      yield Buffer.from(`\ufeff${head.join(',')}\r\n`)
+      for (const row of rows) yield Buffer.from(`${columns.map((column) => csvCell(row, column, form)).join(',')}\r\n`)
     })(),
   )
 

@@ -43,7 +43,7 @@ export const chosenColumns = (
 
 /** Parses the body of an export. Answers 400 and names the member if it is invalid. */
 export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
-  const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
+  const { form: _form, columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
   const given = Object.entries(query)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => ({ name, value: String(value) }))

@@ -1,18 +1,16 @@
+import { type ColumnLabel, columnLabels } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
-import { type CellForm, headingOf } from './pdf-labels.ts'
 
 /** What a column can hold. Only text that outsiders choose can look like a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
 
 export interface ExportColumn {
-  /** Response key and heading in a CSV. */
+  /** Response key, and heading of a CSV in the fixed form. */
   key: string
   kind: CellKind
-  /** Heading in a PDF. */
-  heading: string
-  /** Cell format in a PDF. */
-  form: CellForm
+  /** Heading and format of its cells for people. */
+  label: ColumnLabel
 }
 
 /** A list that can be exported as a file. */
@@ -22,8 +20,10 @@ export interface ExportableList {
   /** Heading of a PDF. */
   title: string
   columns: readonly ExportColumn[]
-  /** Keys of the default columns of a PDF, printed on A4; absent: all columns, on paper wide enough. */
-  printed?: readonly string[]
+  /** Keys of the columns of a PDF that no columns were chosen for. */
+  pdfColumns: readonly string[]
+  /** Keys of the columns whose values the first page of a PDF counts. */
+  summary: readonly string[]
   /** Kind of each filter (`x-filter`) by its case-folded name, for the cover. */
   filterKinds: ReadonlyMap<string, string>
   /** Path of the CSV export, which has no row limit; absent: the list exists in reports only. */
@@ -43,31 +43,32 @@ const kindOf = (schema: TSchema & { type?: string }): CellKind => {
   return isFixed(schema) ? 'fixed' : 'text'
 }
 
-const isTime = (schema: TSchema & { anyOf?: TSchema[]; format?: string; examples?: unknown[] }): boolean =>
-  schema.format === 'date-time' ||
-  /^\d{4}-\d\d-\d\dT/.test(String(schema.examples?.[0])) ||
-  (schema.anyOf ?? []).some(isTime)
-
-const formOf = (key: string, schema: TSchema, isGraded: boolean): CellForm => {
-  if (key === 'severity') return isGraded ? 'grade' : 'plain'
-  if (key === 'share') return 'share'
-  if (kindOf(schema) === 'boolean') return 'truth'
-  return isTime(schema) ? 'time' : 'plain'
-}
-
 /** Returns the columns of a row schema. */
 export const columnsOf = (row: TObject): ExportColumn[] => {
-  // A severity with a name beside it is a syslog severity.
-  const isGraded = !('severityString' in row.properties)
-  return Object.entries(row.properties).map(([key, given]) => {
-    const schema = given as TSchema
-    return { key, kind: kindOf(schema), heading: headingOf(key, isGraded), form: formOf(key, schema, isGraded) }
-  })
+  const labels = columnLabels(row)
+  return Object.entries(row.properties).map(([key, schema]) => ({
+    key,
+    kind: kindOf(schema as TSchema),
+    label: labels[key] as ColumnLabel,
+  }))
 }
+
+/** Returns columns of a list by key. */
+export const columnsByKey = (columns: readonly ExportColumn[], keys: readonly string[]): ExportColumn[] =>
+  keys.flatMap((key) => columns.find((column) => column.key === key) ?? [])
 
 /** Returns columns in the form that the PDF printer takes. */
 export const printedColumns = (columns: readonly ExportColumn[]) =>
-  columns.map(({ heading, kind, form }) => ({ heading, isNumber: kind === 'number' && form !== 'grade', form }))
+  columns.map(({ kind, label: { heading, form, labels } }) => ({
+    heading,
+    isNumber: kind === 'number' && form !== 'code',
+    form,
+    labels,
+  }))
+
+/** Returns the columns whose values a PDF counts, in the form that the printer takes. */
+export const summaryColumns = (columns: readonly ExportColumn[]) =>
+  columns.map(({ label: { name, form, labels } }) => ({ name, form, labels }))
 
 /** Completes a list with the columns of its row schema. */
 export const exportableList = ({

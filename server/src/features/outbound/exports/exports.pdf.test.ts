@@ -2,18 +2,19 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { agentPdfColumns } from '@portcullis/contract'
+import { columnLabels, findingLabels, pdfColumns, reportLists } from '@portcullis/contract'
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
-import { gradeText, headingOf } from './pdf-labels.ts'
 
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`
 const modelsPdf = `${base}/peripheralsAggExportpdf/exportpdf`
+const labels = columnLabels(reportLists.agents.row)
+const headingOf = (key: string): string => labels[key]?.heading ?? ''
 const whyNoTools =
   existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext') ? null : 'no qpdf or no pdftotext (poppler-utils)'
 
@@ -86,7 +87,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     const time = new Date(t.clock.now()).toISOString().slice(0, 19).replace('T', ' ')
     expect(pages[0]).toMatch(/^\s*Hosts\n/)
     expect(pages[0]).toContain(
-      'Rows where Finding is vulnerable or suspected attack tool; sorted by Address, descending',
+      'Rows where Finding is Vulnerable or Suspected attack tool; sorted by Address, descending',
     )
     expect(pages[0]).toContain(`Created ${time} UTC for admin: ${data.length} rows. All times are UTC`)
     pages.forEach((page, i) => {
@@ -98,7 +99,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
       severity,
       uuid,
     ])
-    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeText(String(agent.severity)), agent.uuid]))
+    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, findingLabels[agent.severity], agent.uuid]))
   })
 
   it('shows text in every script, and names characters that it cannot or must not show', async () => {
@@ -117,8 +118,8 @@ describe('a list as PDF', unless(whyNoTools), () => {
       expect(execFileSync('pdfinfo', [file], { encoding: 'utf8' })).toMatch(/^Page size: +841\.89 x 595\.28 pts/m)
       const words = textOf(file, '-layout')
         .split('\n')
-        .find((line) => line.includes(headingOf('localIpAddress', true)))
-      const headings = agentPdfColumns.map((key) => headingOf(key, true))
+        .find((line) => line.includes(headingOf('localIpAddress')))
+      const headings = pdfColumns.agents.map((key) => headingOf(key))
       expect(headings).toHaveLength(10)
       expect(words?.trim().split(/ {2,}| (?=[A-Z])/)).toHaveLength(10)
       for (const heading of headings) expect(words).toContain(heading)
@@ -130,7 +131,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     const file = await pdfOf(agentsPdf, { columns: ['*'] })
     const { data } = await pageOf(t, 'agents?PageSize=1')
     const text = textOf(file, '-layout')
-    for (const key of Object.keys(data[0] as object)) expect(text).toContain(headingOf(key, true))
+    for (const key of Object.keys(data[0] as object)) expect(text).toContain(headingOf(key))
     expect(text).toContain('All rows')
   })
 

@@ -1,19 +1,32 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { ExportForm } from '@portcullis/contract'
 import { defusedSql, streamCsv } from '#platform/csv.ts'
 import { copyOut } from '#platform/db/copy-out.ts'
 import type { Db } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { type CompiledList, cellsStatement, type ListSpec } from '#platform/list/compile.ts'
 import { bindForCopy } from '#platform/list/stream.ts'
+import { readableSql } from './cell-text.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { ExportColumn } from './exportable-list.ts'
 
 /** Returns the SQL of a cell as text: COPY would write booleans as t and f. */
 const plainCell = ({ key, kind }: ExportColumn): string => (kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`)
 
-const csvCell = (column: ExportColumn): string =>
+const fixedCell = (column: ExportColumn): string =>
   column.kind === 'text' ? defusedSql(`t."${column.key}"::text`) : plainCell(column)
+
+/** A text that outsiders choose is defused after it was formatted, because only the cell counts in a spreadsheet. */
+const readableCell = ({ key, kind, label }: ExportColumn): string => {
+  const cell = `t."${key}"`
+  if (kind !== 'text' || label.form === 'zoneless' || label.form === 'time') return readableSql(label, cell)
+  if (label.form === 'code') return readableSql(label, cell, defusedSql(`${cell}::text`))
+  return defusedSql(`(${readableSql(label, `${cell}::text`)})`)
+}
+
+/** Quotes a heading for CSV. */
+const headingCell = (heading: string): string => (/[",]/.test(heading) ? `"${heading.replaceAll('"', '""')}"` : heading)
 
 /**
  * Adds the number of approved attached devices to the list of models. It subtracts the unapproved ones, which are few
@@ -50,15 +63,17 @@ export type ExportsRead = ReturnType<typeof createExportsRead>
 /** Reads rows for exports; `exportDb` is the pool for long reads. */
 export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
   /** Returns the rows as CSV, formatted by the database while they are sent. */
-  csv: ({ list, compiled, columns }: ExportRequest): Readable =>
+  csv: ({ list, compiled, columns }: ExportRequest, form: ExportForm): Readable =>
     streamCsv(
       exportDb,
-      columns.map(({ key }) => key),
-      cellsStatement(list.spec, compiled, columns.map(csvCell), { plan: list.plan }),
+      columns.map(({ key, label }) => (form === 'fixed' ? key : headingCell(label.heading))),
+      cellsStatement(list.spec, compiled, columns.map(form === 'fixed' ? fixedCell : readableCell), {
+        plan: list.plan,
+      }),
     ),
 
   /** Returns the first `limit` rows in COPY's text form. */
-  rows: ({ list, compiled, columns }: ExportRequest, limit: number): Readable => {
+  rows: ({ list, compiled }: ExportRequest, columns: readonly ExportColumn[], limit: number): Readable => {
     const body = new PassThrough()
     exportDb
       .withClient(async (client) => {

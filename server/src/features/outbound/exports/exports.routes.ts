@@ -21,7 +21,7 @@ export const registerExportRoutes = (
   exports: ExportsService,
   { agents, models, connections, connectionRuns, peripherals, events }: typeof exportLists,
 ): void => {
-  app.register(agentExportFile, () => exports.csv(agents, null))
+  app.register(agentExportFile, ({ query }) => exports.csv(agents, { form: query.form }))
   app.register(exportAgentCsv, ({ body }) => exports.csv(agents, body))
   app.register(exportAgentPdf, ({ actor, body }) => exports.pdf(agents, body, actor.userName))
   app.register(exportAgentlessCsv, ({ body }) => exports.csv(connections, body))

@@ -1,12 +1,12 @@
-import { maxPdfRows } from '@portcullis/contract'
+import { type ExportForm, maxPdfRows } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
 import { createList, type List, type ListDeps } from '#platform/list/list.ts'
 import { type ExportBody, readExportRequest } from './export-request.ts'
-import { type ExportableList, printedColumns } from './exportable-list.ts'
+import { columnsByKey, type ExportableList, printedColumns, summaryColumns } from './exportable-list.ts'
 import type { ExportsRead } from './exports.read.ts'
-import { filterText, madeLine } from './filter-labels.ts'
+import { filterText, madeText } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 export interface ExportsDeps {
@@ -14,6 +14,8 @@ export interface ExportsDeps {
   read: ExportsRead
   printer: Printer
   lists: ListDeps
+  /** Returns the logo of the organisation as a PNG data URI. Empty: the logo of the product. */
+  logo(): string
 }
 
 export type ExportsService = ReturnType<typeof createExportsService>
@@ -26,7 +28,7 @@ const tooLarge = (list: ExportableList, rows: string): AppError =>
   })
 
 /** Exports lists as files for API routes and for scheduled reports. */
-export const createExportsService = ({ clock, read, printer, lists }: ExportsDeps) => {
+export const createExportsService = ({ clock, read, printer, lists, logo }: ExportsDeps) => {
   const counted = new Map<ExportableList, List>()
   function listOf(list: ExportableList): List {
     const known = counted.get(list) ?? createList(list.spec, lists)
@@ -40,13 +42,14 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
       new FileAnswer(
         exportFileName(list.spec.name, clock.now(), 'csv'),
         'text/csv; charset=utf-8',
-        read.csv(readExportRequest(list, body)),
+        read.csv(readExportRequest(list, body), (body?.form as ExportForm | null | undefined) ?? 'fixed'),
       ),
 
     /** Prints a PDF; `userName` appears on its cover. */
     pdf: async (list: ExportableList, body: ExportBody, userName: string): Promise<FileAnswer> => {
-      const isDefault = list.printed !== undefined && ((body?.columns as readonly string[] | null) ?? []).length === 0
-      const request = readExportRequest(list, isDefault ? { ...body, columns: list.printed } : body)
+      const isDefault = ((body?.columns as readonly string[] | null) ?? []).length === 0
+      const request = readExportRequest(list, isDefault ? { ...body, columns: list.pdfColumns } : body)
+      const summary = columnsByKey(list.columns, list.summary)
       const rows = await listOf(list).countOf(request.compiled)
       if (rows > maxPdfRows) throw tooLarge(list, format(rows))
       const at = clock.now()
@@ -56,13 +59,15 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
         printer.print({
           job: {
             title: list.title,
-            cover: [filterText(request), madeLine(at, userName)],
+            cover: [filterText(request)],
+            made: madeText(at, userName),
             columns: printedColumns(request.columns),
-            isA4: isDefault,
+            summary: summaryColumns(summary),
+            logo: logo(),
             at,
           },
           maxRows: maxPdfRows,
-          rows: () => read.rows(request, maxPdfRows + 1),
+          rows: () => read.rows(request, [...request.columns, ...summary], maxPdfRows + 1),
           tooLarge: () => tooLarge(list, 'more'),
         }),
       )

@@ -1,16 +1,23 @@
 import type { Readable } from 'node:stream'
-import { maxPdfRows, type ReportFormat, type ReportListName, reportLists } from '@portcullis/contract'
+import { type ExportForm, maxPdfRows, type ReportFormat, type ReportListName, reportLists } from '@portcullis/contract'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isUnavailable } from '#platform/db/db.ts'
 import { unknownName } from '#platform/http/names.ts'
 import type { List } from '#platform/list/list.ts'
+import { utcText } from './cell-text.ts'
 import { type ComputedList, copyRowsOf, csvOf } from './computed-lists.ts'
 import { countedRows } from './counted-rows.ts'
 import { chosenColumns, readExportRequest } from './export-request.ts'
-import { type ExportableList, type ExportColumn, printedColumns } from './exportable-list.ts'
+import {
+  columnsByKey,
+  type ExportableList,
+  type ExportColumn,
+  printedColumns,
+  summaryColumns,
+} from './exportable-list.ts'
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
-import { filterText, madeLine, utcText } from './filter-labels.ts'
+import { filterText, madeText } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 /** The requested content of a file. */
@@ -19,6 +26,12 @@ interface FileContent {
   filter: Readonly<Record<string, unknown>>
   sortBy: string | null
   columns: readonly string[] | null
+}
+
+/** The kind of a file: PDF, or CSV in one of its forms. */
+export interface FileKind {
+  format: ReportFormat
+  form: ExportForm
 }
 
 /** A file being made. `rows` returns the number of rows once the content was read to its end. */
@@ -32,19 +45,24 @@ interface PreparedFile {
   /** Counts the rows that the file would have now. */
   count(): Promise<number>
   /** Makes the file. The cover of a PDF names `by` and has `title` as its heading; by default the list's title. */
-  open(format: ReportFormat, by: string, title?: string): Promise<OpenedFile>
+  open(kind: FileKind, by: string, title?: string): Promise<OpenedFile>
 }
 
 /** The source of the rows of a file. */
 interface Source {
   title: string
+  /** Columns of a CSV. */
   columns: readonly ExportColumn[]
+  /** Columns of a PDF. */
+  printed: readonly ExportColumn[]
+  /** Columns whose values the first page of a PDF counts. */
+  summary: readonly ExportColumn[]
   /** Description of the rows. */
   description: string
   count(): Promise<number>
-  csv(): Promise<Readable>
+  csv(form: ExportForm): Promise<Readable>
   /** Returns at most `limit` rows in COPY's text form, once somebody reads them. */
-  copied(limit: number): Promise<() => Readable>
+  copied(columns: readonly ExportColumn[], limit: number): Promise<() => Readable>
 }
 
 const tooLarge = (title: string): AppError =>
@@ -77,10 +95,19 @@ export interface FilesDeps {
   printer: Printer
   lists: Readonly<Record<ReportListName, ExportableList | ComputedList>>
   listOf(list: ExportableList): List
+  /** Returns the logo of the organisation as a PNG data URI. Empty: the logo of the product. */
+  logo(): string
 }
 
+/** Returns the columns of a PDF: the chosen ones, or the most useful ones. */
+const printedOf = (
+  list: Pick<ExportableList, 'columns' | 'pdfColumns'>,
+  asked: FileContent['columns'],
+  chosen: readonly ExportColumn[],
+): readonly ExportColumn[] => ((asked ?? []).length === 0 ? columnsByKey(list.columns, list.pdfColumns) : chosen)
+
 /** Makes files of lists for scheduled reports. */
-export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) => {
+export const createFiles = ({ clock, read, printer, lists, listOf, logo }: FilesDeps) => {
   function ofDatabase(list: ExportableList, content: FileContent, range: TimeRange | null): Source {
     const asked = readExportRequest(
       list,
@@ -94,10 +121,12 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     return {
       title: list.title,
       columns: request.columns,
+      printed: printedOf(list, content.columns, request.columns),
+      summary: columnsByKey(list.columns, list.summary),
       description: filterText(request),
       count: () => listOf(list).countOf(request.compiled),
-      csv: async () => read.csv(request),
-      copied: async (limit) => () => read.rows(request, limit),
+      csv: async (form) => read.csv(request, form),
+      copied: async (columns, limit) => () => read.rows(request, columns, limit),
     }
   }
 
@@ -108,12 +137,14 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     return {
       title: list.title,
       columns,
+      printed: printedOf(list, content.columns, columns),
+      summary: columnsByKey(list.columns, list.summary),
       description: 'All rows',
       count: async () => (await list.rows(range)).length,
-      csv: async () => csvOf(columns, await list.rows(range)),
-      copied: async (limit) => {
+      csv: async (form) => csvOf(columns, await list.rows(range), form),
+      copied: async (wanted, limit) => {
         const rows = (await list.rows(range)).slice(0, limit)
-        return () => copyRowsOf(columns, rows)
+        return () => copyRowsOf(wanted, rows)
       },
     }
   }
@@ -122,7 +153,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     // The printer counts as well and rejects lists that take too long to count here.
     if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
     const at = clock.now()
-    const copied = await source.copied(maxPdfRows + 1)
+    const copied = await source.copied([...source.printed, ...source.summary], maxPdfRows + 1)
     let rows = () => 0
     const content = printer.print({
       job: {
@@ -130,9 +161,11 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
         cover: [
           `${title === source.title ? '' : `${source.title}. `}${source.description}`,
           ...(range === null ? [] : [rangeText(range)]),
-          madeLine(at, by),
         ],
-        columns: printedColumns(source.columns),
+        made: madeText(at, by),
+        columns: printedColumns(source.printed),
+        summary: summaryColumns(source.summary),
+        logo: logo(),
         at,
       },
       maxRows: maxPdfRows,
@@ -154,8 +187,8 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
       const source = 'spec' in list ? ofDatabase(list, content, range) : computed(list, content, range)
       return {
         count: source.count,
-        open: async (format, by, title) =>
-          format === 'csv' ? countedRows(await source.csv(), 'csv') : print(source, range, by, title),
+        open: async ({ format, form }, by, title) =>
+          format === 'csv' ? countedRows(await source.csv(form), 'csv') : print(source, range, by, title),
       }
     },
   }

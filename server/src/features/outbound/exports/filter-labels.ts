@@ -1,12 +1,11 @@
+import { type ColumnLabel, columnName, icons } from '@portcullis/contract'
+import { printedText, utcText } from './cell-text.ts'
 import type { ExportRequest } from './export-request.ts'
-import { cellText, gradeText, headingOf } from './pdf-labels.ts'
 
-/** Formats an instant for people. */
-export const utcText = (at: Date): string => `${cellText('time', at.toISOString())} UTC`
+/** Returns when and for whom a file was made. The printer adds the number of rows. */
+export const madeText = (at: number, by: string): string => `Created ${utcText(new Date(at))} for ${by}`
 
-/** Returns the last line of a cover, in which the printer replaces `{rows}` by their number. */
-export const madeLine = (at: number, by: string): string =>
-  `Created ${utcText(new Date(at))} for ${by}: {rows}. All times are UTC`
+type Labels = ColumnLabel['labels']
 
 const listOf = (text: string, label: (part: string) => string = (part) => part): string =>
   text
@@ -16,16 +15,28 @@ const listOf = (text: string, label: (part: string) => string = (part) => part):
     .map(label)
     .join(' or ')
 
-const filterValue = (name: string, kind: string, value: string, label: (part: string) => string): string => {
+const truth = { form: 'truth', labels: {} } as const
+
+const numberText = (name: string, value: string, labels: Labels): string => {
+  const [, sign, number = ''] = /^([<>])=\s*(.*)$/.exec(value) ?? []
+  if (sign === undefined) return `${name} is ${listOf(value, (part) => labels[part] ?? part)}`
+  const label = labels[number]
+  if (label !== undefined) return `${name} is ${label} or ${sign === '>' ? 'higher' : 'lower'}`
+  return `${name} ${sign === '>' ? '≥' : '≤'} ${number}`
+}
+
+/** Returns the label of a value, ignoring case, as the filters do. */
+const labelOf = (labels: Labels, value: string): string =>
+  Object.entries(labels).find(([known]) => known.toLowerCase() === value.toLowerCase())?.[1] ?? value
+
+const filterValue = (name: string, kind: string, value: string, labels: Labels): string => {
   switch (kind) {
     case 'enum':
-      return `${name} is ${listOf(value)}`
+      return `${name} is ${listOf(value, (part) => labelOf(labels, part))}`
     case 'boolean':
-      return `${name} is ${cellText('truth', value.toLowerCase())}`
+      return `${name} is ${printedText(truth, value.toLowerCase())}`
     case 'number':
-      return /^[<>]=/.test(value)
-        ? `${name} ${value.replace(/^>=\s*/, '≥ ').replace(/^<=\s*/, '≤ ')}`
-        : `${name} is ${listOf(value, label)}`
+      return numberText(name, value, labels)
     case 'time': {
       const [from, to] = value.split('..')
       if (to === undefined) return `${name} is ${value}`
@@ -48,36 +59,30 @@ const sortTerm = (term: string): { name: string; isDescending: boolean } => ({
 
 /** Describes filters and sort in words, for people who read a file long after its request. */
 export const filterText = ({ list, given }: ExportRequest): string => {
-  /** Returns the column heading for a name; a filter may have another name than its column. */
-  function nameOf(name: string): string {
+  /** Returns the label of a name; a filter may have another name than its column. */
+  function labelOfName(name: string): Pick<ColumnLabel, 'name' | 'labels'> {
     const folded = name.toLowerCase()
+    if (folded === 'devicon') return { name: 'Kind', labels: icons }
     const column = list.columns.find(
       ({ key }) =>
         key.toLowerCase() === folded ||
         (list.spec.columns[key]?.names ?? []).some((one) => one.toLowerCase() === folded),
     )
-    return column?.heading ?? headingOf(name, true)
+    return column?.label ?? { name: columnName(name), labels: {} }
   }
-  const isGrade = (name: string): boolean =>
-    list.columns.some(({ key, form }) => form === 'grade' && key.toLowerCase() === name.toLowerCase())
   const filters = given
     .filter(({ name }) => name !== 'sortBy')
-    .map(({ name, value }) =>
-      name.toLowerCase() === 'globalsearch'
-        ? `any text contains “${value}”`
-        : filterValue(
-            nameOf(name),
-            list.filterKinds.get(name.toLowerCase()) ?? 'text',
-            value,
-            isGrade(name) ? gradeText : (part) => part,
-          ),
-    )
+    .map(({ name, value }) => {
+      if (name.toLowerCase() === 'globalsearch') return `any text contains “${value}”`
+      const label = labelOfName(name)
+      return filterValue(label.name, list.filterKinds.get(name.toLowerCase()) ?? 'text', value, label.labels)
+    })
   const sort = given.find(({ name }) => name === 'sortBy')?.value
   const text = filters.length === 0 ? 'All rows' : `Rows where ${filters.join(', and ')}`
   if (sort === undefined) return text
   const terms = sort.split(',').map((term) => {
     const { name, isDescending } = sortTerm(term)
-    return `${nameOf(name)}${isDescending ? ', descending' : ''}`
+    return `${labelOfName(name).name}${isDescending ? ', descending' : ''}`
   })
   return `${text}; sorted by ${terms.join(', then ')}`
 }

@@ -11,11 +11,18 @@ import { createPrinter } from './pdf/printer.ts'
 
 export type { FilesApi } from './files.service.ts'
 
+/** What the exports take besides the lists. */
+export interface ExportsFeatureDeps {
+  insights: InsightsApi
+  /** Returns the logo of the organisation as a PNG data URI. Empty: the logo of the product. */
+  logo(): string
+}
+
 /** Wires the exports; `exportDb` is the pool for long reads. */
-export const exportsFeature = (app: HttpApp, { insights, ...lists }: ListDeps & { insights: InsightsApi }) => {
+export const exportsFeature = (app: HttpApp, { insights, logo, ...lists }: ListDeps & ExportsFeatureDeps) => {
   const printer = createPrinter()
   const read = createExportsRead(lists)
-  const service = createExportsService({ clock: lists.clock, read, printer, lists })
+  const service = createExportsService({ clock: lists.clock, read, printer, lists, logo })
   registerExportRoutes(app, service, exportLists)
   return {
     /** Makes the files of scheduled reports. */
@@ -25,6 +32,7 @@ export const exportsFeature = (app: HttpApp, { insights, ...lists }: ListDeps & 
       printer,
       lists: { ...exportLists, ...computedLists(insights, lists.clock) },
       listOf: service.listOf,
+      logo,
     }),
     close: printer.close,
   }

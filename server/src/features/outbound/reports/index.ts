@@ -84,12 +84,12 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   app.register(previewReport, ({ actor, body }) => schedules.preview(actor, body))
   app.register(exportReport, async ({ actor, body }) => {
     assertMayRead(actor, body.list)
-    const { list, filter, sortBy, columns, format } = body
+    const { list, filter, sortBy, columns, format, form } = body
     const file = deps.files.prepare(
       { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
       null,
     )
-    const { content } = await file.open(format, actor.userName)
+    const { content } = await file.open({ format, form: form ?? 'fixed' }, actor.userName)
     return new FileAnswer(exportFileName(list, clock.now(), format), mediaTypes[format], content)
   })
   app.register(listReportRuns, ({ query }) => runs.page(query))

@@ -15,7 +15,7 @@ import type { Folders } from './folder.ts'
 import { ownerProblem } from './owner.ts'
 import { fitsMail, megabytes, reportFileName } from './report-file.ts'
 import { createReportsRead } from './reports.read.ts'
-import { createReportsStore, type RunRow } from './reports.store.ts'
+import { createReportsStore, formOf, type RunRow } from './reports.store.ts'
 
 /** Bytes per stored chunk and job step. */
 const chunkBytes = 1024 * 1024
@@ -73,7 +73,10 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
     for (let tries = 1; ; tries++)
       try {
-        return { total, ...(await file.open(definition.format, run.owner_name, run.name)) }
+        return {
+          total,
+          ...(await file.open({ format: definition.format, form: formOf(definition) }, run.owner_name, run.name)),
+        }
       } catch (error) {
         // Two files print at a time; people have priority.
         if (!(error instanceof AppError && error.code === 'unavailable') || tries === busyTries) throw error

@@ -69,6 +69,7 @@ const runOf = async (list: ReportListName, change: Record<string, unknown> = {})
     name: `${list} ${++names}`,
     list,
     format: 'csv',
+    form: 'fixed',
     cadence: { every: 'day', time: '06:00', timeZone: 'UTC' },
     range: 'all',
     recipients: [],

@@ -1,9 +1,14 @@
-import type { ReportDelivery, ReportRunState, ReportScheduleInput } from '@portcullis/contract'
+import type { ExportForm, ReportDelivery, ReportRunState, ReportScheduleInput } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
 /** The definition of a schedule, without its name and state. */
-export type Definition = Required<Omit<ReportScheduleInput, 'name' | 'isEnabled'>>
+export type Definition = Required<Omit<ReportScheduleInput, 'name' | 'isEnabled' | 'form'>> & {
+  form?: ExportForm | null
+}
+
+/** Returns the form of CSV files. A schedule that was saved before there were two keeps the fixed one. */
+export const formOf = ({ form }: Definition): ExportForm => form ?? 'fixed'
 
 export interface ScheduleRow {
   schedule_id: string

@@ -21,7 +21,7 @@ import type { Hint } from '#platform/live.ts'
 import { nextRun, rangeStart } from './cadence.ts'
 import { assertMayRead, ownerProblem } from './owner.ts'
 import { createReportsRead, type LastRun, type Owner } from './reports.read.ts'
-import { createReportsStore, type Definition, type ScheduleRow } from './reports.store.ts'
+import { createReportsStore, type Definition, formOf, type ScheduleRow } from './reports.store.ts'
 import { isZone } from './wall-clock.ts'
 
 export interface SchedulesDeps {
@@ -73,6 +73,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
     sortBy: input.sortBy ?? null,
     columns: input.columns == null || input.columns.length === 0 ? null : input.columns,
     format: input.format,
+    form: input.form ?? 'readable',
     cadence: input.cadence,
     range: input.range,
     recipients: input.recipients,
@@ -96,6 +97,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
     id: row.schedule_id,
     name: row.name,
     ...row.definition,
+    form: formOf(row.definition),
     isEnabled: row.is_enabled,
     owner: owner?.user_name ?? row.owner_name,
     problem: ownerProblem(row.owner_name, owner, row.definition.list),
@@ -147,7 +149,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
   /** Describes a schedule in the audit trail: its list and where the rows go. */
   const describe = (input: ReportScheduleInput): string =>
     [
-      `${input.format} of ${input.list}`,
+      `${input.format}${input.format === 'csv' && input.form === 'fixed' ? ' in the fixed form' : ''} of ${input.list}`,
       `filter ${JSON.stringify(input.filter ?? {})}`,
       `every ${input.cadence.every} at ${input.cadence.time} ${input.cadence.timeZone}`,
       `recipients ${input.recipients.join(', ') || 'none'}`,

@@ -68,6 +68,7 @@ export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 const maxNames = 50
 
 const cachedNames = [
+  'CUSTOM_LOGIN_LOGO',
   'SERVER_DOMAIN_NAME',
   'VENDORA_CHECKIN_SECONDS',
   'VENDORA_RETENTION_DAYS_EVENTS',

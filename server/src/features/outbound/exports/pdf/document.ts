@@ -1,17 +1,26 @@
-import { deflateSync } from 'node:zlib'
-import { type CellForm, cellText } from '../pdf-labels.ts'
-import { fitColumns } from './column-widths.ts'
-import { type EmbeddedFont, emptyDocument, type Fonts } from './fonts.ts'
-import { createTypeSetter, type SetLine, type TypeSetter, type Weight } from './type-setter.ts'
+import { maxTaggedRows } from '@portcullis/contract'
+import { type CellFormat, printedText, utcText } from '../cell-text.ts'
+import { createCanvas } from './canvas.ts'
+import { emptyDocument, type Fonts } from './fonts.ts'
+import { createLogo, type Logo } from './logo.ts'
+import { createObjects } from './objects.ts'
+import { type Band, layoutColumns, type PageLayout } from './page-layout.ts'
+import { createStructure } from './structure.ts'
+import { createSummary, type SummaryColumn } from './summary.ts'
+import { createTypeSetter, type SetLine, type TypeSetter } from './type-setter.ts'
 
 /** A table to print. All texts may come from outside the server. */
 export interface TableJob {
   title: string
-  /** Lines below the title on the first page; `{rows}` in the last becomes the number of rows. */
+  /** Lines below the title on the first page. */
   cover: readonly string[]
-  columns: readonly { heading: string; isNumber: boolean; form: CellForm }[]
-  /** Forces A4 paper, however wide the columns are. */
-  isA4?: boolean
+  /** Time and person, before the number of rows. */
+  made: string
+  columns: readonly ({ heading: string; isNumber: boolean } & CellFormat)[]
+  /** Columns whose values the first page counts. Each row ends with their cells, which are not printed. */
+  summary: readonly SummaryColumn[]
+  /** Logo as a PNG data URI; empty: the logo of the product. */
+  logo: string
   /** Time of the request, in milliseconds. */
   at: number
 }
@@ -22,54 +31,25 @@ const cellSize = 7
 const titleSize = 14
 const coverSize = 8
 const footSize = 7
+const logoHeight = 26
+const logoWidth = 130
 /** Line height, in font sizes. */
 const leading = 1.25
 /** Lines per cell; a longer text ends in an ellipsis. */
 const maxLines = 8
 /** Distance from the top of a line to its baseline, in font sizes. */
 const ascent = 0.93
+const lineHeight = cellSize * leading
+const headHeight = lineHeight + padding
 
-const hundredths = (value: number): number => Math.round(value * 100)
-const n = (value: number): string => String(hundredths(value) / 100)
+const untagged = `Not tagged for assistive technology, because it has more than ${maxTaggedRows.toLocaleString('en')} rows`
 
-/** Builds the operators of one page in PDF's text form, downwards from the top left, as pdfkit flips the page. */
-const createCanvas = () => {
-  // Text is flipped back once; each line then starts relative to the previous one.
-  let texts = 'BT\n1 0 0 -1 0 0 Tm\n'
-  let rules = '0.8 G 0.4 w\n'
-  const fonts = new Map<string, EmbeddedFont>()
-  let current = ''
-  let [atX, atY] = [0, 0]
-  return {
-    text: (line: SetLine, size: number, x: number, baseline: number): void => {
-      if (line.pieces.length === 0) return
-      const [toX, toY] = [hundredths(x), hundredths(baseline)]
-      texts += `${(toX - atX) / 100} ${(atY - toY) / 100} Td\n`
-      atX = toX
-      atY = toY
-      for (const { font, show } of line.pieces) {
-        const name = `/${font.id} ${size} Tf\n`
-        if (name !== current) {
-          texts += name
-          current = name
-          fonts.set(font.id, font)
-        }
-        texts += `${show}\n`
-      }
-    },
-    rule: (from: number, to: number, y: number, gray = 0.8): void => {
-      const line = `${n(from)} ${n(y)} m ${n(to)} ${n(y)} l S\n`
-      rules += gray === 0.8 ? line : `${gray} G ${line}0.8 G\n`
-    },
-    /** Uses the fastest compression level, which takes a third of the default's time. */
-    end: (): { content: Buffer; fonts: ReadonlyMap<string, EmbeddedFont> } => ({
-      content: deflateSync(Buffer.from(`${rules}0 g\n${texts}ET`, 'latin1'), { level: 1 }),
-      fonts,
-    }),
-  }
+export interface Printing {
+  /** Receives the file in chunks. */
+  emit(bytes: Buffer): void
+  /** Returns true once the reader has left. */
+  isCancelled(): boolean
 }
-
-type Canvas = ReturnType<typeof createCanvas>
 
 /** Returns the width of each cell at font size 1, row by row, for visible texts. */
 const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], count: number): Float32Array => {
@@ -80,56 +60,28 @@ const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], coun
   return widths
 }
 
-/** Members of a page missing in pdfkit's types. */
-interface PageInside {
-  fonts: Record<string, unknown>
-  content: unknown
-  dictionary: { data: { Contents: unknown } }
-}
-
-export interface Printing {
-  /** Receives the file in chunks. */
-  emit(bytes: Buffer): void
-  /** Returns true once the reader has left. */
-  isCancelled(): boolean
-}
-
-/** Prints rows under a repeated header and emits the file page by page. */
-export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit, isCancelled }: Printing): void => {
-  const pdf = emptyDocument({
-    margin: 0,
-    pdfVersion: '1.7',
-    lang: 'en',
-    displayTitle: true,
-    info: { Title: job.title, Creator: 'Portcullis', Producer: 'Portcullis', CreationDate: new Date(job.at) },
-  })
-  const type = createTypeSetter(pdf, fonts)
-  function drain() {
-    for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
-  }
-  const forms = job.columns.map(({ form }) => form)
-  for (const row of rows)
-    for (let i = 0; i < row.length; i++) row[i] = type.shown(cellText(forms[i] ?? 'plain', row[i] as string))
-
-  const heads = job.columns.map(({ heading }) => type.widthOf(heading, 'bold'))
+/** Measures the rows: the layout of the columns, and the height of each row. */
+const measure = (type: TypeSetter, job: TableJob, rows: readonly (readonly string[])[]) => {
   const count = job.columns.length
   const cells = cellWidths(type, rows, count)
   const widest = new Array<number>(count).fill(0)
   for (let at = 0; at < cells.length; at++)
     if ((cells[at] as number) > (widest[at % count] as number)) widest[at % count] = cells[at] as number
-  const { paper, widths } = fitColumns(
-    heads.map((head, i) => ({
-      head: head * cellSize + 2 * padding + 1,
+  const layout = layoutColumns(
+    job.columns.map(({ heading }, i) => ({
+      head: type.widthOf(heading, 'bold') * cellSize + 2 * padding + 1,
       widest: (widest[i] as number) * cellSize + 2 * padding + 1,
     })),
     2 * margin,
-    job.isA4,
   )
-  /** Text width of each column, at font size 1. */
-  const rooms = widths.map((width) => (width - 2 * padding) / cellSize)
+  /** Text width of each column at font size 1: the smallest one if it is repeated. */
+  const rooms = new Array<number>(count).fill(Number.POSITIVE_INFINITY)
+  for (const { columns, widths } of layout.bands)
+    columns.forEach((column, i) => {
+      rooms[column] = Math.min(rooms[column] as number, ((widths[i] as number) - 2 * padding) / cellSize)
+    })
   const broken = rooms.flatMap((room, i) => ((widest[i] as number) > room ? [i] : []))
-  const lineHeight = cellSize * leading
-  function heightOf(row: readonly string[], number: number): number {
+  const heights = rows.map((row, number) => {
     let lines = 1
     for (const i of broken) {
       const room = rooms[i] as number
@@ -137,33 +89,27 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
         lines = Math.max(lines, type.lineCount(row[i] as string, 'regular', room, maxLines))
     }
     return lines * lineHeight + padding
-  }
+  })
+  return { layout, rooms, heights }
+}
 
-  const lefts: number[] = []
-  widths.reduce((left, width) => {
-    lefts.push(left)
-    return left + width
-  }, margin)
-  const right = margin + widths.reduce((sum, width) => sum + width, 0)
+/** The first page's head: the logo, the title and the lines below. */
+const setHead = (type: TypeSetter, job: TableJob, lines: readonly string[], logo: Logo, width: number) => {
+  const scale = Math.min(logoHeight, logoWidth / logo.width)
+  const titleLeft = logo.width * scale + 8
+  const set = (text: string, size: number, weight: 'regular' | 'bold', room: number): SetLine[] =>
+    type.lines(type.shown(text), weight, room / size, 6)
+  const title = set(job.title, titleSize, 'bold', width - titleLeft)
+  const paragraphs = lines.map((line) => set(line, coverSize, 'regular', width))
+  const titleHeight = Math.max(scale, title.length * titleSize * leading) + 4
+  const count = paragraphs.reduce((sum, { length }) => sum + length, 0)
+  return { scale, titleLeft, title, paragraphs, titleHeight, height: titleHeight + count * coverSize * leading + 8 }
+}
 
-  const setBlock = (texts: readonly string[], size: number, weight: Weight): SetLine[] =>
-    texts.flatMap((text) => type.lines(type.shown(text), weight, (paper.width - 2 * margin) / size, 6))
-  const title = setBlock([job.title], titleSize, 'bold')
-  const cover = setBlock(
-    job.cover.map((line) =>
-      line.replace('{rows}', `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`),
-    ),
-    coverSize,
-    'regular',
-  )
-  const coverHeight = title.length * titleSize * leading + cover.length * coverSize * leading + 10
-  const headHeight = lineHeight + padding
-  const bottom = paper.height - margin - footSize * leading - 4
-
-  // Pagination comes before drawing, because every page shows the number of pages.
-  const heights = rows.map(heightOf)
+/** Returns the first row of each page. Pagination comes before drawing, because every page shows the number of pages. */
+const paginate = (heights: readonly number[], head: number, bottom: number): number[] => {
   const starts = [0]
-  let y = margin + coverHeight + headHeight
+  let y = margin + head + headHeight
   heights.forEach((height, i) => {
     if (y + height > bottom && i > (starts.at(-1) as number)) {
       starts.push(i)
@@ -171,74 +117,197 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     }
     y += height
   })
+  return starts
+}
 
-  function drawLines(canvas: Canvas, lines: readonly SetLine[], size: number, x: number, top: number): number {
-    lines.forEach((line, i) => {
-      canvas.text(line, size, x, top + (i * leading + ascent) * size)
-    })
-    return top + lines.length * size * leading
-  }
-  /** Broken lines of cells by column: most columns repeat their texts. */
-  const known = job.columns.map(() => new Map<string, SetLine[]>())
-  function linesOf(column: number, text: string): SetLine[] {
+const bandText = (bands: readonly Band[], number: number, count: number): string => {
+  if (bands.length === 1) return ''
+  const own = (bands[number] as Band).columns.filter((column) => number === 0 || column > 0)
+  return `, columns ${(own[0] as number) + 1} to ${(own.at(-1) as number) + 1} of ${count}`
+}
+
+/** Returns a function that breaks the text of a cell. It keeps the lines of repeated texts, as most columns have. */
+const lineBreaker = (type: TypeSetter, rooms: readonly number[]) => {
+  const known = rooms.map(() => new Map<string, SetLine[]>())
+  return (column: number, text: string): SetLine[] => {
     const lines = known[column]?.get(text) ?? type.lines(text, 'regular', rooms[column] as number, maxLines)
     if ((known[column]?.size ?? 0) >= 256) known[column]?.clear()
     known[column]?.set(text, lines)
     return lines
   }
-  function drawRow(canvas: Canvas, row: readonly string[], weight: Weight, top: number): void {
-    row.forEach((text, i) => {
-      if (text === '') return
-      const lines = weight === 'regular' ? linesOf(i, text) : type.lines(text, weight, rooms[i] as number, maxLines)
-      const left = (lefts[i] as number) + padding
-      if (job.columns[i]?.isNumber === true)
-        for (const [at, line] of lines.entries())
-          canvas.text(
-            line,
-            cellSize,
-            left + ((rooms[i] as number) - line.width) * cellSize,
-            top + (at * leading + ascent) * cellSize,
-          )
-      else drawLines(canvas, lines, cellSize, left, top)
-    })
-  }
+}
 
-  const head = job.columns.map(({ heading }) => heading)
-  const stamp = `${job.title}, ${new Date(job.at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-  starts.forEach((start, number) => {
-    if (isCancelled()) return
-    const canvas = createCanvas()
-    let top = margin
-    if (number === 0) {
-      top = drawLines(canvas, title, titleSize, margin + padding, top)
-      drawLines(canvas, cover, coverSize, margin + padding, top)
-      top = margin + coverHeight
+const leftsOf = ({ widths }: Band): number[] => {
+  let left = margin
+  return widths.map((width) => {
+    left += width
+    return left - width
+  })
+}
+
+/** Prints rows under a repeated header and emits the file page by page. */
+export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit, isCancelled }: Printing): void => {
+  const isTagged = rows.length <= maxTaggedRows
+  const at = new Date(job.at)
+  const info = {
+    Title: job.title,
+    Creator: 'Portcullis',
+    Producer: 'Portcullis',
+    ...(isTagged ? {} : { Subject: untagged }),
+  }
+  const pdf = emptyDocument({
+    margin: 0,
+    pdfVersion: '1.7',
+    lang: 'en',
+    displayTitle: true,
+    info: { ...info, CreationDate: at },
+  })
+  const objects = createObjects(pdf, info, at)
+  const type = createTypeSetter(pdf, fonts)
+  function drain() {
+    for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
+  }
+  const count = job.columns.length
+  const summary = createSummary(job.summary)
+  for (const row of rows) {
+    summary.add(row, count)
+    row.length = count
+    for (let i = 0; i < count; i++)
+      row[i] = type.shown(printedText(job.columns[i] as CellFormat, (row[i] as string | undefined) ?? ''))
+  }
+  const { layout, rooms, heights } = measure(type, job, rows)
+  const { paper, bands }: PageLayout = layout
+  const logo = createLogo(objects, job.logo)
+  const number = `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`
+  const lines = [
+    ...job.cover,
+    `${job.made}: ${number}. All times are UTC`,
+    ...summary.lines(),
+    ...(isTagged ? [] : [`${untagged}. Narrow the filters to get a tagged file`]),
+  ]
+  const first = setHead(type, job, lines, logo, paper.width - 2 * margin)
+  const starts = paginate(heights, first.height, paper.height - margin - footSize * leading - 4)
+  const total = starts.length * bands.length
+  const linesOf = lineBreaker(type, rooms)
+  const heads = job.columns.map(({ heading }) => type.lines(heading, 'bold', Number.POSITIVE_INFINITY, 1))
+
+  const structure = createStructure()
+  const document = structure.add('Document', -1)
+  let tables: number[] = []
+  const resources = objects.reserve()
+  const used = new Map<string, number>()
+  const pages: number[] = []
+
+  function drawPage(start: number, end: number, bandNumber: number): void {
+    const page = pages.length
+    const band = bands[bandNumber] as Band
+    const lefts = leftsOf(band)
+    const right = (lefts.at(-1) as number) + (band.widths.at(-1) as number)
+    const canvas = createCanvas(paper.height, isTagged)
+    function drawLines(set: readonly SetLine[], size: number, x: number, top: number): void {
+      set.forEach((line, i) => {
+        canvas.text(line, size, x, top + (i * leading + ascent) * size)
+      })
     }
-    drawRow(canvas, head, 'bold', top)
+    function drawMarked(role: 'H1' | 'P', set: readonly SetLine[], size: number, x: number, top: number): void {
+      canvas.open(role, isTagged ? structure.mark(role, document, page) : -1)
+      drawLines(set, size, x, top)
+      canvas.close()
+    }
+    let top = margin
+    if (page === 0) {
+      const box = `[${margin} ${Math.floor(paper.height - margin - first.scale)} ${Math.ceil(margin + logo.width * first.scale)} ${paper.height - margin}]`
+      const figure = isTagged
+        ? structure.mark('Figure', document, page, `/Alt(Logo)/A<</O/Layout/Placement/Block/BBox${box}>>`)
+        : -1
+      canvas.picture(logo.operators, margin + padding, top, first.scale, figure)
+      const titleTop = top + Math.max(0, (first.titleHeight - 4 - first.title.length * titleSize * leading) / 2)
+      drawMarked('H1', first.title, titleSize, margin + padding + first.titleLeft, titleTop)
+      let y = top + first.titleHeight
+      for (const paragraph of first.paragraphs) {
+        drawMarked('P', paragraph, coverSize, margin + padding, y)
+        y += paragraph.length * coverSize * leading
+      }
+      if (isTagged) tables = bands.map(() => structure.add('Table', document))
+    }
+    if (start === 0) top = margin + first.height
+
+    const table = tables[bandNumber] as number
+    // Later pages repeat the header, which a screen reader must not read again.
+    const headRow = isTagged && start === 0 ? structure.add('TR', table) : -1
+    if (headRow < 0) canvas.open('', -1)
+    band.columns.forEach((column, i) => {
+      const set = heads[column] as SetLine[]
+      const isNumber = job.columns[column]?.isNumber === true
+      const left = isNumber
+        ? (lefts[i] as number) + (band.widths[i] as number) - padding - (set[0]?.width ?? 0) * cellSize
+        : (lefts[i] as number) + padding
+      if (headRow >= 0) canvas.open('TH', structure.mark('TH', headRow, page, '/A<</O/Table/Scope/Column>>'))
+      drawLines(set, cellSize, left, top)
+      if (headRow >= 0) canvas.close()
+    })
+    if (headRow < 0) canvas.close()
     top += headHeight
     canvas.rule(margin, right, top - 1, 0.3)
-    for (let i = start; i < (starts[number + 1] ?? rows.length); i++) {
-      drawRow(canvas, rows[i] as string[], 'regular', top + padding / 2)
-      top += heights[i] as number
+    for (let r = start; r < end; r++) {
+      const row = rows[r] as string[]
+      const element = isTagged ? structure.add('TR', table) : -1
+      const cellTop = top + padding / 2
+      band.columns.forEach((column, i) => {
+        const text = row[column] as string
+        if (text === '') {
+          if (isTagged) structure.add('TD', element)
+          return
+        }
+        const set = linesOf(column, text)
+        if (isTagged)
+          canvas.open('TD', structure.mark('TD', element, page), type.needsShaping(text) || set.length > 1 ? text : '')
+        if (job.columns[column]?.isNumber === true) {
+          const edge = (lefts[i] as number) + (band.widths[i] as number) - padding
+          set.forEach((line, l) => {
+            canvas.text(line, cellSize, edge - line.width * cellSize, cellTop + (l * leading + ascent) * cellSize)
+          })
+        } else drawLines(set, cellSize, (lefts[i] as number) + padding, cellTop)
+        if (isTagged) canvas.close()
+      })
+      top += heights[r] as number
       canvas.rule(margin, right, top)
     }
-    const foot = paper.height - margin - footSize * leading
-    const [left] = type.lines(type.shown(stamp), 'regular', (paper.width / 2 - margin) / footSize, 1)
-    const [count] = type.lines(`Page ${number + 1} of ${starts.length}`, 'regular', 200, 1)
-    if (left !== undefined) canvas.text(left, footSize, margin + padding, foot + ascent * footSize)
-    if (count !== undefined)
-      canvas.text(count, footSize, paper.width - margin - padding - count.width * footSize, foot + ascent * footSize)
 
-    pdf.addPage({ size: [paper.width, paper.height], margin: 0 })
-    const { content, fonts: used } = canvas.end()
-    const page = pdf.page as unknown as PageInside
-    for (const [id, font] of used) page.fonts[id] = font.ref()
-    // Replaces pdfkit's own stream, which would be compressed with the slowest level.
-    const stream = pdf.ref({ Filter: 'FlateDecode' })
-    page.dictionary.data.Contents = [page.content, stream]
-    stream.end(content)
+    const foot = paper.height - margin - footSize * leading + ascent * footSize
+    const stamp = `${job.title}, ${utcText(at)}${bandText(bands, bandNumber, count)}`
+    const [left] = type.lines(type.shown(stamp), 'regular', (paper.width * 0.75 - margin) / footSize, 1)
+    const [place] = type.lines(`Page ${page + 1} of ${total}`, 'regular', 200, 1)
+    canvas.open('', -1)
+    if (left !== undefined) canvas.text(left, footSize, margin + padding, foot)
+    if (place !== undefined) canvas.text(place, footSize, paper.width - margin - padding - place.width * footSize, foot)
+    canvas.close()
+
+    const content = objects.ref({ Filter: 'FlateDecode' })
+    content.end(canvas.end())
+    for (const [id, font] of canvas.fonts) if (!used.has(id)) used.set(id, (font.ref() as { id: number }).id)
+    const own = objects.reference()
+    objects.addPage(own)
+    pages.push(own.id)
+    const tags = isTagged ? `/StructParents ${page}/Tabs/S` : ''
+    objects.pack(
+      own.id,
+      `<</Type/Page/Parent ${objects.pagesId} 0 R/MediaBox[0 0 ${paper.width} ${paper.height}]/Resources ${resources} 0 R/Contents ${content.id} 0 R${tags}>>`,
+    )
     drain()
-  })
+  }
+
+  for (const [i, start] of starts.entries())
+    for (let band = 0; band < bands.length; band++) {
+      // Nobody reads the rest.
+      if (isCancelled()) return
+      drawPage(start, starts[i + 1] ?? rows.length, band)
+    }
+  const fontEntries = [...used].map(([name, id]) => `/${name} ${id} 0 R`).join('')
+  const pictures = logo.picture === undefined ? '' : `/XObject<</${logo.picture.name} ${logo.picture.id} 0 R>>`
+  objects.pack(resources, `<</Font<<${fontEntries}>>${pictures}>>`)
+  if (isTagged) structure.write(objects, pages)
+  objects.flush()
   pdf.end()
   drain()
 }

@@ -246,6 +246,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
 
   return {
     shown,
+    needsShaping,
     widthOf,
     lines,
     lineCount: (text: string, weight: Weight, width: number, maxLines: number): number =>

@@ -1,0 +1,17 @@
+import { Menu } from '@mantine/core'
+import classes from './FileItem.module.css'
+
+export interface FileItemProps {
+  title: string
+  /** What the file is for. */
+  hint: string
+  onClick: () => void
+}
+
+/** A menu item that exports a file, with a line that says what the file is for. */
+export const FileItem = ({ title, hint, onClick }: FileItemProps) => (
+  <Menu.Item onClick={onClick} aria-label={title}>
+    {title}
+    <span className={classes.hint}>{hint}</span>
+  </Menu.Item>
+)

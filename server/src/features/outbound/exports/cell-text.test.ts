@@ -1,0 +1,67 @@
+import { columnLabels, reportLists, reportNames } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { type CellFormat, printedText, readableText } from './cell-text.ts'
+import { columnsOf, printedColumns } from './exportable-list.ts'
+
+describe('labels of columns', () => {
+  it.each(Object.entries(reportLists))('name every column of %s differently, and never by its key', (name, { row }) => {
+    const columns = columnsOf(row)
+    const headings = columns.map(({ label }) => label.heading)
+    expect(new Set(headings).size).toBe(headings.length)
+    for (const heading of headings) expect(heading).toMatch(/^[A-Z][^_]*$/)
+    expect(headings.filter((heading) => /[a-z][A-Z]/.test(heading))).toEqual([])
+    // A time says its zone.
+    const labelOf = (key: string) => columns.find((column) => column.key === key)?.label
+    for (const key of ['firstSeen', 'lastSeen', 'creationTime', 'startTime', 'expiresAt', 'lastUpdated'])
+      if (labelOf(key) !== undefined) expect(labelOf(key)?.heading).toMatch(/ \(UTC\)$/)
+    expect([undefined, 'share']).toContain(labelOf('share')?.form)
+    const list = reportLists[name as keyof typeof reportLists]
+    for (const key of list.pdfColumns) expect(Object.keys(row.properties)).toContain(key)
+    for (const key of Object.keys(list.filters))
+      expect(reportNames[name as keyof typeof reportLists][key]).toMatch(/^[A-Z][^_]*$/)
+  })
+
+  it('distinguish findings from the severity of events', () => {
+    expect(columnLabels(reportLists.agents.row).severity).toMatchObject({ heading: 'Finding', form: 'code' })
+    expect(columnLabels(reportLists.events.row).severity).toMatchObject({ heading: 'Severity (number)', form: 'plain' })
+    expect(
+      printedColumns(columnsOf(reportLists.agents.row)).find(({ heading }) => heading === 'Finding'),
+    ).toMatchObject({ isNumber: false, form: 'code' })
+  })
+})
+
+const labels = columnLabels(reportLists.agents.row)
+const format = (form: CellFormat['form']): CellFormat => ({ form, labels: {} })
+
+it.each([
+  ['zoneless', '2031-05-04T10:11:12.345', '2031-05-04 10:11:12', '2031-05-04T10:11:12.345Z'],
+  ['time', '2031-05-04T10:11:12.345Z', '2031-05-04 10:11:12', '2031-05-04T10:11:12.345Z'],
+  ['time', 'never', 'never', 'never'],
+  ['time', '', '', ''],
+  ['zoneless', '', '', ''],
+  ['date', '05/04/2031', '2031-05-04', '2031-05-04'],
+  ['timedText', '2031-05-04 10:11:12 Host armed', '2031-05-04 10:11:12 Host armed', '2031-05-04T10:11:12Z Host armed'],
+  ['timedText', 'no time', 'no time', 'no time'],
+  ['parts', 'Dell||||0A5F', 'Dell, 0A5F', 'Dell, 0A5F'],
+  [
+    'items',
+    '02:01||Intel||eth0**02:02||||wlan0',
+    '02:01, Intel, eth0; 02:02, wlan0',
+    '02:01, Intel, eth0; 02:02, wlan0',
+  ],
+  ['share', '0.0123', '1.23', '1.23'],
+  ['share', '0.000001', '0.0001', '0.0001'],
+  ['share', 'x', 'x', 'x'],
+  ['truth', 'true', 'yes', 'yes'],
+  ['truth', 'false', 'no', 'no'],
+  ['plain', '2031-05-04T10:11:12.345Z', '2031-05-04T10:11:12.345Z', '2031-05-04T10:11:12.345Z'],
+] as const)('formats a cell of the form %s: %s', (form, text, printed, readable) => {
+  expect([printedText(format(form), text), readableText(format(form), text)]).toEqual([printed, readable])
+})
+
+it('labels codes, and keeps a code without a label', () => {
+  expect(['40', '7'].map((text) => readableText(labels.severity as CellFormat, text))).toEqual([
+    'Suspected attack tool',
+    '7',
+  ])
+})

@@ -1,0 +1,90 @@
+/** Texts of cells for people, on paper and in CSV. Each has the same meaning as its value in the API. */
+import type { ColumnLabel } from '@portcullis/contract'
+
+/** What formats a cell. */
+export type CellFormat = Pick<ColumnLabel, 'form' | 'labels'>
+
+const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/
+
+/** Formats an instant for people. */
+export const utcText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+
+const percentText = (text: string): string => {
+  const share = Number(text)
+  // A fleet of a million hosts has shares below a tenth of a percent.
+  return Number.isFinite(share) ? String(Number((share * 100).toPrecision(share < 0.001 ? 1 : 3))) : text
+}
+
+/** Dates MM/dd/yyyy as ISO 8601. */
+const dateText = (text: string): string => text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$1-$2')
+
+const partsText = (text: string): string => text.replaceAll('**', '; ').replaceAll('||||', '||').replaceAll('||', ', ')
+
+/** Formats a cell of a PDF. Times are in UTC, as the heading says. Text of another form stays unchanged. */
+export const printedText = ({ form, labels }: CellFormat, text: string): string => {
+  if (text === '') return text
+  switch (form) {
+    case 'time':
+    case 'zoneless': {
+      const [, day, at] = time.exec(text) ?? []
+      return day === undefined ? text : `${day} ${at}`
+    }
+    case 'date':
+      return dateText(text)
+    case 'parts':
+    case 'items':
+      return partsText(text)
+    case 'share':
+      return percentText(text)
+    case 'truth':
+      return text === 'true' ? 'yes' : text === 'false' ? 'no' : text
+    case 'code':
+      return labels[text] ?? text
+    default:
+      return text
+  }
+}
+
+/** Formats a cell of a CSV file for people. Its times have a zone, so that a row can be read without its heading. */
+export const readableText = (format: CellFormat, text: string): string => {
+  switch (format.form) {
+    case 'zoneless':
+      return text === '' ? '' : `${text}Z`
+    case 'time':
+      return text
+    case 'timedText':
+      return text[10] === ' ' ? `${text.slice(0, 10)}T${text.slice(11, 19)}Z${text.slice(19)}` : text
+    default:
+      return printedText(format, text)
+  }
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/**
+ * Returns SQL that formats a cell like `readableText`. The arguments are expressions from our own source; `other` is the
+ * cell if its value has no label.
+ */
+export const readableSql = ({ form, labels }: CellFormat, cell: string, other = `${cell}::text`): string => {
+  switch (form) {
+    case 'zoneless':
+      return `${cell} || 'Z'`
+    case 'timedText':
+      return `case when substr(${cell}, 11, 1) = ' ' then left(${cell}, 10) || 'T' || substr(${cell}, 12, 8) || 'Z' || substr(${cell}, 20) else ${cell} end`
+    case 'date':
+      return `case when ${cell} = '' then '' else right(${cell}, 4) || '-' || left(${cell}, 2) || '-' || substr(${cell}, 4, 2) end`
+    case 'parts':
+    case 'items':
+      return `replace(replace(replace(${cell}, '**', '; '), '||||', '||'), '||', ', ')`
+    case 'share':
+      return `round(${cell}::numeric * 100, 4)::float8`
+    case 'truth':
+      return `case ${cell} when true then 'yes' when false then 'no' end`
+    case 'code':
+      return `case ${cell}::text ${Object.entries(labels)
+        .map(([value, label]) => `when ${quoted(value)} then ${quoted(label)}`)
+        .join(' ')} else ${other} end`
+    default:
+      return cell
+  }
+}
