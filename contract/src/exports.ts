@@ -46,9 +46,10 @@ export const exportForm = (absent: string) =>
 /** Defines the body of an export: the filters of the list, `sortBy` and `columns`, and for a CSV file its form. */
 const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[], file: 'csv' | 'pdf') => {
   const filters = Object.entries(query).filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
+  const form: Record<string, TSchema> = file === 'csv' ? { form: exportForm('`fixed`') } : {}
   return nullable(
     closed({
-      ...(file === 'csv' ? { form: exportForm('`fixed`') } : {}),
+      ...form,
       ...Object.fromEntries(filters.map(([name, schema]) => [lowerFirst(name), inBody(schema)])),
       sortBy: Type.Optional(
         nullable(Type.String({ maxLength: 100 }), { description: 'Sort order, as in `SortBy` of the list.' }),

@@ -5,8 +5,6 @@ import type { SetLine } from './type-setter.ts'
 const hundredths = (value: number): number => Math.round(value * 100)
 const n = (value: number): string => String(hundredths(value) / 100)
 
-export type Canvas = ReturnType<typeof createCanvas>
-
 /**
  * Builds the operators of one page in PDF's text form, downwards from the top left. In a tagged file, what belongs to no
  * element is marked as an artifact.

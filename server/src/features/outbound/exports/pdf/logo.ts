@@ -49,7 +49,7 @@ const streamOf = (objects: Objects, entries: Record<string, unknown>, { width, h
   return ref
 }
 
-/** Returns the logo of a PNG data URI, or the product's if there is none or it cannot be read. */
+/** Returns the logo of a PNG data URI, or the product's if it is empty or cannot be read. */
 export const createLogo = (objects: Objects, uri: string): Logo => {
   const picture = uri === '' ? null : pictureOf(uri)
   if (picture === null) return productLogo

@@ -13,8 +13,6 @@ interface Element {
   attributes: string
 }
 
-export type Structure = ReturnType<typeof createStructure>
-
 /** Collects the structure of a document, by which assistive technology reads it. */
 export const createStructure = () => {
   const elements: Element[] = []
