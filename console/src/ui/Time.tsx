@@ -5,8 +5,11 @@ import { useNow } from './useNow.ts'
 export interface TimeProps {
   /** A time of the API, with or without a zone. */
   value: string | null | undefined
-  /** `relative` (3 h), `ago` (3 h ago), or `local` for the date and time in the reader's zone. */
-  form?: 'relative' | 'ago' | 'local'
+  /**
+   * `relative` (3 h) and `ago` (3 h ago) are for times in the past, `until` (in 3 h) for times to come, and `local` for the
+   * date and time in the reader's zone.
+   */
+  form?: 'relative' | 'ago' | 'until' | 'local'
   absent?: string
 }
 
@@ -15,7 +18,8 @@ const recent = 5_000
 
 const textOf = (form: NonNullable<TimeProps['form']>, at: number, now: number): string => {
   if (form === 'local') return localTime(at)
-  const text = relativeTime(at, now)
+  // The server's clock can be ahead of the reader's: what has happened is never in the future.
+  const text = relativeTime(form === 'until' ? at : Math.min(at, now), now)
   return form === 'ago' && now - at >= recent ? strings.ago({ age: text }) : text
 }
 

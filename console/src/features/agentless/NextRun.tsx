@@ -7,5 +7,5 @@ import { strings } from './strings.ts'
 export const NextRun = ({ value }: { value: string | null }) => {
   const now = useNow()
   const at = parseTime(value)
-  return at !== null && at <= now ? <span>{strings.due}</span> : <Time value={value} />
+  return at !== null && at <= now ? <span>{strings.due}</span> : <Time value={value} form="until" />
 }

@@ -81,7 +81,9 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
             [strings.to, <DeviceText key="to" value={data.destination} />],
             [strings.created, <Time key="created" value={data.createdAt} form="local" />],
             [strings.attempts, data.attempts.toLocaleString('en')],
-            ...(data.nextAt === null ? [] : [[strings.nextAttempt, <Time key="next" value={data.nextAt} />] as const]),
+            ...(data.nextAt === null
+              ? []
+              : [[strings.nextAttempt, <Time key="next" value={data.nextAt} form="until" />] as const]),
             ...(data.endedAt === null
               ? []
               : [[strings.ended, <Time key="ended" value={data.endedAt} form="local" />] as const]),

@@ -28,7 +28,7 @@ const Progress = ({ stream }: { stream: EventOutput }) => (
       behind: stream.behind,
     })}{' '}
     {stream.succeededAt === null ? null : strings.lastSuccess({ time: <Time value={stream.succeededAt} /> })}{' '}
-    {stream.nextAt === null ? null : strings.nextAttemptAt({ time: <Time value={stream.nextAt} /> })}
+    {stream.nextAt === null ? null : strings.nextAttemptAt({ time: <Time value={stream.nextAt} form="until" /> })}
   </p>
 )
 

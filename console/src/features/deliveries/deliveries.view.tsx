@@ -90,7 +90,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     width: 76,
     align: 'right',
     sortKey: 'nextAt',
-    cell: (row) => <Time value={row.nextAt} />,
+    cell: (row) => <Time value={row.nextAt} form="until" />,
   },
   { id: 'group', title: strings.group, width: 120, sortKey: 'groupName', cell: (row) => <span>{row.groupName}</span> },
   { id: 'channel', title: strings.channel, width: 84, sortKey: 'channel', cell: (row) => channelLabels[row.channel] },

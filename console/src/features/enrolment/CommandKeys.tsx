@@ -46,7 +46,7 @@ export const CommandKeys = () => {
             <code key="fingerprint">{key.fingerprint}</code>,
             key.state,
             key.createdAt === neverRotated ? strings.atFirstStart : <Time key="made" value={key.createdAt} />,
-            key.retiresAt === null ? '' : <Time key="retires" value={key.retiresAt} />,
+            key.retiresAt === null ? '' : <Time key="retires" value={key.retiresAt} form="until" />,
             key.hosts.toLocaleString('en'),
             key.state === 'In force' ? '' : key.hostsThatDoNotFollow.toLocaleString('en'),
           ],

@@ -79,7 +79,7 @@ export const EnrolmentPage = () => {
                 name: <DeviceText value={token.createdBy} />,
               })}
             </span>,
-            <Time key="ends" value={token.expiresAt} />,
+            <Time key="ends" value={token.expiresAt} form="until" />,
             token.status === 'Active' ? (
               <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
                 {strings.revokeMenu}

@@ -46,7 +46,7 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
   if (request.state === 'Waiting')
     return (
       <span>
-        {strings.waiting({ time: <Time key="time" value={request.expiresAt} /> })}
+        {strings.waiting({ time: <Time key="time" value={request.expiresAt} form="until" /> })}
         {request.refusal === '' || request.requestedBy === me ? null : <p className={classes.why}>{request.refusal}</p>}
       </span>
     )

@@ -52,7 +52,7 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
       </span>
       <span className={classes.ringState}>
         {ring.state === 'dwelling'
-          ? strings.dwelling({ time: <Time key="time" value={ring.dwellUntil} /> })
+          ? strings.dwelling({ time: <Time key="time" value={ring.dwellUntil} form="until" /> })
           : ringStates[ring.state]}
       </span>
     </div>
