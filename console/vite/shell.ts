@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Plugin } from 'vite'
-import { dark, light, type SchemeTokens, schemeVariables } from '../src/ui/theme/tokens.ts'
+import { dark, fonts, light, type SchemeTokens, schemeVariables } from '../src/ui/theme/tokens.ts'
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 
@@ -33,7 +33,7 @@ export const shell = (): Plugin => ({
         (one, other) => Number(other.includes('"stylesheet"')) - Number(one.includes('"stylesheet"')),
       )
       const inline = [
-        `<style nonce="__CSP_NONCE__">${[...schemes, read('shell/shell.css')].join('\n')}</style>`,
+        `<style nonce="__CSP_NONCE__">${[...schemes, `:root{--pc-font:${fonts.text}}`, read('shell/shell.css')].join('\n')}</style>`,
         `<script nonce="__CSP_NONCE__">${read('shell/shell.js')}</script>`,
       ]
       return html

@@ -77,7 +77,7 @@ export const rowHeight = 32
 
 /** Font stacks of system fonts, so that nothing is downloaded. */
 export const fonts = {
-  text: "Inter, 'Segoe UI', system-ui, -apple-system, Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif",
+  text: "'Segoe UI', system-ui, -apple-system, Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif",
   mono: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
 } as const
 
