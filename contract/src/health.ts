@@ -28,7 +28,7 @@ export type SubsystemName = (typeof subsystemNames)[number]
 
 export const healthStatuses = ['OK', 'Warning', 'Error', 'Unknown'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
-const HealthStatusSchema = Type.Enum([...healthStatuses], {
+export const HealthStatusSchema = Type.Enum([...healthStatuses], {
   description: '`Unknown`: not configured, and not part of the overall status.',
 })
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { licenceBody } from './general-config.ts'
+import { HealthStatusSchema } from './health.ts'
 import { closed, nullable, operation } from './operation.ts'
 
 /** The current licence and its use. */
@@ -24,6 +25,10 @@ export const LicenceDetails = closed({
   daysLeft: nullable(Type.Integer(), { description: 'Days until the licence expires. Negative after that.' }),
   graceUntil: nullable(Type.String({ format: 'date' })),
   features: Type.Array(Type.String()),
+  health: closed(
+    { status: HealthStatusSchema, description: Type.String() },
+    { description: 'The state of the licence as the part `licence` of the health page shows it.' },
+  ),
   trustedKeys: Type.Integer({ minimum: 0, description: 'Number of issuer keys that this server trusts.' }),
 })
 export type LicenceDetails = Static<typeof LicenceDetails>

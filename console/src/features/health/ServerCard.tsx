@@ -61,7 +61,6 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
               server.database.sizeBytes === null ? strings.unavailable : bytesText(server.database.sizeBytes),
             ],
             [strings.eventLoop, strings.eventLoopDelay({ delay: server.eventLoopDelayMs.toFixed(1) })],
-            [strings.licence, server.licenseStatus],
           ]}
         />
       )}

@@ -61,7 +61,6 @@ export const strings = messages({
   database: 'Database',
   eventLoop: 'Event loop',
   eventLoopDelay: '{delay} ms (99th percentile)',
-  licence: 'Licence',
   thresholds: 'Thresholds',
   edit: 'Edit',
   defaultValue: '(default {value})',

@@ -52,11 +52,15 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
 
 const Status = ({ licence }: { licence: LicenceDetails }) => {
   const { title, severity, means } = licenceLabels[licence.status]
+  const { health } = licence
+  // A valid licence can need attention: it expires soon, or it does not cover all hosts.
+  const needsAttention = licence.status === 'Activated' && health.status !== 'OK'
   const isHeld = licence.status !== 'Community' && licence.status !== 'Invalid'
   return (
     <section className={classes.card} aria-label={strings.licence}>
       <p className={classes.status}>
-        <SeverityTag severity={severity} word={title} /> {means}
+        <SeverityTag severity={needsAttention ? 'amber' : severity} word={title} />{' '}
+        {needsAttention ? health.description : means}
       </p>
       <Seats {...licence} />
       <Facts

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { HealthStatus, LicenceDetails, LicenseSummary } from '@portcullis/contract'
+import type { LicenceDetails, LicenseSummary } from '@portcullis/contract'
 import { type Licence, licenceStateAt, readLicence } from '@portcullis/domain'
 import { type HostLicences, type LicenceNumber, licenceNumbers } from '#features/fleet/agents/index.ts'
 import type { SettingsApi } from '#features/system/settings/index.ts'
@@ -55,11 +55,44 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
   const plusDays = (day: string, days: number): string =>
     new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
+  /** Returns the state of the licence for the health page and the licence page. */
+  function healthOf(licence: Omit<LicenceDetails, 'health'>): LicenceDetails['health'] {
+    const { status, expires, daysLeft, graceUntil, agents, used, pending } = licence
+    if (status === 'Community') return { status: 'OK', description: 'Community, without limits.' }
+    if (status === 'Invalid')
+      return {
+        status: 'Error',
+        description:
+          'The stored licence is not signed by a trusted key. Enter a new licence, or restore the key of its issuer.',
+      }
+    if (status === 'Expired')
+      return {
+        status: 'Error',
+        description: `The licence expired on ${expires}. Nothing stops working. Enter a new one.`,
+      }
+    if (status === 'Grace')
+      return {
+        status: 'Warning',
+        description: `The licence expired on ${expires}. Nothing changes until ${graceUntil}. Enter a new one.`,
+      }
+    if (pending > 0)
+      return {
+        status: 'Warning',
+        description: `The licence covers ${agents} of ${used} hosts. ${pending} ${pending === 1 ? 'is' : 'are'} Pending.`,
+      }
+    if (daysLeft !== null && daysLeft <= warnDays())
+      return {
+        status: 'Warning',
+        description: `The licence expires on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,
+      }
+    return { status: 'OK', description: `${used} of ${agents ?? 'any number of'} hosts.` }
+  }
+
   async function details(): Promise<LicenceDetails> {
     const [licence, counts] = [await read(), await store.counts()]
     const valid = licence === null || typeof licence === 'string' ? null : licence
     const { status, daysLeft } = stateOf(licence)
-    return {
+    const current = {
       status,
       accountId: valid?.accountId ?? '',
       accountName: valid?.accountName ?? (status === 'Community' ? 'Community' : ''),
@@ -71,6 +104,7 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
       features: [...(valid?.features ?? [])],
       trustedKeys: keys().length,
     }
+    return { ...current, health: healthOf(current) }
   }
 
   return {
@@ -125,36 +159,6 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
       assigned = wanted
     },
 
-    health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const { status, expires, daysLeft, graceUntil, agents, used, pending } = await details()
-      if (status === 'Community') return { status: 'OK', description: 'Community, without limits.' }
-      if (status === 'Invalid')
-        return {
-          status: 'Error',
-          description:
-            'The stored licence is not signed by a trusted key. Enter a new licence, or restore the key of its issuer.',
-        }
-      if (status === 'Expired')
-        return {
-          status: 'Error',
-          description: `The licence expired on ${expires}. Nothing stops working. Enter a new one.`,
-        }
-      if (status === 'Grace')
-        return {
-          status: 'Warning',
-          description: `The licence expired on ${expires}. Nothing changes until ${graceUntil}. Enter a new one.`,
-        }
-      if (pending > 0)
-        return {
-          status: 'Warning',
-          description: `The licence covers ${agents} of ${used} hosts. ${pending} are Pending.`,
-        }
-      if (daysLeft !== null && daysLeft <= warnDays())
-        return {
-          status: 'Warning',
-          description: `The licence expires on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,
-        }
-      return { status: 'OK', description: `${used} of ${agents ?? 'any number of'} hosts.` }
-    },
+    health: async (): Promise<LicenceDetails['health']> => (await details()).health,
   }
 }

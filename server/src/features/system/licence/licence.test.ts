@@ -112,7 +112,7 @@ describe('a licence', () => {
     expect(await summary()).toMatchObject({ activated: 3, pending: 1 })
     expect(await t.server.licence.health()).toMatchObject({
       status: 'Warning',
-      description: expect.stringContaining('1 are Pending'),
+      description: expect.stringContaining('1 is Pending'),
     })
     const first = (await pageOf<Agent>(t, 'agents?HostIdentifier=host-0')).data[0]?.uuid
     await (await t.admin()).post('/prime/webui/agents/deleteAgents', [first])
@@ -128,7 +128,10 @@ describe('a licence', () => {
     await enter(make({ expires: inDays(40), graceDays: 10 }))
     const health = () => t.server.licence.health()
     expect(await health()).toMatchObject({ status: 'OK' })
+    // The licence page shows what the health page shows.
+    expect((await details()).health).toEqual(await health())
     await later(10 * day)
+    expect((await details()).health).toEqual(await health())
     expect(await health()).toMatchObject({ status: 'Warning', description: expect.stringContaining('in 30 days') })
     await later(29 * day)
     expect(await health()).toMatchObject({ description: expect.stringContaining('in 1 day.') })
