@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { booleanFilter, numberFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
+import { booleanFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
 
 /** Icon numbers and names. They are fixed. */
@@ -168,6 +168,7 @@ export const peripheralFilters = {
   pid: textFilter('pid'),
   devIcon: numberFilter('devIcon'),
   present: booleanFilter('present'),
+  firstSeen: timeFilter('firstSeen'),
   hashtags: tagsFilter('hashtags'),
 }
 

@@ -6,7 +6,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { ReleaseKeyNotice } from '../../ui/ReleaseKeyNotice.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
-import { ActivityStrip } from './ActivityStrip.tsx'
+import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import classes from './OverviewPage.module.css'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
@@ -69,7 +69,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       </header>
       <ReleaseKeyNotice />
       <Tiles data={data} numbers={numbers} before={before} />
-      <ActivityStrip />
+      <AttachmentsChart />
       <div className={classes.columns}>
         <WorstHosts worst={worst.data} />
         <SinceLastVisit since={before?.at ?? null} />

@@ -1,4 +1,4 @@
-import { eventCodes, getEvents } from '@portcullis/contract'
+import { eventCodes, getEvents, getPeripherals } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,23 +14,43 @@ const day = 86_400_000
 // Limits the rate of these five searches over days of events.
 const countsGap = 10_000
 
-const kinds = [
-  { label: strings.attackToolEvents, search: eventCodes.attackTool.description },
-  { label: strings.vulnerableEvents, search: eventCodes.vulnerable.description },
+/** Counts devices: one that is attached ten times counts once. */
+const deviceKinds = [
+  { label: strings.newAttackTools, finding: 'isKnownAttackTool' },
+  { label: strings.newVulnerable, finding: 'isVulnerablePeripheral' },
+] as const
+/** Counts events. */
+const eventKinds = [
   { label: strings.attachedEvents, search: eventCodes.attached.description },
   { label: strings.enrolledEvents, search: eventCodes.enrolled.description },
 ] as const
+
+const numberOf = (count: number | undefined) => ({
+  number: <strong key="number">{count?.toLocaleString('en') ?? '…'}</strong>,
+  count: count ?? 0,
+})
 
 /** Shows what happened since the last visit, or in the last day on the first visit. */
 export const SinceLastVisit = ({ since }: { since: number | null }) => {
   const { api, clock } = useServices()
   const [start] = useState(() => clock.now())
   const from = new Date(since ?? start - day).toISOString()
-  const counts = useQuery({
+  const firstSeen = `${from}..`
+  const devices = useQuery({
+    queryKey: ['overview', 'devices-since', from],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        deviceKinds.map(async ({ finding }) => {
+          const query = { [finding]: 'true', firstSeen, PageSize: 1 }
+          return (await api.call(getPeripherals, { query, signal })).recordsFiltered
+        }),
+      ),
+  })
+  const events = useQuery({
     queryKey: ['overview', 'since', from],
     queryFn: ({ signal }) =>
       Promise.all(
-        kinds.map(async ({ search }) => {
+        eventKinds.map(async ({ search }) => {
           const page = await api.call(getEvents, {
             query: { globalSearch: search, fromDate: from, PageSize: 1 },
             signal,
@@ -46,20 +66,25 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   })
   const unread = useNoticeCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
-    void counts.refetch()
+    void devices.refetch()
+    void events.refetch()
     void serious.refetch()
   })
   return (
     <section className={classes.card}>
       <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
       <ul className={classes.counts}>
-        {kinds.map(({ label, search }, index) => (
+        {deviceKinds.map(({ label, finding }, index) => (
+          <li key={finding}>
+            <Link to="/peripherals" search={{ [finding]: 'true', firstSeen }}>
+              {label(numberOf(devices.data?.[index]))}
+            </Link>
+          </li>
+        ))}
+        {eventKinds.map(({ label, search }, index) => (
           <li key={search}>
             <Link to="/events" search={{ q: search, fromDate: from }}>
-              {label({
-                number: <strong key="number">{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong>,
-                count: counts.data?.[index] ?? 0,
-              })}
+              {label(numberOf(events.data?.[index]))}
             </Link>
           </li>
         ))}

@@ -2,7 +2,7 @@ import { icons } from '@portcullis/contract'
 import type { Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
-import { contains, fold, isNumber, isTrue, likePattern, modelsOfVendor } from '#platform/list/columns.ts'
+import { contains, fold, isNumber, isTime, isTrue, likePattern, modelsOfVendor } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
 import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'
@@ -195,7 +195,7 @@ export const peripheralsList: ListSpec = {
       filter: (_f, text) =>
         sql`(p.agent_id, p.device_id) in (select x.agent_id, x.device_id from peripheral_tags x join tags t on t.tag_id = x.tag_id where t.folded = any(${text.split(',').map((t) => fold(t.trim()))}::text[]))`,
     },
-    firstSeen: { sort: 'p.first_seen' },
+    firstSeen: { sort: 'p.first_seen', filter: isTime('p.first_seen') },
     lastSeen: { sort: 'p.last_seen' },
     interfaces: { sort: ofFingerprint('interfaces') },
     bcdDevice: { sort: ofFingerprint('bcd_device') },

@@ -1,0 +1,135 @@
+import { plainKeyboard, rubberDucky, unless } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent } from '../server/test/builders.ts'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
+
+const dayMs = 86_400_000
+/** Fourteen days with 0 to 13 attachments; every second one was blocked. */
+const activity = Array.from({ length: 14 }, (_, index) => ({
+  day: new Date(Date.now() - (13 - index) * dayMs).toISOString().slice(0, 10),
+  attachments: index,
+  blocked: Math.floor(index / 2),
+}))
+
+const modes = [
+  ['Armed', 'Armed', 'Armed'],
+  ['Free', 'Free', 'Free'],
+  ['Disconnected', 'Armed', 'Disconnected, armed'],
+  ['Disconnected', 'Free', 'Disconnected, free'],
+] as const
+
+describe('the overview and the states of hosts', unless(whyNoChromium), () => {
+  let server: RunningServer
+  let browser: Browser
+  let page: Page
+  let wrong: string[]
+  let host: string
+  const dir = serverDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const desk = await enrolAgent(at, {
+      token: await server.enrolmentToken(),
+      facts: { hostname: 'front-desk' },
+      devices: [plainKeyboard({ portPath: '1-1' }), rubberDucky({ portPath: '2-1' })],
+    })
+    host = desk.agentId
+    await desk.unplug('2-1')
+    await desk.plug(rubberDucky({ portPath: '2-1' }))
+    ;({ page, wrong } = await openSignedIn(browser, server.url, '/settings/profile'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  /** Replaces members of the host in the answers of the server. */
+  const asIf = (change: Record<string, unknown>) =>
+    page.route(/\/prime\/webui\/agents(\?|\/agent\/)/, async (route) => {
+      const answer = await route.fetch()
+      const body = (await answer.json()) as { data?: object[] }
+      const json =
+        body.data === undefined
+          ? { ...body, ...change }
+          : { ...body, data: body.data.map((row) => ({ ...row, ...change })) }
+      await route.fulfill({ response: answer, json })
+    })
+
+  it('draws the attachments with title, axes, legend, tooltip and as a table', async () => {
+    await page.route('**/policy/activity?*', (route) => route.fulfill({ json: { data: activity } }))
+    await page.goto('/')
+    const chart = page.getByRole('region', { name: 'Device attachments per day, last 14 days' })
+    await chart.getByText('Day (UTC)').waitFor()
+    await expect.poll(() => chart.innerText()).toContain('15')
+    for (const text of ['Attachments', 'Blocked', 'Day (UTC)', '10', '5', '0'])
+      expect(await chart.innerText()).toContain(text)
+    const bars = chart.getByRole('link')
+    expect(await bars.count()).toBe(14)
+    expect(await bars.last().getAttribute('aria-label')).toMatch(/: 13 attachments, 6 blocked$/)
+    const tip = chart.getByRole('tooltip', { includeHidden: true })
+    await bars.nth(12).hover()
+    await tip.waitFor()
+    expect(await tip.innerText()).toMatch(/12 attachments\s+6 blocked/)
+    await page.keyboard.press('Escape')
+    await tip.waitFor({ state: 'detached' })
+    await bars.nth(3).focus()
+    expect(await tip.innerText()).toMatch(/3 attachments\s+1 blocked/)
+    const [left, edge] = await Promise.all([tip.boundingBox(), chart.boundingBox()])
+    expect(left!.x).toBeGreaterThanOrEqual(edge!.x)
+    await bars.last().focus()
+    const [right, frame] = await Promise.all([tip.boundingBox(), chart.boundingBox()])
+    expect(right!.x + right!.width).toBeLessThanOrEqual(frame!.x + frame!.width)
+
+    await chart.getByRole('button', { name: 'Show as table' }).click()
+    const table = chart.getByRole('table', { name: 'Device attachments per day, last 14 days' })
+    expect(await table.getByRole('row').count()).toBe(15)
+    expect(await table.getByRole('row').nth(1).innerText()).toMatch(/13\s+6$/)
+    await page.unroute('**/policy/activity?*')
+    expect(wrong).toEqual([])
+  })
+
+  it('counts an attack tool once, however often it is attached, and links to it', async () => {
+    await page.goto('/')
+    await page.getByRole('link', { name: '3 device attachments' }).waitFor()
+    await page.getByRole('link', { name: '1 new attack tool' }).click()
+    await page.waitForURL(/peripherals\?.*firstSeen=/)
+    await expect.poll(() => page.getByRole('grid').getByRole('row').count()).toBe(2)
+    expect(wrong).toEqual([])
+  })
+
+  it('tells armed, free and disconnected hosts apart by word, shape and colour', async () => {
+    const looks: { shape: string; color: string }[] = []
+    for (const [displayStatusCombined, operationalStatus, word] of modes) {
+      await asIf({ displayStatusCombined, operationalStatus })
+      await page.goto(`/agents?open=${host}`)
+      const status = page.getByRole('grid').getByText(word, { exact: true })
+      await status.waitFor()
+      await page.getByRole('complementary', { name: 'Host' }).getByText(word, { exact: true }).waitFor()
+      looks.push(
+        await status.evaluate((element) => ({
+          shape: element.querySelector('path')?.getAttribute('d') ?? '',
+          color: getComputedStyle(element).color,
+        })),
+      )
+      await page.unrouteAll()
+    }
+    expect(new Set(looks.map(({ shape }) => shape)).size).toBe(modes.length)
+    expect(new Set(looks.map(({ color }) => color)).size).toBe(modes.length)
+  })
+
+  it('never says that a host was last seen in the future', async () => {
+    await asIf({ lastUpdated: new Date(Date.now() + 300_000).toISOString().slice(0, 19) })
+    await page.goto(`/agents?open=${host}`)
+    await page.getByRole('complementary', { name: 'Host' }).getByText('Last seen now').waitFor()
+    expect(await page.getByRole('grid').getByRole('row').nth(1).innerText()).not.toContain('in ')
+    await page.unrouteAll()
+    expect(wrong).toEqual([])
+  })
+})
