@@ -9,6 +9,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -60,14 +61,18 @@ const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
     : strings.minutesOnly({ minutes })
 }
 
+/** Address of the form of an account. */
+const accountAddress = ({ userName }: AccountView): string => `/settings/accounts?open=${encodeURIComponent(userName)}`
+
 /** Shows the user name, and below it the full name. */
-const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
+const Who = ({ account, isMe, canOpen }: { account: AccountView; isMe: boolean; canOpen: boolean }) => {
   const fullName = `${account.firstName} ${account.lastName}`.trim()
+  const name = <DeviceText value={account.userName} />
   return (
     <span className={classes.who}>
       <Avatar src={account.image || null} size={22} name={account.userName} />
       <span>
-        <DeviceText value={account.userName} />
+        {canOpen ? <PlainLink href={accountAddress(account)}>{name}</PlainLink> : name}
         {isMe ? ` ${strings.you}` : ''}
         {fullName === '' ? null : (
           <div className={classes.quiet}>
@@ -147,6 +152,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
       ]}
       rows={accounts?.map((account) => ({
         key: account.userName,
+        href: rights.mayChange(account) ? accountAddress(account) : undefined,
         quiet: !account.isEnabled,
         cells: [
           mayDelete(account) ? (
@@ -162,7 +168,12 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
               }}
             />
           ) : null,
-          <Who key="user" account={account} isMe={account.userName === me?.userName} />,
+          <Who
+            key="user"
+            account={account}
+            isMe={account.userName === me?.userName}
+            canOpen={rights.mayChange(account)}
+          />,
           profileNames[account.userProfile],
           <SignInOf key="sign-in" {...account} />,
           <StateOf key="state" account={account} now={now} />,

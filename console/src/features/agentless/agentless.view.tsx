@@ -87,6 +87,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'devices',
+    hasLink: true,
     title: strings.devices,
     width: 76,
     align: 'right',

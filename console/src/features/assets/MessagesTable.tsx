@@ -6,6 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './assets.module.css'
@@ -13,6 +14,7 @@ import { aboutOf, newestFirst, typeLabels } from './messages.ts'
 import { strings } from './strings.ts'
 
 const shown = 20
+const addressOf = (id: string): string => `/settings/assets?message=${encodeURIComponent(id)}`
 
 /** The newest messages, as consumers receive them. */
 export const MessagesTable = ({ newest }: { newest: number }) => {
@@ -46,8 +48,11 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
         head={[{ title: strings.sequence, align: 'right' }, strings.type, strings.object, strings.time, '']}
         rows={messages.data?.map((message) => ({
           key: message.id,
+          href: addressOf(message.id),
           cells: [
-            Number(message.sequence).toLocaleString('en'),
+            <PlainLink key="sequence" href={addressOf(message.id)}>
+              {Number(message.sequence).toLocaleString('en')}
+            </PlainLink>,
             typeLabels[message.type],
             <DeviceText key="about" value={aboutOf(message)} />,
             <Time key="time" value={message.time} />,

@@ -68,6 +68,7 @@ export const commandColumns: readonly Column<Command>[] = [
   },
   {
     id: 'host',
+    hasLink: true,
     title: strings.host,
     width: 170,
     sortKey: 'hostIdentifier',
@@ -108,7 +109,7 @@ export const commandColumns: readonly Column<Command>[] = [
     width: 80,
     align: 'right',
     sortKey: 'expiresAt',
-    cell: (command) => <Time value={command.expiresAt} />,
+    cell: (command) => <Time value={command.expiresAt} form="until" />,
   },
   { id: 'id', title: strings.id, width: 290, sortKey: 'id', cell: (command) => <code>{command.id}</code> },
 ]

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
@@ -84,6 +85,9 @@ const useParts = (range: Range) => {
   return { parts, history }
 }
 
+/** Address of the changes of a part. */
+const changesOf = ({ name }: Subsystem): string => `/settings/health/history?subsystem=${encodeURIComponent(name)}`
+
 interface PartsTableProps {
   range: Range
   parts: readonly Subsystem[] | undefined
@@ -112,11 +116,12 @@ const PartsTable = ({ range, parts, known }: PartsTableProps) => (
             )
       return {
         key: part.name,
+        href: changesOf(part),
         quiet: part.status === 'Unknown',
         cells: [
-          <span key="name" className={classes.name}>
+          <PlainLink key="name" href={changesOf(part)} className={classes.name}>
             {part.name}
-          </span>,
+          </PlainLink>,
           <span key="status" className={classes.stacked}>
             <Status status={part.status} />
             {part.since === null ? null : <Time value={part.since} />}

@@ -6,6 +6,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon, kindIcon } from '../../ui/icons.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { isOpening } from '../../ui/table/opening.ts'
 import text from '../../ui/text.module.css'
 import { shareText } from './insight.ts'
 import classes from './insights.module.css'
@@ -86,7 +87,13 @@ interface LineProps {
 
 const Line = ({ line, hasShare, isOpen, toggle }: LineProps) => (
   <>
-    <tr>
+    {/* The button in the first cell does the same by keyboard. */}
+    <tr
+      data-opens
+      onClick={(event) => {
+        if (isOpening(event)) toggle()
+      }}
+    >
       <td>
         <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
           <Icon name={isOpen ? 'down' : 'right'} size={12} />

@@ -5,13 +5,11 @@ import {
   type QuarantineState,
   quarantineStates,
 } from '@portcullis/contract'
-import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { quarantineLabels } from '../../ui/nac/labels.ts'
 import { State } from '../../ui/nac/State.tsx'
-import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { strings } from './strings.ts'
@@ -56,7 +54,11 @@ const troubleOf = ({ state, error, timeline }: Quarantine): string =>
 const lasting: readonly QuarantineState[] = ['wanted', 'applying', 'applied', 'verified']
 
 export const Ends = ({ quarantine: { expiresAt, state } }: { quarantine: Quarantine }) =>
-  expiresAt === null ? <span>{lasting.includes(state) ? strings.never : '–'}</span> : <Time value={expiresAt} />
+  expiresAt === null ? (
+    <span>{lasting.includes(state) ? strings.never : '–'}</span>
+  ) : (
+    <Time value={expiresAt} form="until" />
+  )
 
 export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
@@ -65,11 +67,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
     width: 116,
     grow: true,
     sortKey: 'hostIdentifier',
-    cell: (row) => (
-      <PlainLink href={agentAddress(row.uuid)}>
-        <DeviceText value={row.hostIdentifier} />
-      </PlainLink>
-    ),
+    cell: (row) => <DeviceText value={row.hostIdentifier} />,
   },
   {
     id: 'system',

@@ -34,6 +34,7 @@ const Findings = ({ model }: { model: PeripheralModel }) => {
 export const modelColumns: readonly Column<PeripheralModel>[] = [
   {
     id: 'product',
+    hasLink: true,
     title: strings.product,
     width: 240,
     grow: true,
@@ -84,6 +85,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'hosts',
+    hasLink: true,
     title: strings.hosts,
     width: 84,
     align: 'right',

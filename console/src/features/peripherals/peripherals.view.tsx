@@ -23,6 +23,7 @@ export const peripheralFilters = [
   { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
   { name: 'ipAddress', label: strings.address, kind: 'text' },
   { name: 'hashtags', label: strings.tag, kind: 'tags' },
+  { name: 'firstSeen', label: strings.firstSeen, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const peripheralsView: ViewSpec = {
@@ -75,6 +76,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'host',
+    hasLink: true,
     title: strings.host,
     width: 160,
     grow: true,
@@ -175,12 +177,6 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     width: 200,
     sortKey: 'interfaces',
     cell: (device) => <code>{device.interfaces}</code>,
-  },
-  {
-    id: 'decision',
-    title: strings.decision,
-    width: 240,
-    cell: (device) => <span>{device.decisionReason}</span>,
   },
   {
     id: 'tags',

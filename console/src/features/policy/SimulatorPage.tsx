@@ -36,6 +36,7 @@ const columns: readonly Column<PolicyTestRow>[] = [
   },
   {
     id: 'device',
+    hasLink: true,
     title: strings.device,
     width: 220,
     grow: true,
@@ -51,6 +52,7 @@ const columns: readonly Column<PolicyTestRow>[] = [
   { id: 'ids', title: strings.ids, width: 90, cell: ({ vid, pid }) => <code>{`${vid}:${pid}`}</code> },
   {
     id: 'host',
+    hasLink: true,
     title: strings.host,
     width: 150,
     cell: (row) => (

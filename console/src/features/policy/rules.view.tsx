@@ -137,7 +137,7 @@ export const ruleColumns: readonly Column<PolicyRuleResource>[] = [
     width: 76,
     align: 'right',
     sortKey: 'expiresAt',
-    cell: (rule) => <Time value={rule.expiresAt} absent={strings.never} />,
+    cell: (rule) => <Time value={rule.expiresAt} form="until" absent={strings.never} />,
   },
   ...shared,
 ]
@@ -151,6 +151,12 @@ export const grantColumns: readonly Column<PolicyRuleResource>[] = [
     sortKey: 'expiresAt',
     cell: (rule) => <Time value={rule.expiresAt} form="local" />,
   },
-  { id: 'left', title: strings.expires, width: 76, align: 'right', cell: (rule) => <Time value={rule.expiresAt} /> },
+  {
+    id: 'left',
+    title: strings.expires,
+    width: 76,
+    align: 'right',
+    cell: (rule) => <Time value={rule.expiresAt} form="until" />,
+  },
   ...shared,
 ]

@@ -101,11 +101,12 @@ export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTablePr
     rows={schedules?.map((schedule) => ({
       key: schedule.id,
       quiet: !schedule.isEnabled,
+      href: canWrite ? `/reports/${schedule.id}` : undefined,
       cells: [
         <Name key="name" schedule={schedule} canWrite={canWrite} />,
         cadenceText(schedule.cadence),
         <DeviceText key="to" value={targetText(schedule.recipients, schedule.folder)} />,
-        schedule.nextRunAt === null ? strings.disabled : <Time key="next" value={schedule.nextRunAt} />,
+        schedule.nextRunAt === null ? strings.disabled : <Time key="next" value={schedule.nextRunAt} form="until" />,
         <LastRun key="last" schedule={schedule} />,
         <span key="actions" className={classes.actions}>
           {canWrite ? <Actions schedule={schedule} remove={remove} /> : null}

@@ -25,6 +25,7 @@ const hostsView: ViewSpec = {
 const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
   {
     id: 'host',
+    hasLink: true,
     title: strings.host,
     width: 180,
     cell: (host) => (

@@ -58,6 +58,7 @@ export const RolloutsPage = () => {
           return {
             key: one.id,
             quiet: one.endedAt !== null,
+            href: `/rollouts/${one.id}`,
             cells: [
               <Link key="name" to="/rollouts/$id" params={{ id: one.id }}>
                 <DeviceText value={one.name} />

@@ -10,6 +10,7 @@ import { saveFile } from '../../ui/download.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
@@ -68,6 +69,9 @@ interface TagsTableProps {
   remove?: (tag: Tag) => void
 }
 
+/** Address of the hosts with a tag. */
+const hostsOf = (tag: Tag): string => `/agents?Hashtags=${encodeURIComponent(tag.name)}`
+
 const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
   <SmallTable
     label={strings.tags}
@@ -79,12 +83,15 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
     ]}
     rows={tags?.slice(0, drawn).map((tag) => ({
       key: tag.name,
+      href: hostsOf(tag),
       cells: [
         <span key="name" className={classes.name}>
           <svg viewBox="0 0 10 10" width={10} height={10} aria-hidden="true">
             <circle cx="5" cy="5" r="5" fill={tag.color} />
           </svg>
-          <DeviceText value={tag.name} />
+          <PlainLink href={hostsOf(tag)}>
+            <DeviceText value={tag.name} />
+          </PlainLink>
         </span>,
         <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
           {tag.agentsCount.toLocaleString('en')}

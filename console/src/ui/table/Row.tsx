@@ -1,7 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
-import { type MouseEvent, memo } from 'react'
+import { memo, type ReactNode } from 'react'
+import { PlainLink } from '../PlainLink.tsx'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
+import { isOpening } from './opening.ts'
 import { strings } from './strings.ts'
 
 export interface RowProps<RowData> {
@@ -25,14 +27,19 @@ export interface RowProps<RowData> {
   onToggle: (index: number, range: boolean) => void
 }
 
-// Text selection, clicks on links inside, and clicks for a new tab do not open the row.
-const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
-  event.button === 0 &&
-  !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) &&
-  (event.target as HTMLElement).closest('a, button, input, label, [data-own-click]') === null &&
-  (window.getSelection()?.isCollapsed ?? true)
-
 const skeletonWidth = (index: number, column: string) => `${40 + ((index * 7 + column.length * 13) % 45)}%`
+
+/** The content of the first cell: a link to the page of the row, or to its panel if it has no page. */
+const FirstCell = ({ href, open, children }: { href: string; open: () => void; children: ReactNode }) => (
+  <PlainLink
+    href={href}
+    className={classes.first}
+    // An address of this list opens the panel: going there would lose the filters.
+    open={href.split('?')[0] === window.location.pathname ? open : undefined}
+  >
+    {children}
+  </PlainLink>
+)
 
 const PlainRow = <RowData,>(props: RowProps<RowData>) => {
   const { row, index, isSelected } = props
@@ -70,10 +77,14 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
           />
         </div>
       )}
-      {props.columns.map((column) => (
+      {props.columns.map((column, at) => (
         <div key={column.id} role="gridcell" tabIndex={-1} className={classes.cell} data-align={column.align}>
           {row === undefined ? (
             <span className={classes.skeleton} style={{ width: skeletonWidth(index, column.id) }} />
+          ) : at === 0 && column.hasLink !== true && props.href !== null ? (
+            <FirstCell href={props.href} open={() => props.onOpen(index)}>
+              {column.cell(row)}
+            </FirstCell>
           ) : (
             column.cell(row)
           )}

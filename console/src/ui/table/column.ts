@@ -17,6 +17,8 @@ export interface Column<Row> {
   align?: 'right'
   /** Export keys of the cell content. Default: the sort key. */
   exportKeys?: readonly string[]
+  /** The cell has a link of its own. Otherwise the first column of a row links to its page. */
+  hasLink?: true
   cell: (row: Row) => ReactNode
 }
 
