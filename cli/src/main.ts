@@ -123,7 +123,9 @@ agents
           answer.data.map((a) => [
             a.hostIdentifier,
             a.localIpAddress,
-            a.displayStatusCombined,
+            a.displayStatusCombined === a.operationalStatus
+              ? a.displayStatusCombined
+              : `${a.displayStatusCombined}, ${a.operationalStatus.toLowerCase()}`,
             a.severity,
             a.riskScore,
             a.osVersion,

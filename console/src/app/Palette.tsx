@@ -7,6 +7,7 @@ import { useDeferredValue, useEffect, useState } from 'react'
 import { agentAddress, deviceAddress } from '../lib/addresses.ts'
 import { plainText } from '../lib/device-text.ts'
 import { useServices } from '../lib/services.tsx'
+import { hostStateOf } from '../ui/host-state.ts'
 import { Icon, type IconName, kindIcon } from '../ui/icons.tsx'
 import { tellFailure } from '../ui/tell.ts'
 import { places, settingsPlaces } from './places.ts'
@@ -87,7 +88,7 @@ const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
         key={agent.uuid}
         label={plainText(agent.hostIdentifier)}
         description={plainText(
-          [agent.displayStatusCombined, agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
+          [hostStateOf(agent)[1], agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
         )}
         leftSection={<Icon name="agents" />}
         onClick={() => goTo(agentAddress(agent.uuid))}

@@ -1,35 +1,37 @@
 import classes from './HostStatus.module.css'
+import { type HostState, hostStateOf, type StatusOfHost } from './host-state.ts'
 
-export interface HostStatusProps {
-  /** `displayStatusCombined`: Disconnected, a licence problem, Free or Armed. */
-  status: string
+const shield = 'M6 1l4.2 1.6v3.1c0 2.4-1.7 4.2-4.2 5.2-2.5-1-4.2-2.8-4.2-5.2V2.6z'
+const ring = 'M6 2a4 4 0 1 0 0 8 4 4 0 0 0 0-8z'
+const slash = 'M1.5 10.5l9-9'
+
+// A shape per state, so that the meaning does not depend on colour: a shield is armed, a ring is free, a slash means that
+// the host is not connected.
+const shapes: Readonly<Record<HostState, { path: string; isFilled?: true }>> = {
+  armed: { path: shield, isFilled: true },
+  free: { path: ring },
+  disconnectedArmed: { path: `${shield}${slash}` },
+  disconnectedFree: { path: `${ring}${slash}` },
+  licence: { path: 'M6 1.5l5 9H1zM6 5v2.5M6 8.8v.4' },
 }
 
-/** State of a host: shield if armed, dot if free, ring if disconnected. */
-export const HostStatus = ({ status }: HostStatusProps) => {
-  const kind =
-    status === 'Armed' ? 'armed' : status === 'Free' ? 'free' : status === 'Disconnected' ? 'gone' : 'licence'
+/** The state of a host: armed, free, or disconnected with its mode. */
+export const HostStatus = ({ host }: { host: StatusOfHost }) => {
+  const [state, word] = hostStateOf(host)
+  const { path, isFilled } = shapes[state]
   return (
-    <span className={`${classes.status} ${classes[kind]}`}>
-      <svg viewBox="0 0 12 12" width={11} height={11} aria-hidden="true">
-        {kind === 'armed' ? (
-          <path
-            d="M6 .800l4.500 1.700v3.300c0 2.600-1.800 4.500-4.500 5.500-2.700-1-4.500-2.900-4.500-5.500V2.500z"
-            fill="currentColor"
-          />
-        ) : (
-          <circle
-            cx="6"
-            cy="6"
-            r="3.8"
-            fill={kind === 'free' ? 'currentColor' : 'none'}
-            stroke="currentColor"
-            strokeWidth="1.6"
-            strokeDasharray={kind === 'licence' ? '2 2' : undefined}
-          />
-        )}
+    <span className={classes.status} data-state={state}>
+      <svg viewBox="0 0 12 12" width={12} height={12} aria-hidden="true">
+        <path
+          d={path}
+          fill={isFilled ? 'currentColor' : 'none'}
+          stroke="currentColor"
+          strokeWidth="1.3"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
       </svg>
-      {status}
+      {word}
     </span>
   )
 }

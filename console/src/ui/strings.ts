@@ -66,4 +66,11 @@ export const strings = messages({
   pageTitle: '{title} · Portcullis',
   ago: '{age} ago',
   notConfigured: 'Not configured',
+  armed: 'Armed',
+  free: 'Free',
+  disconnectedArmed: 'Disconnected, armed',
+  disconnectedFree: 'Disconnected, free',
+  licencePendingMode: 'Licence pending, {mode, select, Armed {armed} other {free}}',
+  licenceExpiredMode: 'Licence expired, {mode, select, Armed {armed} other {free}}',
+  licenceInvalidMode: 'Licence invalid, {mode, select, Armed {armed} other {free}}',
 })

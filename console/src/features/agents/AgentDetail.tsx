@@ -135,7 +135,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
         <DeviceText value={data.hostIdentifier} />
       </h2>
       <div className={classes.line}>
-        <HostStatus status={data.displayStatusCombined} />
+        <HostStatus host={data} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
         <span className={classes.quiet}>
           {strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}

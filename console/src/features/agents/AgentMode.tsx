@@ -22,7 +22,6 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
   const waiting = agent.pendingCommands.length
   return (
     <div className={classes.mode}>
-      {agent.displayStatusCombined === agent.operationalStatus ? null : <strong>{agent.operationalStatus}</strong>}
       <span className={classes.quiet}>{grade.short}</span>
       {waiting > 0 ? <span>{strings.waitingForHost}</span> : null}
       {session.may('fleet:write') ? (

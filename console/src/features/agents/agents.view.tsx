@@ -55,6 +55,7 @@ const Findings = ({ agent }: { agent: Agent }) => {
 export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'host',
+    hasLink: true,
     title: strings.host,
     width: 170,
     grow: true,
@@ -64,9 +65,10 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'status',
     title: strings.status,
-    width: 126,
+    width: 162,
     sortKey: 'displayStatusCombined',
-    cell: (agent) => <HostStatus status={agent.displayStatusCombined} />,
+    exportKeys: ['displayStatusCombined', 'operationalStatus'],
+    cell: (agent) => <HostStatus host={agent} />,
   },
   {
     id: 'risk',
