@@ -95,7 +95,13 @@ describe('an attached attack tool', () => {
       async () => (await server.get<RiskNotification[]>('systemNotification/riskNotifications?kind=attackTool'))[0],
     )
     const toNotice = performance.now() - startedAt
-    expect(notice).toMatchObject({ severityString: 'Critical', entityType: 'Agent', entityId: host.uuid, count: 1 })
+    expect(notice).toMatchObject({
+      severityString: 'Critical',
+      entityType: 'Model',
+      hosts: [{ uuid: host.uuid }],
+      hostsCount: 1,
+      count: 1,
+    })
     await until('the webhook', () => webhook.seen[0])
     const toWebhook = performance.now() - startedAt
     expect(JSON.parse(webhook.seen[0]?.body ?? '')).toMatchObject({
@@ -106,7 +112,7 @@ describe('an attached attack tool', () => {
     const toSiem = performance.now() - startedAt
     await until('the mail', () => mails[0], 60_000)
     const toMail = performance.now() - startedAt
-    expect(mails[0]).toMatch(/^Subject: \[Critical\] Attack tool /m)
+    expect(mails[0]).toMatch(/^Subject: \[Critical\] .*\(attack tool\)/m)
     const asset = await server.request(`/prime/webui/assetproducer/stream?after=0&follow=false`, {
       headers: { authorization: `Bearer ${await server.signIn()}`, accept: 'application/x-ndjson' },
     })

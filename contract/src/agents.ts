@@ -103,6 +103,9 @@ export const agentFilters = {
   ReleaseKey: textFilter('releaseKey'),
   Vendor: vendorFilter('Vendor of an attached device'),
   Model: modelFilter,
+  Alert: Type.Optional(
+    Type.String({ maxLength: 10, description: 'ID of an alert: lists the hosts of this alert.', 'x-filter': 'number' }),
+  ),
 }
 
 export const AgentsPage = page(Agent)

@@ -51,7 +51,16 @@ const riskMembers = {
   entityId: Type.String({
     description: 'UUID of the host, or `VID:PID` of the model. Empty for many hosts and for accounts.',
   }),
-  link: Type.String({ description: 'Path of the alert in the console.' }),
+  link: Type.String({ description: 'Path in the console of the host, model or list that the alert is about.' }),
+  hosts: Type.Array(
+    closed({ uuid: Type.String({ description: 'UUID of the host.' }), hostIdentifier: Type.String() }),
+    { maxItems: 3, description: 'The three hosts that the alert reached last, newest first.' },
+  ),
+  hostsCount: Type.Integer({
+    minimum: 0,
+    description:
+      'Number of hosts since the alert opened, including hosts that were removed later. `GET /prime/webui/agents?Alert={id}` lists them.',
+  }),
 }
 
 /** An alert. It groups repeated events about the same object. */
@@ -61,19 +70,25 @@ export type RiskNotification = Static<typeof RiskNotification>
 const riskExample: RiskNotification = {
   id: 7,
   kind: 'attackTool',
-  title: 'Attack tool O.MG Cable (1209:6667) on KIOSK-0413 (10.4.1.13)',
+  title: 'O.MG Cable (attack tool) on 12 hosts',
   description: 'KIOSK-0413 (10.4.1.13): [Agent] Device VID/PID are 1209/6667  (O.MG Cable)',
   severity: 2,
   severityString: 'Critical',
   creationTime: '2031-05-04T10:11:12.345Z',
   lastTime: '2031-05-04T10:14:02.120Z',
-  count: 2,
+  count: 14,
   isRead: false,
   isPinned: true,
   isDismissed: false,
-  entityType: 'Agent',
-  entityId: '0197a1b2-7c3d-7000-8000-0123456789ab',
-  link: '/agents/0197a1b2-7c3d-7000-8000-0123456789ab',
+  entityType: 'Model',
+  entityId: '1209:6667',
+  link: '/peripherals?vid=1209&pid=6667',
+  hosts: [
+    { uuid: '0197a1b2-7c3d-7000-8000-0123456789ab', hostIdentifier: 'KIOSK-0413' },
+    { uuid: '0197a1b2-7c3d-7000-8000-0123456789ac', hostIdentifier: 'KIOSK-0414' },
+    { uuid: '0197a1b2-7c3d-7000-8000-0123456789ad', hostIdentifier: 'KIOSK-0502' },
+  ],
+  hostsCount: 12,
 }
 
 const status = Type.Enum([...healthStatuses])
@@ -152,8 +167,25 @@ export const riskFilters = {
   lastTime: 'a time, a date, or from..to with either end open',
   fromDate: '`lastTime` is at or after this time',
   toDate: '`lastTime` is at or before this time',
+  host: 'UUID of a host of the alert, or a part of its name',
+  search: 'title, description or the name of a host contains this text',
 } as const
 export type RiskFilter = keyof typeof riskFilters
+
+/** Orders of risk alerts. Severity 0 is the most severe, so the ascending order begins with the most severe alerts. */
+export const riskOrders = [
+  'severity_asc',
+  'severity_desc',
+  'lastTime_desc',
+  'lastTime_asc',
+  'creationTime_desc',
+  'creationTime_asc',
+  'hostsCount_desc',
+  'hostsCount_asc',
+  'count_desc',
+  'count_asc',
+] as const
+export type RiskOrder = (typeof riskOrders)[number]
 
 /** Name of the object parameter in the specification. */
 export const riskQueryName = 'riskNotificationViewQuery'
@@ -163,6 +195,9 @@ const both = (name: string, schema: (description: string) => TSchema, descriptio
   [`${riskQueryName}[${name}]`]: Type.Optional(schema(`Same as \`${name}\`.`)),
 })
 const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
+const orderText = (description: string) => Type.Enum(riskOrders, { description })
+const orderHelp =
+  'Order after the pinned alerts. Default: severity_asc, the most severe first. Equal ones: newest first.'
 const pageInteger = (maximum: number) => (description: string) => Type.Integer({ minimum: 1, maximum, description })
 
 /** Filters and paging, which are the fields of the object parameter. */
@@ -172,6 +207,7 @@ export const riskView = closed({
   ),
   pageNumber: Type.Optional(pageInteger(2_147_483_647)('Page number, starting at 1.')),
   pageSize: Type.Optional(pageInteger(paging.maxSize)(`Rows per page, at most ${paging.maxSize}. Default: 1000.`)),
+  sortBy: Type.Optional(orderText(orderHelp)),
 })
 
 const riskQuery: Record<string, TSchema> = Object.assign(
@@ -187,6 +223,7 @@ const riskQuery: Record<string, TSchema> = Object.assign(
   ...Object.entries(riskFilters).map(([name, how]) => both(name, filterText, `Filter: ${how}.`)),
   both('pageNumber', pageInteger(2_147_483_647), 'Page number, starting at 1.'),
   both('pageSize', pageInteger(paging.maxSize), `Rows per page, at most ${paging.maxSize}. Default: 1000.`),
+  both('sortBy', orderText, orderHelp),
 )
 
 export const listRiskNotices = operation({
@@ -194,7 +231,7 @@ export const listRiskNotices = operation({
   method: 'GET',
   path: `${base}/riskNotifications`,
   tag,
-  summary: 'Lists risk alerts: pinned alerts first, then the newest',
+  summary: 'Lists risk alerts: pinned alerts first, then the most severe, then the newest',
   description: `Dismissed alerts are returned only with \`isDismissed=true\`. Send each filter once: under its own name, as \`${riskQueryName}[name]\`, or in a JSON object in \`${riskQueryName}\`.`,
   permission: 'notices:read',
   query: closed(riskQuery),
@@ -207,7 +244,7 @@ export const listHealthNotices = operation({
   method: 'GET',
   path: `${base}/systemHealth`,
   tag,
-  summary: 'Lists health alerts that are not dismissed: pinned alerts first, then the newest',
+  summary: 'Lists health alerts that are not dismissed: pinned alerts first, then the most severe, then the newest',
   description: 'After recovery, an alert stays in the list for a day with the status OK.',
   permission: 'notices:read',
   response: closed({
@@ -302,7 +339,7 @@ export const readHealthNotices = operation({
   permission: 'notices:own',
 })
 
-/** A host of an alert, with the devices that its events refer to. */
+/** A host of an alert, with the devices that its events refer to, or that have its model. */
 const NoticeHost = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
@@ -341,8 +378,10 @@ export const getNotice = operation({
     }),
     count: Type.Integer({ minimum: 1, description: 'Number of events in the alert.' }),
     hosts: Type.Array(NoticeHost, {
-      description: 'Hosts of the newest events that still exist, newest first. At most 20.',
+      description:
+        'Hosts of the alert that still exist: first those of the newest events, then those that the alert reached last. At most 20.',
     }),
+    hostsCount: Type.Integer({ minimum: 0, description: 'Number of hosts since the alert opened.' }),
     events: Type.Array(
       closed({
         eventID: Type.Integer(),

@@ -61,7 +61,7 @@ export const composeOutputs = (
     silentHours: () => Number(settings.now('VENDORA_SILENT_HOURS')),
     findings: peripherals.findings,
     uncommon: insights.uncommonNow,
-    violations: insights.violationsNow,
+    violations: insights.usableViolations,
     health,
     metrics,
     hint: live.hint,

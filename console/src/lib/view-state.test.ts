@@ -37,8 +37,8 @@ describe('the state of a view in its address', () => {
   })
 
   it('accepts the search parameter of API links and writes its own', () => {
-    const search = { globalSearch: 'Agent silent' }
-    expect(readView(search, spec).search).toBe('Agent silent')
+    const search = { globalSearch: 'Host armed' }
+    expect(readView(search, spec).search).toBe('Host armed')
     expect(writeView(search, spec, { search: 'kiosk' })).toEqual({ q: 'kiosk' })
     expect(writeView(search, spec, { search: '' })).toEqual({})
   })

@@ -20,6 +20,8 @@ const risk: RiskNotification = {
   entityType: 'Agent',
   entityId: 'a b',
   link: '/agents/a b',
+  hosts: [],
+  hostsCount: 0,
 }
 
 describe('the line of an alert', () => {

@@ -1,19 +1,19 @@
-import type { UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
+import type { UncommonPeripheral } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import { createInsightsRead } from './insights.read.ts'
+import { createInsightsRead, type UsableViolation } from './insights.read.ts'
 import { registerInsightRoutes } from './insights.routes.ts'
 import { createInsightsService, type InsightsService } from './insights.service.ts'
 
-export { violationsList } from './insights.read.ts'
+export { type UsableViolation, violationsList } from './insights.read.ts'
 /** The data for exported files. */
 export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spoofed' | 'errorsBetween'> & {
   /** Shapes that are uncommon now; null: the population is too small. */
   uncommonNow(): Promise<readonly UncommonPeripheral[] | null>
-  /** Devices that no allow rule covers, up to a limit. */
-  violationsNow(limit: number): Promise<readonly WhitelistViolation[]>
+  /** Attached devices that armed hosts let work although no rule allows them, up to a limit. */
+  usableViolations(limit: number): Promise<readonly UsableViolation[]>
 }
 
 /** Creates risk insights: rare, vulnerable, violating and spoofed devices of the whole fleet. Owns no tables. */
@@ -30,9 +30,6 @@ export const insightsFeature = (
       const { insufficientPopulation, data } = await service.uncommon.get()
       return insufficientPopulation ? null : data
     },
-    violationsNow: async (limit) =>
-      (await deps.exportDb.query<{ row: string }>(read.violations(limit))).map(
-        ({ row }) => JSON.parse(row) as WhitelistViolation,
-      ),
+    usableViolations: (limit) => deps.exportDb.query<UsableViolation>(read.usableViolations(limit)),
   }
 }

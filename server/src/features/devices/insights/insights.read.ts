@@ -83,6 +83,18 @@ export interface SuspectRow extends IdentityRow {
   usual: (IdentityRow & { interfaces: string; model_devices: number; shape_devices: number }) | null
 }
 
+/** A device that an armed host lets work although no rule allows it. */
+export interface UsableViolation {
+  agentId: string
+  deviceId: string
+  vid: string
+  pid: string
+  serial: string
+  vendor: string
+  product: string
+  icon: number
+}
+
 type InsightHost = UncommonPeripheral['agents'][number]
 
 /** Builds an identity as one JSON value with the bytes in base64. */
@@ -261,6 +273,18 @@ export const createInsightsRead = (db: Queryable) => {
         where p.unapproved and p.present group by d.model_id, p.serial) v join models m on m.model_id = v.model_id
       ${vendor === '' ? raw('') : sql`where m.model_id in (${modelsOfVendor(vendor)})`}
       order by v.tool desc, v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
+
+    /**
+     * Selects attached devices that no rule allows and that work on an armed host, which is connected and has its current
+     * policy. Attack tools are left out: they have their own alert.
+     */
+    usableViolations: (limit: number): SqlFragment => sql`
+      select p.agent_id as "agentId", p.device_id as "deviceId", m.vid, m.pid, p.serial, m.vendor,
+        coalesce(nullif(m.product, ''), d.product) as product, d.icon
+      from peripherals p join agent_rows r on r.agent_id = p.agent_id and r.armed and r.connected
+        join agent_heartbeats h on h.agent_id = p.agent_id and not h.policy_due
+        join designs d on d.design_id = p.design_id and d.attack_tool = 0 join models m on m.model_id = d.model_id
+      where p.unapproved and p.present and p.authorized order by p.agent_id, p.device_id limit ${limit}::int`,
 
     errors: async (from: Date, to: Date, limit: number, offset: number) => {
       // A computer that is not a host yet is counted under its connection.

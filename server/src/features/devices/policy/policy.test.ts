@@ -403,7 +403,7 @@ describe('an armed host', () => {
     // The host returned to Free without a command.
     await agent.checkIn({ enforcement: { mode: 'Free', policyVersion: 7, reason: 'No contact after arming.' } })
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Free' })
-    expect((await agent.events()).at(-1)).toMatchObject({ description: 'Host went back to Free by itself' })
+    expect((await agent.events()).at(-1)).toMatchObject({ description: 'Host reverted to Free' })
   })
 
   it('lists attack tools first among devices that wait for approval, however few hosts have one', async () => {

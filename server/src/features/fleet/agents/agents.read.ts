@@ -182,6 +182,12 @@ export const agentsList: ListSpec = {
         )
       },
     },
+    alert: {
+      filter: (field, text) => {
+        if (!/^\d{1,10}$/.test(text.trim())) throw invalid(field, 'must be the ID of an alert')
+        return sql`r.agent_id in (select h.agent_id from notice_hosts h where h.notice_id = ${text.trim()}::text::bigint)`
+      },
+    },
     riskScore: { sort: 'r.risk' },
     clockSkewSeconds: { sort: 'h.skew_seconds', sortJoin: heartbeat },
     firstSeen: { sort: 'r.first_seen' },

@@ -24,9 +24,15 @@ const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
 
 export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
 
-/** Returns whether the kernel now blocks the device and did not before. */
-const isBlocking = ({ what, peripheral, wasUsable }: HostChange): boolean =>
-  what !== 'gone' && !peripheral.authorized && (what === 'attached' || wasUsable)
+/**
+ * Returns whether the host now blocks the device and did not before. On a host in monitoring mode, another program
+ * switched it off, unless the agent names its own decision.
+ */
+const isBlocking = ({ what, peripheral, wasUsable }: HostChange, isArmed: boolean): boolean =>
+  what !== 'gone' &&
+  !peripheral.authorized &&
+  (what === 'attached' || wasUsable) &&
+  (isArmed || peripheral.enforced !== null)
 
 const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, serial }: HostPeripheral): NewEvent => ({
   ...eventBase(host),
@@ -55,6 +61,7 @@ export const eventsOf = (
   isFirst: boolean,
   /** The host's peripherals with their decisions, by id. */
   judged: ReadonlyMap<string, HostPeripheral>,
+  isArmed: boolean,
 ): NewEvent[] => {
   const events: NewEvent[] = []
   /** Adds the reason and the case number for the user of the host. */
@@ -93,7 +100,7 @@ export const eventsOf = (
         details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
       })
     }
-    if (isBlocking(change)) events.push(blocked(peripheral))
+    if (isBlocking(change, isArmed)) events.push(blocked(peripheral))
   }
   return events
 }

@@ -48,7 +48,13 @@ const countersOf = (collected: readonly CollectedReport[], assessments: Readonly
 
 /** Returns the events of one report in order: devices, mode, errors. */
 const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined): NewEvent[] => [
-  ...eventsOf(one.seen, one.applied, one.isFirst, new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? [])),
+  ...eventsOf(
+    one.seen,
+    one.applied,
+    one.isFirst,
+    new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? []),
+    one.mode?.armed ?? one.state.armed,
+  ),
   ...one.events.mode,
   ...one.events.errors,
 ]

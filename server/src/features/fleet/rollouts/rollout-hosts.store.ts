@@ -143,7 +143,7 @@ export const createHostsStore = (db: Queryable) => ({
     await db.execute(sql`
       update rollout_hosts x
       set state = case when a.mode_reason = '' then 'skipped' else 'failed' end,
-        reason = case when a.mode_reason = '' then 'The host was freed meanwhile.' else 'The host went back to Free by itself: ' || a.mode_reason end
+        reason = case when a.mode_reason = '' then 'The host was freed meanwhile.' else 'The host reverted to Free: ' || a.mode_reason end
       from agent_rows r join agents a on a.agent_id = r.agent_id
       where x.rollout_id = ${id}::uuid and x.state = 'done' and x.was_armed and r.agent_id = x.agent_id and not r.armed`)
     await db.execute(sql`

@@ -156,7 +156,7 @@ describe('arming in rings', () => {
     await canary[1]?.checkIn({ enforcement: { mode: 'Free', policyVersion: 1, reason: '' } })
     expect(ring(await rollouts.advance(id), 0)).toEqual({ failed: 1, skipped: 1 })
     const { data } = await pageOf<{ reason: string }>(t, `rollouts/${id}/hosts?state=failed`)
-    expect(data[0]?.reason).toBe('The host went back to Free by itself: no contact after arming')
+    expect(data[0]?.reason).toBe('The host reverted to Free: no contact after arming')
   })
 
   it('lists offline hosts and commands them later', async () => {

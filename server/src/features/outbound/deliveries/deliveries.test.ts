@@ -31,7 +31,7 @@ describe('mail of a group', () => {
     await sender.later(16)
     expect(mail.taken.map(({ to }) => to).sort()).toEqual([['it@example.org'], ['soc@example.org']])
     const [head = '', ...body] = (mail.taken[0]?.text ?? '').split('\r\n\r\n')
-    expect(head).toMatch(/^Subject: \[Error\] Blocked device: /m)
+    expect(head).toMatch(/^Subject: \[Error\] <img(?:.|\r\n )*\(blocked\) on HOST-1/m)
     expect(head).not.toMatch(/^Bcc:/im)
     expect(body.join('\n')).toContain('10,000 times')
     // The plain text is unchanged; the HTML shows it as text too.
@@ -64,7 +64,7 @@ describe('mail of a group', () => {
     expect((await sender.deliveries('?state=waiting')).length).toBe(0)
     expect(mail.taken.length).toBeGreaterThanOrEqual(2)
     for (let i = 0; i < 5; i++)
-      expect(mail.taken.some(({ text }) => text.replaceAll('=\r\n', '').includes(`1209:000${i}`))).toBe(true)
+      expect(mail.taken.some(({ text }) => text.replaceAll('=\r\n', '').includes(`1209/000${i}`))).toBe(true)
   })
 
   it('that is permanently rejected is listed, and a person retries or drops it', async () => {
@@ -201,9 +201,29 @@ describe('mail of a group', () => {
     await sender.tick()
     expect((await (await t.admin()).get(base)).json().total).toBe(0)
     expect(mail.taken.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
-      '[Warning] Silent host: WS-1 (10.0.0.1)',
-      '[OK, over] Silent host: WS-1 (10.0.0.1)',
+      '[Warning] WS-1 stopped checking in',
+      '[OK, over] WS-1 stopped checking in',
     ])
+  })
+
+  it('begins with the most severe alert and names up to three hosts of each, with a link to the alert', async () => {
+    const mail = sender.opened(await startMail(t))
+    for (const id of [1, 2])
+      await sender.group(id, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
+    const raise = (kind: 'attackTool' | 'blocked' | 'vulnerable', host: number) =>
+      deviceEvent(kind, { agentId: randomUUID(), entity: `WS-${host} (10.0.0.1)` })
+    await append(t, raise('vulnerable', 1), ...[2, 3, 4, 5, 6].map((host) => raise('blocked', host)))
+    await append(t, ...Array.from({ length: 12 }, (_, host) => raise('attackTool', host)))
+    await sender.tick()
+    await sender.later(16)
+    const texts = mail.taken.map(({ text }) => text.replaceAll('=\r\n', '').replaceAll('=3D', '='))
+    const attack = texts.find((text) => text.includes('Subject: [Critical] O.MG Cable (attack tool) on 12 hosts'))
+    expect(attack).toMatch(/Hosts: WS-\d+, WS-\d+, WS-\d+ and 9 more/)
+    expect(attack).toMatch(/http:\/\/portcullis\.test\/notices\?open=\d+/)
+    const devices = texts.find((text) => text.includes('2 alerts')) ?? ''
+    expect(devices).toMatch(/^Subject: 2 alerts, most severe: \[Error\] O\.MG Cable \(blocked\) on 5/m)
+    expect(devices.indexOf('(blocked) on 5 hosts')).toBeLessThan(devices.indexOf('(vulnerable) on WS-1'))
+    expect(devices).toMatch(/Hosts: WS-\d, WS-\d, WS-\d and 2 more/)
   })
 
   it('reaches groups that an alert matches later by its tags or severity', async () => {
@@ -243,7 +263,7 @@ describe('mail of a group', () => {
     await sender.later(60)
     expect(mail.taken).toEqual([])
     const waiting = async () => (await (await t.admin()).get(`${base}/notifications/waiting`)).json()
-    const shown = { groupId: 2, groupName: 'Peripherals', channel: 'email', notices: 1 }
+    const shown = { groupId: 2, groupName: 'Devices', channel: 'email', notices: 1 }
     expect(await waiting()).toEqual([
       { ...shown, since: '2031-05-04T10:11:12.000Z', isForQuietHours: true, nextAt: '2031-05-04T11:00:00.000Z' },
     ])
@@ -254,7 +274,7 @@ describe('mail of a group', () => {
     expect(mail.taken).toHaveLength(1)
     await sender.later(48 * 60)
     expect(mail.taken).toHaveLength(2)
-    expect(mail.taken[1]?.text).toContain('Vulnerable device')
+    expect(mail.taken[1]?.text).toContain('(vulnerable) on HOST-1')
     await sender.group(2, { quietHours: null, digestMinutes: 60 })
     await append(t, deviceEvent('blocked', { pid: '0001' }))
     await sender.tick()
@@ -302,7 +322,15 @@ describe('a webhook of a group', () => {
       type: 'notices',
       data: {
         group: 'Attacks',
-        notices: [{ kind: 'attackTool', count: 1, news: 'opened', url: `http://portcullis.test/agents/${agentId}` }],
+        notices: [
+          {
+            kind: 'attackTool',
+            count: 1,
+            news: 'opened',
+            url: 'http://portcullis.test/notices?open=1',
+            hosts: [{ uuid: agentId }],
+          },
+        ],
       },
     })
     const signed = new Webhook(secret).sign(

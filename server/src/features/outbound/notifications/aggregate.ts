@@ -1,17 +1,27 @@
-import type { NoticeEntity, NoticeKind } from '@portcullis/contract'
+import { eventCodes, type NoticeEntity, type NoticeKind } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { deviceOf, namesOf } from '#features/outbound/deliveries/index.ts'
 import type { FollowedEvent } from '#features/system/events/index.ts'
-import { kindOfCode, kindTexts } from './groups.ts'
+import { codesOfKind, kindOfCode } from './groups.ts'
+import { type TitleParts, titleOf } from './titles.ts'
 
 /** Newest events kept per alert. */
 export const eventsKept = 20
 /** Tags kept per alert. */
 const tagsKept = 200
-/** Hosts that report new subjects of one kind within a minute; more are a flood, reported as one alert. */
-const floodAfter = 10
-/** New subjects of one kind that one host reports within a minute; more are a flood of this host. */
-const floodOfHostAfter = 5
+/**
+ * Kinds that one change of the policy or the knowledge raises for many models at once. Each model keeps its own alert up
+ * to higher limits.
+ */
+const broad: ReadonlySet<NoticeKind> = new Set(['vulnerable', 'uncommon', 'whitelistViolation', 'blocked'])
+/**
+ * `hosts`: hosts that report new subjects of a kind within a minute; more are a flood, reported as one alert. `ofHost`:
+ * new subjects of a kind that one host alone reports within a minute; more are a flood of this host.
+ */
+const limitsOf = (kind: NoticeKind): { hosts: number; ofHost: number } =>
+  broad.has(kind) ? { hosts: 50, ofHost: 10 } : { hosts: 10, ofHost: 5 }
+/** Hosts that join an alert within a minute, each of them news; more are news once an hour. */
+export const spreadAfter = 10
 /** Time during which new subjects belong to a flood that began. */
 export const floodMs = 10 * 60_000
 /** Interval at which a lasting flood is reported again. */
@@ -20,10 +30,8 @@ export const floodAgainMs = 3_600_000
 export const newsAgainMs = 24 * 3_600_000
 
 /** A run of events about one subject. */
-export interface Aggregated {
-  kind: NoticeKind
+export interface Aggregated extends TitleParts {
   subject: string
-  title: string
   description: string
   severity: number
   entityType: NoticeEntity
@@ -31,6 +39,8 @@ export interface Aggregated {
   link: string
   /** UUID of the host of the first event, or the name of what has no UUID. */
   agent: string
+  /** Names of the affected hosts by UUID. */
+  hosts: Map<string, string>
   /** Tags of the affected hosts. */
   tags: Set<string>
   firstAt: Date
@@ -40,8 +50,8 @@ export interface Aggregated {
   events: number[]
 }
 
-/** Kinds whose subject is the host, because a person must go there; else it is the model, which may be on thousands. */
-const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'driverMismatch', 'keyClone', 'agentSilent'])
+/** Kinds whose subject is the host, because each host has its own problem. Else it is the model, on any number of hosts. */
+const byHost: ReadonlySet<NoticeKind> = new Set(['keyClone', 'agentSilent'])
 
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
@@ -52,59 +62,45 @@ const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
   accountDisabled: '/settings/accounts',
 }
 
+const descriptionOf = (kind: NoticeKind): string =>
+  Object.values(eventCodes).find(({ code }) => Number(code) === codesOfKind[kind])?.description ?? ''
+
 /** Returns the link to the list of events, filtered by their description. */
-const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf[kind])}`
-const descriptionOf: Readonly<Record<NoticeKind, string>> = {
-  attackTool: 'Known attack tool',
-  driverMismatch: 'USB peripheral is not what it claims to be',
-  vulnerable: 'Vulnerable USB peripheral',
-  uncommon: 'Uncommon USB peripheral',
-  whitelistViolation: 'covered by no allow rule',
-  blocked: 'USB peripheral blocked',
-  keyClone: 'Agent key used from two places',
-  agentSilent: 'Agent silent',
-  tokenExpiring: 'API token expires soon',
-  accountSuspended: 'Account suspended',
-  accountDisabled: 'Account disabled, demoted or deleted',
-}
+const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf(kind))}`
+
+/** Returns the name of a host without its address, from the entity of an event. */
+const hostNameOf = (entity: string): string => cleanText(entity.replace(/ \([^()]*\)$/, ''), 200)
+
+type Subject = Omit<Aggregated, 'agent' | 'hosts' | 'tags' | 'firstAt' | 'lastAt' | 'count' | 'events'>
 
 /** Returns the subject of an event, under which repetitions are aggregated. */
-const subjectOf = (
-  event: FollowedEvent,
-  kind: NoticeKind,
-): Omit<Aggregated, 'agent' | 'tags' | 'firstAt' | 'lastAt' | 'count' | 'events'> => {
+const subjectOf = (event: FollowedEvent, kind: NoticeKind): Subject => {
   const { vid, pid } = deviceOf(event.details)
   const model = vid === '' ? '' : `${vid}:${pid}`
-  const host = cleanText(event.entity, 200)
-  const names = cleanText(namesOf(event.details), 120)
-  const device = names === '' ? model : `${names} (${model})`
-  const what = kindTexts[kind].name
-  const shared = { kind, severity: event.severity, description: cleanText(`${event.entity}: ${event.details}`, 600) }
+  const agent = event.agent_id ?? ''
+  const entity = hostNameOf(event.entity)
+  const shared = {
+    kind,
+    device: cleanText(namesOf(event.details), 120) || model,
+    entity,
+    isFlood: false,
+    severity: event.severity,
+    description: cleanText(`${event.entity}: ${event.details}`, 600),
+  }
   const accountLink = accountLinks[kind]
   if (accountLink !== undefined)
+    return { ...shared, subject: cleanText(event.entity, 200), entityType: 'Account', entityId: '', link: accountLink }
+  if (byHost.has(kind) || model === '')
     return {
       ...shared,
-      subject: host,
-      title: `${what}: ${host}`,
-      entityType: 'Account',
-      entityId: '',
-      link: accountLink,
-    }
-  if (byHost.has(kind) || model === '') {
-    const agent = event.agent_id ?? ''
-    return {
-      ...shared,
-      subject: `${agent === '' ? host : agent} ${kind === 'attackTool' ? model : ''}`.trim(),
-      title: kind === 'attackTool' ? `${what} ${device} on ${host}` : `${what}: ${host}`,
+      subject: agent === '' ? cleanText(event.entity, 200) : agent,
       entityType: 'Agent',
       entityId: agent,
       link: agent === '' ? eventsLink(kind) : `/agents/${agent}`,
     }
-  }
   return {
     ...shared,
     subject: model,
-    title: `${what}: ${device}`,
     entityType: 'Model',
     entityId: model,
     link: `/peripherals?vid=${vid}&pid=${pid}`,
@@ -113,12 +109,14 @@ const subjectOf = (
 
 const keyOf = ({ kind, subject }: Pick<Aggregated, 'kind' | 'subject'>): string => `${kind} ${subject}`
 
-/** Merges two runs about the same subject, in their order. Changes `known.tags`. */
+/** Merges two runs about the same subject, in their order. Changes `known.tags` and `known.hosts`. */
 const join = (known: Aggregated, more: Aggregated): Aggregated => {
   for (const tag of more.tags) if (known.tags.size < tagsKept) known.tags.add(tag)
+  for (const [agent, name] of more.hosts) known.hosts.set(agent, name)
   return {
     ...more,
     severity: Math.min(known.severity, more.severity),
+    hosts: known.hosts,
     tags: known.tags,
     agent: known.agent,
     firstAt: known.firstAt,
@@ -136,6 +134,7 @@ export const aggregate = (events: readonly FollowedEvent[]): Map<string, Aggrega
     const one: Aggregated = {
       ...subjectOf(event, kind),
       agent: event.agent_id ?? event.entity,
+      hosts: new Map(event.agent_id === null ? [] : [[event.agent_id, hostNameOf(event.entity)]]),
       tags: new Set(tagsOf(event)),
       firstAt: event.created_at,
       lastAt: event.created_at,
@@ -151,27 +150,31 @@ export const aggregate = (events: readonly FollowedEvent[]): Map<string, Aggrega
 /** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
 export const floodSubject = 'many'
 
+/** Returns the hosts that one run of events names. */
+export const hostsIn = ({ hosts }: Pick<Aggregated, 'hosts'>) => ({
+  count: hosts.size,
+  name: [...hosts.values()].at(-1) ?? '',
+})
+
 /** Merges many subjects of one kind; `of` is the host if all are from one. */
 const floodOf = (kind: NoticeKind, parts: readonly Aggregated[], of: Aggregated | null): Aggregated => {
-  const what = kindTexts[kind].name
-  const host = of === null ? '' : hostOf(of)
+  const agent = of !== null && isId(of.agent) ? of.agent : ''
   const [first, ...rest] = parts.map(
     (part): Aggregated => ({
       ...part,
       subject: of === null ? floodSubject : `${floodSubject} ${of.agent}`,
-      title: of === null ? `${what}: many at once` : `${what}: many on ${host}`,
-      description: `Latest: ${part.title}. There were too many for single alerts. The list of events has each of them.`,
+      isFlood: true,
+      entity: of === null ? '' : of.entity,
+      description: `Latest: ${titleOf(part, hostsIn(part))}. There were too many for single alerts. The list of events has each of them.`,
       entityType: of === null ? 'Many' : 'Agent',
-      entityId: of === null || !isId(of.agent) ? '' : of.agent,
-      link: of === null || !isId(of.agent) ? eventsLink(kind) : `/agents/${of.agent}`,
+      entityId: agent,
+      link: agent === '' ? eventsLink(kind) : `/agents/${agent}`,
     }),
   )
   return rest.reduce(join, first as Aggregated)
 }
 
 const isId = (agent: string): boolean => /^[0-9a-f-]{36}$/.test(agent)
-/** Returns the host from a description, as `subjectOf` wrote it. */
-const hostOf = ({ description }: Aggregated): string => description.split(': ')[0] ?? ''
 
 /** The state before a run: open alerts, and recent activity of kinds and hosts. */
 export interface Before {
@@ -205,14 +208,17 @@ export const tameFloods = (aggregated: ReadonlyMap<string, Aggregated>, before: 
   const fresh: Aggregated[] = []
   for (const one of aggregated.values()) (before.isOpen(one) ? kept : fresh).push(one)
   for (const [kind, parts] of grouped(fresh, (one) => one.kind)) {
-    const tamed: Aggregated[] = []
-    for (const [agent, own] of grouped(parts, (one) => one.agent)) {
-      const isFlood = before.isFlooding(kind, agent) || before.recentOf(kind, agent) + own.length > floodOfHostAfter
+    const limits = limitsOf(kind)
+    // A model that several hosts report together is not made up by one of them.
+    const [shared, single] = [parts.filter(({ hosts }) => hosts.size > 1), parts.filter(({ hosts }) => hosts.size <= 1)]
+    const tamed: Aggregated[] = [...shared]
+    for (const [agent, own] of grouped(single, (one) => one.agent)) {
+      const isFlood = before.isFlooding(kind, agent) || before.recentOf(kind, agent) + own.length > limits.ofHost
       if (isFlood) tamed.push(floodOf(kind, own, own[0] ?? null))
       else tamed.push(...own)
     }
     const hosts = new Set([...before.recentHosts(kind), ...tamed.map((one) => one.agent)])
-    if (before.isFlooding(kind, null) || hosts.size > floodAfter) kept.push(floodOf(kind, tamed, null))
+    if (before.isFlooding(kind, null) || hosts.size > limits.hosts) kept.push(floodOf(kind, tamed, null))
     else kept.push(...tamed)
   }
   // Events of a known flood of one host join its alert.

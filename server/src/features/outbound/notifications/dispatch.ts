@@ -75,6 +75,18 @@ const times = (notice: NoticeDetails): string =>
     ? `Once, ${notice.lastTime}.`
     : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
 
+/** Returns the address of an alert in the console. A health alert leads to the page with the remedies. */
+const addressOf = (base: string, { id, kind, link }: NoticeDetails): string =>
+  kind === 'health' ? `${base}${link}` : `${base}/notices?open=${id}`
+
+/** Names up to three hosts, for example `Hosts: WS-1, WS-2, WS-3 and 9 more`. Empty: the title names the only one. */
+const hostsLine = ({ hosts, hostsCount }: NoticeDetails): string[] => {
+  if (hostsCount < 2 || hosts.length === 0) return []
+  const more = hostsCount - hosts.length
+  const names = hosts.map(({ hostIdentifier }) => cleanText(hostIdentifier, 200)).join(', ')
+  return [`Hosts: ${names}${more > 0 ? ` and ${more.toLocaleString('en')} more` : ''}`]
+}
+
 /** Notifies groups of alerts: at once, batched, or after quiet hours. */
 export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: DispatchDeps) => {
   function mailOf(group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string) {
@@ -84,16 +96,17 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       subject: subjectOf(notices),
       ...layOut({
         subject: '',
-        heading: only !== undefined && others.length === 0 ? only.title : `${notices.length} notices`,
+        heading: only !== undefined && others.length === 0 ? only.title : `${notices.length} alerts`,
         paragraphs: [
           ...notices
             .slice(0, mostOfMail)
             .map((notice) =>
               [
                 `${stateOf(notice)}: ${notice.title}`,
+                ...hostsLine(notice),
                 cleanText(notice.description, 600),
                 times(notice),
-                `${base}${notice.link}`,
+                addressOf(base, notice),
               ].join('\n'),
             ),
           ...(more > 0 ? [`The console shows ${more} more.`] : []),
@@ -110,7 +123,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       timestamp: new Date(clock.now()).toISOString(),
       data: {
         group: group.definition.groupName,
-        notices: notices.map(({ link, ...notice }) => ({ ...notice, url: `${base}${link}` })),
+        notices: notices.map(({ link, ...notice }) => ({ ...notice, url: addressOf(base, { link, ...notice }) })),
       },
     })
 

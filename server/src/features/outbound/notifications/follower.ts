@@ -4,11 +4,12 @@ import type { EventsApi, FollowedEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Hint } from '#platform/live.ts'
-import { type Aggregated, aggregate, floodAgainMs, floodSubject, newsAgainMs, tameFloods } from './aggregate.ts'
+import { type Aggregated, aggregate, floodAgainMs, hostsIn, newsAgainMs, spreadAfter, tameFloods } from './aggregate.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
 import type { News, NoticeNews } from './news.ts'
-import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
+import type { HostsRow, NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
+import { titleOf } from './titles.ts'
 
 /** Ids per transaction: a few tenths of a second if all of them make alerts. */
 const span = 5_000
@@ -35,19 +36,38 @@ const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => 
 
 const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
 
-const newsOf = (row: NoticeRow | undefined, one: Aggregated, now: number): News | null => {
-  if (row === undefined) return 'opened'
-  const isWorse = one.severity < row.severity
-  const isLasting = one.subject.startsWith(floodSubject) && now - row.turned_at.getTime() > floodAgainMs
-  return row.is_dismissed || isWorse || isLasting || isQuietFor(row, one.firstAt) ? 'reopened' : null
+/** Kinds of alerts that are news on each new host, because somebody must go there. */
+const spreading: ReadonlySet<NoticeKind> = new Set(['attackTool', 'driverMismatch'])
+const noHosts: HostsRow = { notice_id: 0, added: 0, recent: 0 }
+
+/** Returns why an alert is news; `isSpread`: only because it reached further hosts. */
+const newsOf = (
+  row: NoticeRow | undefined,
+  one: Aggregated,
+  { added, recent }: HostsRow,
+  now: number,
+): { news: News | null; isSpread: boolean } => {
+  if (row === undefined) return { news: 'opened', isSpread: false }
+  const isLate = now - row.turned_at.getTime() > floodAgainMs
+  if (row.is_dismissed || one.severity < row.severity || (one.isFlood && isLate) || isQuietFor(row, one.firstAt))
+    return { news: 'reopened', isSpread: false }
+  const isSpread = spreading.has(one.kind) && added > 0 && (recent === 0 || recent + added <= spreadAfter || isLate)
+  return { news: isSpread ? 'reopened' : null, isSpread }
 }
 
 const tagsOf = (row: NoticeRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
 
-const riskWrite = (one: Aggregated, known: ReadonlySet<string>, turn: number | null): NoticeWrite => ({
+const riskWrite = (
+  one: Aggregated,
+  known: ReadonlySet<string>,
+  hostCount: number,
+  turn: number | null,
+): NoticeWrite => ({
   ...one,
+  title: titleOf(one, { ...hostsIn(one), count: hostCount }),
   status: '',
   tags: [...new Set([...known, ...one.tags])].sort().join(',').slice(0, 4_096),
+  hostCount,
   turn,
   openedBy: one.agent,
 })
@@ -85,6 +105,22 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
     return { ones, known }
   }
 
+  /** Counts the hosts that are new to open alerts, by the id of the alert. */
+  async function newHosts(
+    tx: Tx,
+    ones: readonly Aggregated[],
+    known: ReadonlyMap<string, NoticeRow>,
+  ): Promise<Map<number, HostsRow>> {
+    const pairs = ones.flatMap((one) => {
+      const row = known.get(keyOf(one))
+      if (row === undefined || row.is_dismissed) return []
+      return [...one.hosts.keys()].map((agentId) => ({ noticeId: row.notice_id, agentId }))
+    })
+    if (pairs.length === 0) return new Map()
+    const rows = await store.newHosts(tx, pairs, new Date(clock.now() - 60_000))
+    return new Map(rows.map((row) => [row.notice_id, row]))
+  }
+
   /** Closes the alerts of silent hosts that reported again, and returns this news for those who were notified. */
   async function endSilence(tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> {
     const heard = new Map<string, boolean>()
@@ -118,23 +154,27 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
       if (some.length > 0) {
         const { ones, known } = await aggregateRisk(tx, some)
         const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
+        const joining = await newHosts(tx, ones, known)
         const writes: NoticeWrite[] = []
         const pending: Omit<NoticeNews, 'noticeId'>[] = []
         for (const one of ones) {
           const row = known.get(keyOf(one))
-          const news = newsOf(row, one, clock.now())
+          // A dismissed alert starts again: its earlier hosts and tags do not apply now.
+          const open = row === undefined || row.is_dismissed ? undefined : row
+          const hosts = joining.get(open?.notice_id ?? 0) ?? { ...noHosts, added: one.hosts.size }
+          const { news, isSpread } = newsOf(row, one, hosts, clock.now())
           if (news !== null) turn++
-          // A dismissed alert starts again: its earlier tags do not apply now.
-          const tags = row === undefined || row.is_dismissed ? new Set<string>() : tagsOf(row)
-          writes.push(riskWrite(one, tags, news === null ? null : turn))
+          const tags = open === undefined ? new Set<string>() : tagsOf(open)
+          writes.push(riskWrite(one, tags, (open?.host_count ?? 0) + hosts.added, news === null ? null : turn))
           pending.push({
             turn,
             news,
-            before: row === undefined || row.is_dismissed ? null : { severity: row.severity, tags },
+            before: open === undefined ? null : { severity: open.severity, tags },
             id: one.kind,
             list: 'risk',
-            severity: Math.min(one.severity, row?.is_dismissed === false ? row.severity : 7),
-            tags: new Set([...tags, ...one.tags]),
+            severity: Math.min(one.severity, open?.severity ?? 7),
+            // A group for some tags is not notified of further hosts without these tags.
+            tags: isSpread ? one.tags : new Set([...tags, ...one.tags]),
           })
         }
         for (const { write, news, severity, comesUp } of health) {
@@ -143,6 +183,14 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
           pending.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
         }
         const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
+        await store.addHosts(
+          tx,
+          [...known.values()].filter((row) => row.is_dismissed).map((row) => row.notice_id),
+          ones.flatMap(({ hosts }, i) =>
+            [...hosts].map(([agentId, host]) => ({ noticeId: ids[i] as number, agentId, host })),
+          ),
+          new Date(clock.now()),
+        )
         const over = await endSilence(tx, some, turn)
         if (writes.length + over.length > 0) {
           const news = pending.map((one, i) => ({ ...one, noticeId: mustExist(ids[i], 'the id of an alert') }))

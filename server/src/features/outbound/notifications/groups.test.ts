@@ -24,8 +24,8 @@ describe('notification groups', () => {
     const all = await groups()
     expect(all.map(({ id, groupName, kind, isEnabled }) => [id, groupName, kind, isEnabled])).toEqual([
       [1, 'Attacks', 'Risk', true],
-      [2, 'Peripherals', 'Risk', true],
-      [3, 'Silent hosts', 'Risk', true],
+      [2, 'Devices', 'Risk', true],
+      [3, 'Disconnected hosts', 'Risk', true],
       [4, 'This server', 'SystemHealth', true],
       [5, 'Connected systems', 'SystemHealth', true],
       [6, 'All events', 'Risk', true],

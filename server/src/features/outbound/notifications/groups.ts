@@ -51,12 +51,15 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
   },
   whitelistViolation: {
     name: 'Not on the allowlist',
-    why: 'A device is attached that no allow rule covers, on a host with an allowlist.',
+    why: 'An armed host lets a device work that is not on the allowlist, for example because it was attached before the host was armed.',
   },
-  blocked: { name: 'Blocked device', why: 'An armed host blocked a device.' },
+  blocked: {
+    name: 'Blocked device',
+    why: 'An armed host blocked a device, because a rule denies it or no rule allows it.',
+  },
   keyClone: { name: 'Copied agent key', why: 'The key of an agent was used from two places.' },
   agentSilent: {
-    name: 'Silent host',
+    name: 'Disconnected host',
     why: 'A host has not checked in for longer than VENDORA_SILENT_HOURS (Settings, Product).',
   },
   tokenExpiring: {
@@ -74,7 +77,7 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
 }
 
 /** Code of the event that raises each kind. */
-const codesOfKind: Readonly<Record<NoticeKind, number>> = {
+export const codesOfKind: Readonly<Record<NoticeKind, number>> = {
   attackTool: Number(eventCodes.attackTool.code),
   driverMismatch: Number(eventCodes.driverMismatch.code),
   vulnerable: Number(eventCodes.vulnerable.code),
@@ -89,7 +92,7 @@ const codesOfKind: Readonly<Record<NoticeKind, number>> = {
 }
 export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
 
-/** Code of the event that closes the alert of a silent host. */
+/** Code of the event that closes the alert of a disconnected host. */
 export const heardAgainCode = Number(eventCodes.heardAgain.code)
 
 /** Codes of the events about subsystem health. */
@@ -114,7 +117,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   },
   {
     id: 2,
-    groupName: 'Peripherals',
+    groupName: 'Devices',
     description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist.',
     kind: 'Risk',
     of: 'notices',
@@ -124,7 +127,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   },
   {
     id: 3,
-    groupName: 'Silent hosts',
+    groupName: 'Disconnected hosts',
     description: 'Hosts that have not checked in for a long time.',
     kind: 'Risk',
     of: 'notices',

@@ -62,6 +62,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
           entityId: '',
           link: '/settings/health',
           tags: '',
+          hostCount: 0,
           firstAt: first.created_at,
           lastAt: last.created_at,
           count: run.filter((event) => statusOf(event) !== 'OK').length,

@@ -14,9 +14,9 @@ import {
   testNotificationChannel,
   type UncommonPeripheral,
   updateNotificationGroup,
-  type WhitelistViolation,
 } from '@portcullis/contract'
 import type { SiemSource } from '@portcullis/domain'
+import type { UsableViolation } from '#features/devices/insights/index.ts'
 import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
 import type { MailApi } from '#features/outbound/mail/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -63,7 +63,7 @@ export interface NotificationsDeps {
   findings: Findings
   /** Null: the fleet is too small for this insight. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
-  violations(limit: number): Promise<readonly WhitelistViolation[]>
+  violations(limit: number): Promise<readonly UsableViolation[]>
   health: HealthPort
   metrics: Metrics
   hint: Hint

@@ -5,6 +5,7 @@ import {
   noticeKinds,
   type RiskFilter,
   type RiskNotification,
+  type RiskOrder,
   riskQueryName,
   riskView,
   severityNames,
@@ -14,10 +15,12 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { JsonText } from '#platform/http/answer.ts'
 import { queryReader, validationError } from '#platform/http/read-query.ts'
-import { contains, type Filter, isNumber, isTime, isTrue, oneOf } from '#platform/list/columns.ts'
+import { contains, type Filter, isNumber, isTime, isTrue, likePattern, oneOf } from '#platform/list/columns.ts'
 import { requireTime, utcSql } from '#platform/time.ts'
 
 const defaultPage = 1_000
+/** Hosts that the list, mails and webhooks name for each alert. */
+const hostsNamed = 3
 
 const nameOfSeverity = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[n.severity + 1]`
 const isRead = '(n.turn <= coalesce(r.turn, 0))'
@@ -47,6 +50,13 @@ const filters: Readonly<Record<RiskFilter, Filter>> = {
   lastTime: isTime('n.last_at'),
   fromDate: (field, text) => sql`n.last_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
   toDate: (field, text) => sql`n.last_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+  host: (_field, text) => sql`exists (select from notice_hosts h where h.notice_id = n.notice_id
+    and (h.agent_id::text = ${text.toLowerCase()}::text or lower(h.host) like ${likePattern(text)}::text))`,
+  search: (
+    _field,
+    text,
+  ) => sql`(lower(n.title) like ${likePattern(text)}::text or lower(n.description) like ${likePattern(text)}::text
+    or exists (select from notice_hosts h where h.notice_id = n.notice_id and lower(h.host) like ${likePattern(text)}::text))`,
 }
 
 type RiskQuery = Readonly<Record<string, string | number | undefined>>
@@ -97,7 +107,26 @@ const seen = (list: 'risk' | 'health', accountId: string | null): SqlFragment =>
   left join notice_pins p on p.account_id = ${accountId}::uuid and p.notice_id = n.notice_id
   where (n.kind = 'health') = ${list === 'health'}::boolean`
 
-const order = raw(`order by ${isPinned} desc, n.last_at desc, n.notice_id desc`)
+const newestFirst = 'n.last_at desc, n.notice_id desc'
+const orders: Readonly<Record<RiskOrder, string>> = {
+  severity_asc: `n.severity, ${newestFirst}`,
+  severity_desc: `n.severity desc, ${newestFirst}`,
+  lastTime_desc: newestFirst,
+  lastTime_asc: 'n.last_at, n.notice_id',
+  creationTime_desc: 'n.created_at desc, n.notice_id desc',
+  creationTime_asc: 'n.created_at, n.notice_id',
+  hostsCount_desc: `n.host_count desc, ${newestFirst}`,
+  hostsCount_asc: `n.host_count, ${newestFirst}`,
+  count_desc: `n.count desc, ${newestFirst}`,
+  count_asc: `n.count, ${newestFirst}`,
+}
+const orderBy = (order: string): SqlFragment => raw(`order by ${isPinned} desc, ${order}`)
+
+/** The hosts that an alert reached last. Hosts that were removed are still named. */
+const namedHosts = raw(`
+  (select coalesce(jsonb_agg(jsonb_build_object('uuid', f.agent_id, 'hostIdentifier', f.host) order by f.since desc, f.agent_id), '[]')
+   from (select h.agent_id, h.host, h.since from notice_hosts h where h.notice_id = n.notice_id
+     order by h.since desc, h.agent_id limit ${hostsNamed}) f)`)
 
 export type NoticesRead = ReturnType<typeof createNoticesRead>
 
@@ -118,8 +147,9 @@ export const createNoticesRead = (db: Db) => ({
         select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
           ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
           ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned",
-          ${raw(isDismissed)} as "isDismissed", n.entity_type as "entityType", n.entity_id as "entityId", n.link as "link"
-        from ${seen('risk', accountId)} and ${join(conditions, ' and ')} ${order}
+          ${raw(isDismissed)} as "isDismissed", n.entity_type as "entityType", n.entity_id as "entityId", n.link as "link",
+          ${namedHosts} as "hosts", n.host_count as "hostsCount"
+        from ${seen('risk', accountId)} and ${join(conditions, ' and ')} ${orderBy(orders[(given.get('sortBy') ?? 'severity_asc') as RiskOrder])}
         limit ${limit}::bigint offset ${offset}::bigint) t`)
     return new JsonText(`[${rows.map((row) => row.row).join(',')}]`)
   },
@@ -139,7 +169,7 @@ export const createNoticesRead = (db: Db) => ({
       select n.notice_id as "id", n.subject as "name", n.status as "status", n.description as "description",
         ${raw(utcSql('n.created_at'))} as "creationTime", ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count",
         ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned"
-      from ${seen('health', accountId)} and ${raw(`not ${isDismissed}`)} ${order}`),
+      from ${seen('health', accountId)} and ${raw(`not ${isDismissed}`)} ${orderBy(`${shownSeverity}, ${newestFirst}`)}`),
 
   counts: async (accountId: string | null): Promise<NoticeCounts> => {
     const rows = await db.query<{ is_health: boolean; severity: number; total: number; unread: number }>(sql`
@@ -176,14 +206,27 @@ export const createNoticesRead = (db: Db) => ({
         dismissed_by: string
         entity_type: string
         entity_id: string
+        host_count: number
       }>(sql`
-        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by, n.entity_type, n.entity_id from notices n where n.notice_id = ${id}::int`)
+        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by, n.entity_type, n.entity_id, n.host_count
+        from notices n where n.notice_id = ${id}::int`)
     )[0],
 
-  /** Returns the hosts that still exist, in the given order, with those of the given devices that they have. */
+  /** Returns the hosts that an alert reached last. */
+  hostIds: async (id: number, limit: number): Promise<string[]> =>
+    (
+      await db.query<{ agent_id: string }>(sql`
+        select h.agent_id from notice_hosts h where h.notice_id = ${id}::int order by h.since desc, h.agent_id limit ${limit}::int`)
+    ).map((row) => row.agent_id),
+
+  /**
+   * Returns the hosts that still exist, in the given order, with those of the given devices that they have and their
+   * attached devices of the model; empty: no model.
+   */
   hosts: (
     agentIds: readonly string[],
     devices: readonly { agentId: string; deviceId: string }[],
+    model: string,
     since: Date,
   ): Promise<NoticeHost[]> =>
     db.query<NoticeHost>(sql`
@@ -195,11 +238,11 @@ export const createNoticesRead = (db: Db) => ({
               and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since})))
           order by d.attack_tool desc, p.device_id), '[]')
         from peripherals p join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
-        where p.agent_id = a.agent_id and (p.agent_id, p.device_id) in (
+        where p.agent_id = a.agent_id and ((p.present and m.vid || ':' || m.pid = ${model}::text) or (p.agent_id, p.device_id) in (
           select e.agent_id, e.device_id from ${unnestOf([
             [devices.map((one) => one.agentId), 'uuid[]'],
             [devices.map((one) => one.deviceId), 'text[]'],
-          ])} e(agent_id, device_id))) as "devices"
+          ])} e(agent_id, device_id)))) as "devices"
       from ${unnestOf([[agentIds, 'uuid[]']])} with ordinality g(id, n)
         join agents a on a.agent_id = g.id join agent_rows r on r.agent_id = a.agent_id
       order by g.n`),
@@ -210,7 +253,7 @@ export const createNoticesRead = (db: Db) => ({
       select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
         ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
         ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", n.status as "status", n.entity_type as "entityType",
-        n.entity_id as "entityId", n.link as "link"
+        n.entity_id as "entityId", n.link as "link", ${namedHosts} as "hosts", n.host_count as "hostsCount"
       from notices n where n.notice_id = any(${ids}::int[]) order by n.severity, n.last_at desc, n.notice_id`),
 })
 
@@ -228,6 +271,8 @@ export interface NoticeDetails
     | 'count'
     | 'entityId'
     | 'link'
+    | 'hosts'
+    | 'hostsCount'
   > {
   kind: string
   /** Status of a subsystem; empty for risk alerts. */

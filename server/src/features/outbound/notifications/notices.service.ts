@@ -97,10 +97,15 @@ export const createNotices = (deps: NoticesDeps) => {
     details: async (id: number) => {
       const notice = await read.details(id)
       if (notice === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
-      const [some, deliveryRows] = await Promise.all([events.some(notice.events), deliveries.about(id)])
+      const [some, deliveryRows, reached] = await Promise.all([
+        events.some(notice.events),
+        deliveries.about(id),
+        read.hostIds(id, hostsShown),
+      ])
       const agentIds = [
         ...new Set([
           ...some.flatMap(({ agent_id }) => agent_id ?? []),
+          ...reached,
           ...(notice.entity_type === 'Agent' && isId(notice.entity_id) ? [notice.entity_id] : []),
         ]),
       ]
@@ -109,7 +114,12 @@ export const createNotices = (deps: NoticesDeps) => {
       )
       const [matched, hosts] = await Promise.all([
         matchedOf(notice.kind, some, deps.findings),
-        read.hosts(agentIds.slice(0, hostsShown), devices, new Date(clock.now() - waitingMs)),
+        read.hosts(
+          agentIds.slice(0, hostsShown),
+          devices,
+          notice.entity_type === 'Model' ? notice.entity_id : '',
+          new Date(clock.now() - waitingMs),
+        ),
       ])
       return {
         id,
@@ -121,6 +131,7 @@ export const createNotices = (deps: NoticesDeps) => {
         matched,
         count: notice.count,
         hosts,
+        hostsCount: notice.host_count,
         events: some.map((event) => ({
           eventID: event.event_id,
           creationTime: event.created_at.toISOString(),

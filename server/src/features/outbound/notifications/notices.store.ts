@@ -20,6 +20,17 @@ export interface NoticeRow {
   /** Last time that it became unread. */
   turned_at: Date
   is_dismissed: boolean
+  /** Hosts since it opened. */
+  host_count: number
+}
+
+/** Hosts of an open alert in a run of events. */
+export interface HostsRow {
+  notice_id: number
+  /** Hosts of the run that are new to the alert. */
+  added: number
+  /** Hosts that joined the alert recently, before this run. */
+  recent: number
 }
 
 /** Recent alerts of a kind from one host. */
@@ -48,6 +59,8 @@ export interface NoticeWrite {
   lastAt: Date
   /** Added to the stored count. */
   count: number
+  /** Replaces the stored number of hosts. */
+  hostCount: number
   /** Newest first. */
   events: readonly number[]
   /** Null: it stays read or unread, and open or dismissed. */
@@ -78,7 +91,7 @@ export const createNoticesStore = () => ({
   known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<NoticeRow[]> =>
     tx.query<NoticeRow>(sql`
       select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.hashtags, n.turned_at,
-        n.dismissed_at is not null as is_dismissed
+        n.dismissed_at is not null as is_dismissed, n.host_count
       from notices n join ${unnestOf([
         [keys.map((k) => k.kind), 'text[]'],
         [keys.map((k) => k.subject), 'text[]'],
@@ -117,19 +130,21 @@ export const createNoticesStore = () => ({
           [writes.map((w) => w.events.join(',')), 'text[]'],
           [writes.map((w) => w.turn), 'bigint[]'],
           [writes.map((w) => w.openedBy), 'text[]'],
+          [writes.map((w) => w.hostCount), 'int[]'],
         ])} with ordinality u(kind, subject, title, description, severity, status, entity_type, entity_id, link, tags,
-          first_at, last_at, count, events, turn, opened_by, ord)),
+          first_at, last_at, count, events, turn, opened_by, host_count, ord)),
       written as (
         -- A turn of 0 keeps the alert read or unread, and open or dismissed.
         insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
-          created_at, last_at, turned_at, count, turn, opened_by, events)
+          created_at, last_at, turned_at, count, turn, opened_by, events, host_count)
         select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
-          u.first_at, u.last_at, ${now}, u.count, coalesce(u.turn, 0), u.opened_by, string_to_array(u.events, ',')::bigint[]
+          u.first_at, u.last_at, ${now}, u.count, coalesce(u.turn, 0), u.opened_by, string_to_array(u.events, ',')::bigint[],
+          u.host_count
         from u
         on conflict (kind, subject) do update set title = excluded.title, description = excluded.description,
           severity = case when n.dismissed_at is null and n.kind <> 'health' then least(n.severity, excluded.severity) else excluded.severity end,
           status = excluded.status, link = excluded.link, hashtags = excluded.hashtags, last_at = excluded.last_at,
-          count = n.count + excluded.count, turn = case when excluded.turn > 0 then excluded.turn else n.turn end,
+          count = n.count + excluded.count, host_count = excluded.host_count, turn = case when excluded.turn > 0 then excluded.turn else n.turn end,
           opened_by = case when excluded.turn > 0 then excluded.opened_by else n.opened_by end,
           turned_at = case when excluded.turn > 0 then excluded.turned_at else n.turned_at end,
           events = (excluded.events || n.events)[1:${eventsKept}::int],
@@ -138,6 +153,37 @@ export const createNoticesStore = () => ({
         returning n.notice_id, n.kind, n.subject)
       select w.notice_id from u join written w on w.kind = u.kind and w.subject = u.subject order by u.ord`)
     return rows.map((row) => row.notice_id)
+  },
+
+  /** Counts, for each alert, the given hosts that it does not have, and the hosts that joined it since a time. */
+  newHosts: (tx: Tx, pairs: readonly { noticeId: number; agentId: string }[], since: Date): Promise<HostsRow[]> =>
+    tx.query<HostsRow>(sql`
+      select k.notice_id, count(*) filter (where h.agent_id is null)::int as added,
+        (select count(*) from notice_hosts r where r.notice_id = k.notice_id and r.since > ${since})::int as recent
+      from ${unnestOf([
+        [pairs.map((p) => p.noticeId), 'int[]'],
+        [pairs.map((p) => p.agentId), 'uuid[]'],
+      ])} k(notice_id, agent_id) left join notice_hosts h on h.notice_id = k.notice_id and h.agent_id = k.agent_id
+      group by k.notice_id`),
+
+  /** Adds hosts to alerts. Alerts that start again lose their earlier hosts first. */
+  addHosts: async (
+    tx: Tx,
+    restarted: readonly number[],
+    rows: readonly { noticeId: number; agentId: string; host: string }[],
+    now: Date,
+  ): Promise<void> => {
+    if (restarted.length > 0)
+      await tx.execute(sql`delete from notice_hosts h where h.notice_id = any(${restarted}::int[])`)
+    if (rows.length === 0) return
+    await tx.execute(sql`
+      insert into notice_hosts as h (notice_id, agent_id, host, since)
+      select u.notice_id, u.agent_id, u.host, ${now} from ${unnestOf([
+        [rows.map((r) => r.noticeId), 'int[]'],
+        [rows.map((r) => r.agentId), 'uuid[]'],
+        [rows.map((r) => r.host), 'text[]'],
+      ])} u(notice_id, agent_id, host)
+      on conflict (notice_id, agent_id) do update set host = excluded.host where h.host <> excluded.host`)
   },
 
   /** Dismisses an alert of a list. Returns undefined if it does not exist, false if it was dismissed already. */
@@ -190,7 +236,7 @@ export const createNoticesStore = () => ({
 
   /**
    * Records findings and returns those that a watcher has not reported. With a complete list, missing ones are
-   * forgotten, so that they can be news again.
+   * forgotten, so that they can be news again. With `settleMs`, a finding is reported when it has lasted that long.
    */
   sight: async (
     tx: Tx,
@@ -198,14 +244,20 @@ export const createNoticesStore = () => ({
     subjects: readonly string[],
     isWhole: boolean,
     now: Date,
+    settleMs: number,
   ): Promise<Set<string>> => {
     await tx.execute(sql`
       delete from notice_sightings s where ${isWhole}::boolean and s.kind = ${kind} and not s.subject = any(${subjects}::text[])`)
-    const rows = await tx.query<{ subject: string }>(sql`
-      insert into notice_sightings (kind, subject, since)
-      select ${kind}, u.subject, ${now} from unnest(${subjects}::text[]) u(subject)
+    const added = await tx.query<{ subject: string }>(sql`
+      insert into notice_sightings (kind, subject, since, is_settling)
+      select ${kind}, u.subject, ${now}, ${settleMs > 0}::boolean from unnest(${subjects}::text[]) u(subject)
       on conflict do nothing returning subject`)
-    return new Set(rows.map((row) => row.subject))
+    if (settleMs === 0) return new Set(added.map((row) => row.subject))
+    const settled = await tx.query<{ subject: string }>(sql`
+      update notice_sightings s set is_settling = false
+      where s.kind = ${kind} and s.is_settling and s.since <= ${new Date(now.getTime() - settleMs)}
+        and s.subject = any(${subjects}::text[]) returning s.subject`)
+    return new Set(settled.map((row) => row.subject))
   },
 
   /**
@@ -250,18 +302,6 @@ export const createNoticesStore = () => ({
     q.query<{ agent_id: string; host: string; address: string; tags: string }>(sql`
       select a.agent_id, a.host, a.address, r.tags from agents a join agent_rows r on r.agent_id = a.agent_id
       where a.agent_id = any(${ids}::uuid[])`),
-
-  /** Returns the tags of hosts with uncovered devices of this model and serial number, joined by commas. */
-  tagsOfViolation: async (tx: Tx, vid: string, pid: string, serial: string): Promise<string> =>
-    (
-      await tx.query<{ tags: string }>(sql`
-        select coalesce(string_agg(distinct t.tag, ','), '') as tags from (
-          select r.tags from models m join designs d on d.model_id = m.model_id
-            join peripherals p on p.design_id = d.design_id and p.unapproved and p.present and p.serial = ${serial}
-            join agent_rows r on r.agent_id = p.agent_id
-          where m.vid = ${vid} and m.pid = ${pid} limit 1000) h,
-          lateral unnest(string_to_array(h.tags, ',')) t(tag)`)
-    )[0]?.tags ?? '',
 
   /** Lets one replica at a time watch. Returns false if another one does. */
   tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.noticeWatch),

@@ -39,10 +39,10 @@ describe('risk alerts', () => {
     )
     await run()
     await run()
-    const [vulnerable, tool] = await risk(admin)
+    const [tool, vulnerable] = await risk(admin)
     expect(tool).toMatchObject({
       kind: 'attackTool',
-      title: 'Attack tool O.MG Cable (1209:6667) on HOST-1 (10.0.0.1)',
+      title: 'O.MG Cable (attack tool) on HOST-1',
       severityString: 'Critical',
       creationTime: '2031-05-04T10:11:12.000Z',
       lastTime: '2031-05-04T10:12:12.000Z',
@@ -50,9 +50,11 @@ describe('risk alerts', () => {
       isRead: false,
       isPinned: false,
       isDismissed: false,
-      entityType: 'Agent',
-      entityId: agentId,
-      link: `/agents/${agentId}`,
+      entityType: 'Model',
+      entityId: '1209:6667',
+      link: '/peripherals?vid=1209&pid=6667',
+      hosts: [{ uuid: agentId, hostIdentifier: 'HOST-1' }],
+      hostsCount: 1,
     })
     expect(vulnerable).toMatchObject({ kind: 'vulnerable', entityType: 'Model', entityId: '046D:C52B', count: 1 })
     expect(await counts(admin)).toEqual({
@@ -81,31 +83,161 @@ describe('risk alerts', () => {
       await run()
     }
     expect((await risk(admin)).map(({ count, title }) => [count, title])).toEqual([
-      [10_000, 'Blocked device: O.MG Cable (1209:6667)'],
+      [10_000, 'O.MG Cable (blocked) on HOST-1'],
     ])
-    // Ten thousand subjects.
+    // Ten thousand hosts with the same model.
     for (let i = 0; i < 10; i++) {
       await append(t, ...Array.from({ length: 1_000 }, () => deviceEvent('attackTool', { agentId: randomUUID() })))
       await run()
     }
     const tools = await risk(admin, '?kind=attackTool')
-    expect(tools.map(({ count, entityType, severity }) => [count, entityType, severity])).toEqual([[10_000, 'Many', 2]])
+    expect(tools.map(({ count, title, hostsCount }) => [count, title, hostsCount])).toEqual([
+      [10_000, 'O.MG Cable (attack tool) on 10,000 hosts', 10_000],
+    ])
+    // Ten thousand subjects.
+    for (let i = 0; i < 10; i++) {
+      await append(t, ...Array.from({ length: 1_000 }, () => deviceEvent('keyClone', { agentId: randomUUID() })))
+      await run()
+    }
+    const clones = await risk(admin, '?kind=keyClone')
+    expect(clones.map(({ count, title, entityType, severity }) => [count, title, entityType, severity])).toEqual([
+      [10_000, 'Many copied agent keys on 10,000 hosts', 'Many', 2],
+    ])
+  })
+
+  it('name the model, the cause and up to three hosts, whatever number of hosts report it', async () => {
+    const admin = await t.admin()
+    const hosts = Array.from({ length: 12 }, (_, n) => ({
+      agentId: `0197a1b2-7c3d-7000-8000-${String(n).padStart(12, '0')}`,
+      entity: `KIOSK-${n} (10.0.0.${n})`,
+    }))
+    for (const host of hosts) {
+      await append(t, deviceEvent('attackTool', { ...host, name: 'Rubber Ducky' }))
+      await run()
+      t.clock.advance(1_000)
+    }
+    const [tool, ...others] = await risk(admin)
+    expect(others).toEqual([])
+    expect(tool).toMatchObject({ title: 'Rubber Ducky (attack tool) on 12 hosts', count: 12, hostsCount: 12 })
+    expect(tool?.hosts.map(({ hostIdentifier }) => hostIdentifier)).toEqual(['KIOSK-11', 'KIOSK-10', 'KIOSK-9'])
+    expect((await risk(admin, '?host=KIOSK-7')).map(({ id }) => id)).toEqual([tool?.id])
+    expect((await risk(admin, `?host=${hosts[3]?.agentId}`)).map(({ id }) => id)).toEqual([tool?.id])
+    expect((await risk(admin, '?search=kiosk-2')).map(({ id }) => id)).toEqual([tool?.id])
+    expect(await risk(admin, '?search=kiosk-12')).toEqual([])
+    // A dismissed alert starts again with the hosts that report it then.
+    await admin.post(`${base}/riskNotifications/dismiss`, { id: tool?.id })
+    await append(t, deviceEvent('attackTool', { ...hosts[5], name: 'Rubber Ducky' }))
+    await run()
+    expect(await risk(admin)).toMatchObject([
+      { id: tool?.id, title: 'Rubber Ducky (attack tool) on KIOSK-5', count: 13, hostsCount: 1 },
+    ])
+  })
+
+  it('about attack tools are unread again on each further host, and other alerts are not', async () => {
+    const admin = await t.admin()
+    const raise = async (n: number) => {
+      const host = { agentId: `0197a1b2-7c3d-7000-8000-${String(n).padStart(12, '0')}`, entity: `WS-${n} (10.0.0.1)` }
+      await append(t, deviceEvent('attackTool', host), deviceEvent('blocked', host))
+      await run()
+      const unread = (await risk(admin, '?isRead=false')).map(({ kind }) => kind)
+      await admin.post(`${base}/riskNotifications/read`)
+      t.clock.advance(1_000)
+      return unread
+    }
+    expect(await raise(0)).toEqual(['attackTool', 'blocked'])
+    expect(await raise(0)).toEqual([])
+    expect(await raise(1)).toEqual(['attackTool'])
+    // Many further hosts within a minute are news once an hour.
+    for (let n = 2; n < 30; n++) await raise(n)
+    expect(await raise(30)).toEqual([])
+  })
+
+  it('about attack tools are unread at least once an hour while they spread', async () => {
+    const hosts = Array.from({ length: 70 }, () => randomUUID())
+    const turned: number[] = []
+    for (const [minute, agentId] of hosts.entries()) {
+      // Eleven hosts per minute are too many for one notification each.
+      await append(
+        t,
+        ...[agentId, ...Array.from({ length: 10 }, () => randomUUID())].map((id) =>
+          deviceEvent('attackTool', { agentId: id }),
+        ),
+      )
+      await run()
+      const admin = await t.admin()
+      if ((await counts(admin)).riskUnread > 0) turned.push(minute)
+      await admin.post(`${base}/riskNotifications/read`)
+      t.clock.advance(59_000)
+    }
+    expect(turned).toEqual([0, 62])
+  })
+
+  it('keep one alert per model after a change that concerns many models on many hosts', async () => {
+    const admin = await t.admin()
+    const events = Array.from({ length: 40 }, (_, model) =>
+      Array.from({ length: 25 }, (_, host) =>
+        deviceEvent('blocked', {
+          agentId: `0197a1b2-7c3d-7000-8000-${String(host).padStart(12, '0')}`,
+          entity: `WS-${host} (10.0.0.1)`,
+          pid: String(1_000 + model),
+          name: `Stick ${model}`,
+        }),
+      ),
+    ).flat()
+    await append(t, ...events)
+    await run()
+    const alerts = await risk(admin)
+    expect(alerts).toHaveLength(40)
+    expect(alerts.every(({ hostsCount, title }) => hostsCount === 25 && title.endsWith('(blocked) on 25 hosts'))).toBe(
+      true,
+    )
+  })
+
+  it('are listed with the most severe first, then the newest, or in another order', async () => {
+    const admin = await t.admin()
+    for (const [kind, pid] of [
+      ['attackTool', '0001'],
+      ['vulnerable', '0002'],
+      ['blocked', '0003'],
+      ['vulnerable', '0004'],
+    ] as const) {
+      await append(t, deviceEvent(kind, { pid, name: '' }))
+      await run()
+      t.clock.advance(1_000)
+    }
+    const pids = async (query: string) => (await risk(admin, query)).map(({ entityId }) => entityId.slice(-1)).join('')
+    expect(await pids('')).toBe('1342')
+    expect(await pids('?sortBy=severity_asc')).toBe('1342')
+    expect(await pids('?sortBy=lastTime_desc')).toBe('4321')
+    expect(await pids('?SortBy=LASTTIME_ASC')).toBe('1234')
+    expect(await pids('?sortBy=severity_desc&pageSize=2&pageNumber=2')).toBe('31')
+    expect(await pids(`?riskNotificationViewQuery=${encodeURIComponent('{"sortBy":"lastTime_desc"}')}`)).toBe('4321')
+    const [, , , last] = await risk(admin)
+    await admin.post(`${base}/riskNotifications/pin`, { id: last?.id, isPinned: true })
+    expect(await pids('')).toBe('2134')
+    const refused = await admin.get(`${base}/riskNotifications?sortBy=title_asc`)
+    expect([refused.statusCode, refused.json().errors?.[0]?.field]).toEqual([400, 'query.sortBy'])
   })
 
   it('are reported one by one, and merged as soon as there are many', async () => {
     const admin = await t.admin()
-    for (let i = 0; i < 15; i++) {
-      await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
+    const raise = async (n: number) => {
+      await append(t, deviceEvent('attackTool', { agentId: randomUUID(), pid: String(1_000 + n) }))
       await run()
+    }
+    for (let i = 0; i < 15; i++) {
+      await raise(i)
       t.clock.advance(1_000)
     }
     const all = await risk(admin)
-    expect(all.map(({ entityType }) => entityType).filter((type) => type === 'Agent')).toHaveLength(10)
-    expect(all.find(({ entityType }) => entityType === 'Many')?.count).toBe(5)
+    expect(all.map(({ entityType }) => entityType).filter((type) => type === 'Model')).toHaveLength(10)
+    expect(all.find(({ entityType }) => entityType === 'Many')).toMatchObject({
+      count: 5,
+      title: 'Many attack tools on 5 hosts',
+    })
     // The flood ends ten minutes after its last event.
     t.clock.advance(11 * 60_000)
-    await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
-    await run()
+    await raise(20)
     expect(await risk(admin)).toHaveLength(12)
   })
 
@@ -117,14 +249,14 @@ describe('risk alerts', () => {
       await run()
       t.clock.advance(1_000)
     }
-    const own = await risk(admin, `?entityId=${loud}`)
+    const own = await risk(admin, `?host=${loud}`)
     expect(own.length).toBe(6)
-    expect(own.find(({ title }) => title.includes('many on'))?.count).toBe(25)
+    expect(own.find(({ title }) => title === 'Many attack tools on HOST-1')?.count).toBe(25)
     const quiet = randomUUID()
     await append(t, deviceEvent('attackTool', { agentId: quiet, entity: 'DC-1 (10.0.0.9)' }))
     await run()
-    expect((await risk(admin, `?entityId=${quiet}`)).map(({ title }) => title)).toEqual([
-      'Attack tool O.MG Cable (1209:6667) on DC-1 (10.0.0.9)',
+    expect((await risk(admin, `?host=${quiet}`)).map(({ title }) => title)).toEqual([
+      'O.MG Cable (attack tool) on DC-1',
     ])
   })
 

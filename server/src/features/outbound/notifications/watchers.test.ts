@@ -1,5 +1,7 @@
-import type { RiskNotification, UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
+import type { RiskNotification, UncommonPeripheral } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { UsableViolation } from '#features/devices/insights/index.ts'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { insertFleet } from '#test/fleet.ts'
@@ -21,7 +23,7 @@ const eventsOf = async (code: string): Promise<number> =>
 
 const hour = 3_600_000
 
-describe('silent hosts', () => {
+describe('disconnected hosts', () => {
   it('are reported once, merged if many, and again after a check-in', async () => {
     const seen = (at: number, host: number) =>
       t.db.execute(sql`
@@ -57,10 +59,16 @@ describe('silent hosts', () => {
     await t.notifications.watch.silence()
     await t.notifications.run()
     expect(await eventsOf('0x120013')).toBe(1_201)
-    expect((await notices('agentSilent')).map(({ entityType, count }) => [entityType, count])).toEqual([
-      ['Many', 1_199],
-      ['Agent', 2],
+    const alerts = await notices('agentSilent')
+    expect(alerts.map(({ entityType, count, hostsCount }) => [entityType, count, hostsCount])).toEqual([
+      ['Many', 1_199, 1_199],
+      ['Agent', 2, 1],
     ])
+    expect(alerts[0]?.title).toBe('1,199 hosts stopped checking in')
+    // The link of the alert lists its hosts.
+    const listed = await (await t.admin()).get(`/prime/webui/agents?Alert=${alerts[0]?.id}&PageSize=1`)
+    expect(listed.json().recordsFiltered).toBe(1_199)
+    expect((await (await t.admin()).get('/prime/webui/agents?Alert=x')).statusCode).toBe(400)
   })
 })
 
@@ -72,7 +80,7 @@ describe('findings of the insights', () => {
     return { uuid: row?.agent_id as string, hostIdentifier: row?.host as string, localIpAddress: '' }
   }
   let rare: UncommonPeripheral[] | null = []
-  let violating: WhitelistViolation[] = []
+  let violating: UsableViolation[] = []
   const watchers = () =>
     createWatchers({
       db: t.db,
@@ -115,26 +123,41 @@ describe('findings of the insights', () => {
         count: 3,
         entityType: 'Model',
         entityId: '1D50:60FC',
-        title: 'Uncommon device: OpenMoko HackRF (1D50:60FC)',
+        title: 'OpenMoko HackRF (uncommon) on 2 hosts',
       },
     ])
   })
 
-  it('about missing rules are reported by model and serial number', async () => {
-    const one = {
+  it('about the allowlist are reported when they last, one alert per model', async () => {
+    const one = async (n: number, serial: string): Promise<UsableViolation> => ({
+      agentId: (await host(n)).uuid,
+      deviceId: `USB\\VID_0781&PID_5567\\${serial}`,
       vid: '0781',
       pid: '5567',
-      serialNumber: 'A1',
-      guiVid: 'SanDisk',
-      guiPid: 'Cruzer',
-      devIcon: 3,
-      agentsCount: 2,
-    } as WhitelistViolation
-    violating = [one, { ...one, serialNumber: 'B2' }]
+      serial,
+      vendor: 'SanDisk',
+      product: 'Cruzer',
+      icon: 3,
+    })
+    violating = [await one(7, 'A1'), await one(7, 'B2'), await one(8, 'C3')]
+    await watchers().violations()
+    await t.notifications.run()
+    expect(await notices('whitelistViolation')).toEqual([])
+    // One of them was blocked meanwhile.
+    t.clock.advance(91_000)
+    violating = violating.slice(0, 2)
     await watchers().violations()
     await watchers().violations()
     await t.notifications.run()
-    expect(await notices('whitelistViolation')).toMatchObject([{ count: 2, entityId: '0781:5567' }])
+    const hostIdentifier = cleanText((await host(7)).hostIdentifier, 200)
+    expect(await notices('whitelistViolation')).toMatchObject([
+      {
+        count: 2,
+        entityId: '0781:5567',
+        title: `SanDisk Cruzer (not on the allowlist) on ${hostIdentifier}`,
+        hosts: [{ hostIdentifier }],
+      },
+    ])
   })
 
   it('come from the real insights without errors', async () => {

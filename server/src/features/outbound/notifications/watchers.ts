@@ -1,13 +1,16 @@
-import type { NoticeKind, UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
+import type { NoticeKind, UncommonPeripheral } from '@portcullis/contract'
+import type { UsableViolation } from '#features/devices/insights/index.ts'
 import { deviceDetails, type EventsApi, type NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { NoticesStore } from './notices.store.ts'
 
 /** Hosts per run, which limits its duration. */
 const atOnce = 1_000
 /** Violations read per run. Beyond this number, missing ones may just be cut off. */
 const mostViolations = 20_000
+/** After a change of the policy, hosts fetch it, block devices and report within this time. */
+const settleMs = 90_000
 
 export interface WatcherDeps {
   db: Db
@@ -18,7 +21,8 @@ export interface WatcherDeps {
   silentHours(): number
   /** Returns the current insight; null: the fleet is too small for it. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
-  violations(limit: number): Promise<readonly WhitelistViolation[]>
+  /** Returns the devices that armed hosts let work although no rule allows them. */
+  violations(limit: number): Promise<readonly UsableViolation[]>
 }
 
 const lasting = (ms: number): string => {
@@ -33,31 +37,34 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     kind: NoticeKind,
     found: readonly T[],
     subjectOf: (one: T) => string,
-    eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string | null }) => NewEvent,
-    hostOf: (one: T) => string | null,
+    eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string }) => NewEvent,
+    hostOf: (one: T) => string,
     isWhole: boolean,
-    tagsOf: (tx: Tx, one: T) => Promise<string> = async () => '',
+    settle = 0,
   ): Promise<void> {
     await db.transaction(async (tx) => {
       if (!(await store.tryWatch(tx))) return
       const now = new Date(clock.now())
-      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now)
+      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now, settle)
       if (fresh.size === 0) return
       const news = found.filter((one) => fresh.has(subjectOf(one)))
-      const ids = [...new Set(news.map(hostOf).filter((id) => id !== null))]
-      const hosts = new Map((await store.hosts(tx, ids)).map((host) => [host.agent_id, host]))
-      const newEvents: NewEvent[] = []
-      for (const one of news) {
-        const host = hosts.get(hostOf(one) ?? '')
-        newEvents.push(
-          eventOf(one, {
-            agentId: host?.agent_id ?? null,
-            entity: host === undefined ? 'fleet' : `${host.host} (${host.address})`,
-            hashtags: host?.tags ?? (await tagsOf(tx, one)),
-          }),
-        )
-      }
-      await events.append(tx, newEvents)
+      const hosts = new Map(
+        (await store.hosts(tx, [...new Set(news.map(hostOf))])).map((host) => [host.agent_id, host]),
+      )
+      await events.append(
+        tx,
+        news.flatMap((one) => {
+          const host = hosts.get(hostOf(one))
+          if (host === undefined) return []
+          return [
+            eventOf(one, {
+              agentId: host.agent_id,
+              entity: `${host.host} (${host.address})`,
+              hashtags: host.tags,
+            }),
+          ]
+        }),
+      )
     })
   }
 
@@ -121,32 +128,26 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
       )
     },
 
-    /** Reports devices that no rule allows, by model and serial number. */
+    /**
+     * Reports devices that armed hosts let work although no rule allows them. Hosts in monitoring mode report none: there
+     * the list of devices shows them. What the host blocks within a moment is reported as blocked.
+     */
     violations: async (): Promise<void> => {
       const found = await violations(mostViolations)
-      let lookedUp = 0
       await reportNew(
         'whitelistViolation',
         found,
-        (one) => `${one.vid}:${one.pid} ${one.serialNumber}`,
+        (one) => `${one.agentId} ${one.deviceId}`,
         (one, host) => ({
           ...host,
-          entity: `${one.agentsCount} ${one.agentsCount === 1 ? 'host' : 'hosts'}`,
           kind: 'violation',
-          icon: one.devIcon,
-          details: deviceDetails({
-            vulnerable: false,
-            vid: one.vid,
-            pid: one.pid,
-            serial: one.serialNumber,
-            vendor: one.guiVid,
-            product: one.guiPid,
-          }),
+          icon: one.icon,
+          deviceId: one.deviceId,
+          details: deviceDetails({ vulnerable: false, ...one }),
         }),
-        () => null,
+        ({ agentId }) => agentId,
         found.length < mostViolations,
-        // Tags let groups match it. Limited to the first hundred of a run, because each look-up takes a moment.
-        async (tx, one) => (lookedUp++ < 100 ? store.tagsOfViolation(tx, one.vid, one.pid, one.serialNumber) : ''),
+        settleMs,
       )
     },
   }
