@@ -2,7 +2,7 @@ import type { NoticeKind, UncommonPeripheral } from '@portcullis/contract'
 import type { UsableViolation } from '#features/devices/insights/index.ts'
 import { deviceDetails, type EventsApi, type NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { NoticesStore } from './notices.store.ts'
 
 /** Hosts per run, which limits its duration. */
