@@ -185,10 +185,14 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
         const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
         await store.addHosts(
           tx,
-          [...known.values()].filter((row) => row.is_dismissed).map((row) => row.notice_id),
-          ones.flatMap(({ hosts }, i) =>
-            [...hosts].map(([agentId, host]) => ({ noticeId: ids[i] as number, agentId, host })),
-          ),
+          ones.flatMap((one) => {
+            const row = known.get(keyOf(one))
+            return row?.is_dismissed === true ? [row.notice_id] : []
+          }),
+          ones.flatMap(({ hosts }, i) => {
+            const noticeId = mustExist(ids[i], 'the id of an alert')
+            return [...hosts].map(([agentId, host]) => ({ noticeId, agentId, host }))
+          }),
           new Date(clock.now()),
         )
         const over = await endSilence(tx, some, turn)
