@@ -3,6 +3,7 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { agentFilters } from './agents.ts'
 import { AuditRecord } from './audit.ts'
+import { auditFilters } from './audit-list.ts'
 import { columnLabels, columnName } from './column-labels.ts'
 import {
   agentExportRow,
@@ -15,7 +16,7 @@ import {
   peripheralExportRow,
   peripheralModelExportRow,
 } from './exports.ts'
-import { enumFilter, textFilter } from './filters.ts'
+import { textFilter } from './filters.ts'
 import { SpoofedIdentity, UncommonPeripheral, VulnerablePeripheral, WhitelistViolation } from './insights.ts'
 import { closed, listQuery, utcTime } from './operation.ts'
 import { getPeripheralModels, peripheralFilters } from './peripherals.ts'
@@ -126,14 +127,11 @@ export const reportLists = {
     row: AuditRecord,
     pdfColumns: ['creationTime', 'userName', 'action', 'entity', 'details', 'outcome'],
     filters: filtersOf({
-      MinimumSeverity: Type.Optional(
-        Type.String({ maxLength: 20, description: 'Lowest severity to include, as a name or number.' }),
-      ),
+      ...auditFilters,
       FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start time, inclusive.' })),
       userName: textFilter('userName'),
       action: textFilter('action'),
       entity: textFilter('entity'),
-      outcome: enumFilter('outcome', ['success', 'failure']),
     }),
     permission: 'audit:read',
     time: 'creationTime',

@@ -129,7 +129,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
   const live = createLive(app, bus)
   const lists = { db, exportDb, clock }
 
-  const audit = auditFeature(app, { db, clock })
+  const audit = auditFeature(app, lists)
   const checkpoints = auditCheckpoints(app, {
     ...lists,
     log,

@@ -30,6 +30,8 @@ export interface Actor {
   readonly authenticatedAt: number | null
   /** Address of the caller; forwarded addresses count only from trusted proxies. */
   readonly ip: string
+  /** Id of the request in the log and in its trace. Absent outside a request. */
+  readonly requestId?: string
 }
 
 const permissionSets: Readonly<Record<UserProfile, ReadonlySet<Permission>>> = {

@@ -24,11 +24,12 @@ const ticketOf = (request: FastifyRequest): string | undefined =>
 
 const bearer = /^Bearer +([\w.~+/=-]{1,4096})$/i
 
-const anonymous = (ip: string): Actor => ({
+const anonymous = ({ ip, id }: FastifyRequest): Actor => ({
   ...systemActor('anonymous'),
   profile: 30,
   permissions: new Set(),
   ip,
+  requestId: id,
 })
 
 /** Identifies the caller and rejects callers without access, before anything of the body is read. */
@@ -37,11 +38,11 @@ export const createAuthorise = (
 ) => {
   return async function authorise(operation: AnyOperation, request: FastifyRequest): Promise<Actor> {
     const audience = operation.permission
-    if (audience === 'public' || audience === 'agent') return anonymous(request.ip)
+    if (audience === 'public' || audience === 'agent') return anonymous(request)
     const header = request.headers.authorization
     // Behind a proxy on this machine every caller looks local: some proxies forward no trace of the client.
     const isOpen = operation.openOnLoopback === true && options.trustedProxies.length === 0
-    if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request.ip)
+    if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request)
     const token = bearer.exec(header ?? '')?.[1]
     // A ticket is valid for one download: a stream would outlive the check of its owner, and HEAD downloads nothing.
     const isDownload = header === undefined && operation.responseKind !== 'stream' && !isHead(request)
@@ -65,7 +66,7 @@ export const createAuthorise = (
     // Before the scope, because no scope gives a token access to these operations.
     if (operation.fresh === true) assertFresh(actor, options.clock.now())
     assertPermission(actor, audience)
-    return actor
+    return { ...actor, requestId: request.id }
   }
 }
 

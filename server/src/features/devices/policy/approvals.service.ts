@@ -1,8 +1,9 @@
-import type { BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
+import type { AuditAction, BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { AgentIdentity, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { AuditFacts, AuditTarget } from '#features/system/audit/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
@@ -95,8 +96,9 @@ export const createApprovals = ({
     actor: Actor,
     rules: readonly RuleRow[],
     summary: string,
-    action: string,
+    action: AuditAction,
     details: string,
+    stated: AuditFacts,
     orders: (version: number) => Promise<unknown>,
     granted = 0,
   ) {
@@ -114,7 +116,7 @@ export const createApprovals = ({
     const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
     const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
     if (fresh.length + remove.length === 0) return null
-    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, granted)
+    return changes.commit(tx, actor, { remove, write: fresh, stated }, summary, action, details, orders, granted)
   }
 
   interface Decision {
@@ -144,6 +146,7 @@ export const createApprovals = ({
       (row) => row.agent_id,
     )
     const rules = new Map<string, RuleRow>()
+    const named = new Map<string, AuditTarget>()
     for (const [i, item] of items.entries()) {
       const field = `${at}[${i}]`
       const agentId = mustExist(agents[i], 'the host of a decision').uuid
@@ -163,6 +166,10 @@ export const createApprovals = ({
         if (!hasReason) throw invalid('body.reason', 'is required to approve a known attack tool')
       }
       const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
+      named.set(
+        `${vid}:${pid}`,
+        deviceTarget(designs.get(mustExist(devices[0], 'a device of the decision').design_id), `${vid}:${pid}`),
+      )
       // Without a serial number, the vendor and product ids match every device of the model.
       const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
       // The rule is for one device: its descriptors must stay the same, but its firmware revision may change.
@@ -187,8 +194,20 @@ export const createApprovals = ({
         rules.set(matchKey(rule), rule)
       }
     }
-    return { rules: [...rules.values()], agentIds }
+    return { rules: [...rules.values()], agentIds, devices: [...named.values()] }
   }
+
+  const deviceTarget = (design: Fingerprint | undefined, id: string): AuditTarget => ({
+    kind: 'device',
+    id,
+    name: `${[design?.vendorName, design?.productName].filter(Boolean).join(' ')} (${id})`.trim(),
+  })
+
+  const hostTargets = (agents: readonly Pick<ResolvedAgent, 'uuid' | 'hostIdentifier'>[]): AuditTarget[] => [
+    ...new Map(
+      agents.map(({ uuid, hostIdentifier }) => [uuid, { kind: 'host' as const, id: uuid, name: hostIdentifier }]),
+    ).values(),
+  ]
 
   const textOf = (rules: readonly RuleRow[], reason: string): string =>
     `${reason}: ${rules
@@ -200,7 +219,7 @@ export const createApprovals = ({
   const decide = (actor: Actor, decision: Decision) =>
     changes.change(actor, async (tx) => {
       const agents = await resolve(tx, decision.items, decision.at)
-      const { rules, agentIds } = await rulesOf(tx, actor, agents, decision)
+      const { rules, agentIds, devices } = await rulesOf(tx, actor, agents, decision)
       const verb = decision.expiresAt !== null ? 'Granted' : decision.effect === 'allow' ? 'Approved' : 'Denied'
       const what =
         rules.length === 1
@@ -216,6 +235,13 @@ export const createApprovals = ({
         `${verb} ${what}`,
         decision.effect === 'allow' ? allowed : 'peripheral.denied',
         textOf(rules, decision.reason),
+        {
+          reason: decision.reason,
+          count: rules.length,
+          hosts: agentIds.length,
+          variant: decision.expiresAt === null ? '' : 'grant',
+          objects: [...devices, ...hostTargets(agents)],
+        },
         // Armed hosts fetch the policy anyway. The command lets operators follow its delivery and expiry.
         (version) =>
           commands.queue(
@@ -340,6 +366,13 @@ export const createApprovals = ({
         `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
         'peripheral.allApproved',
         `${all.length} devices`,
+        {
+          count: all.length,
+          hosts: agentIds.length,
+          objects: hostTargets(
+            [...(await store.hostNames(tx, agentIds))].map(([uuid, hostIdentifier]) => ({ uuid, hostIdentifier })),
+          ),
+        },
         orders,
         granted,
       )

@@ -1,4 +1,5 @@
 import type {
+  AuditAction,
   PolicyChange,
   PolicyGrantInput,
   PolicyRuleInput,
@@ -7,7 +8,7 @@ import type {
 } from '@portcullis/contract'
 import { profiles } from '@portcullis/contract'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
-import type { Audit } from '#features/system/audit/index.ts'
+import type { Audit, AuditFacts } from '#features/system/audit/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -17,6 +18,7 @@ import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
+import { because, type CarriedChange, carried, ruleFacts, uncarried } from './change-record.ts'
 import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
@@ -53,50 +55,12 @@ export interface RuleChanges {
   remove: readonly RuleRow[]
   write: readonly RuleRow[]
   reason?: string | undefined
+  /** What the audit record states instead of the rules. */
+  stated?: AuditFacts
 }
 
 class DryRun extends Error {}
 
-const because = (details: string, reason: string): string => (reason === '' ? details : `${details}, reason: ${reason}`)
-
-/** A rule in a stored request: JSON has neither times nor bytes. */
-type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
-  expires_at: string | null
-  created_at: string
-  changed_at: string
-  seal: string
-}
-
-/** A rule change that waits for a second approver. */
-interface CarriedChange {
-  title: string
-  hosts: number
-  remove: readonly string[]
-  write: readonly CarriedRule[]
-  /** Seals of the rules that it replaces or deletes, by id; null: no rule had this id. */
-  replaced: Readonly<Record<string, string | null>>
-  summary: string
-  action: string
-  details: string
-}
-
-const carried = (r: RuleRow): CarriedRule => ({
-  ...r,
-  expires_at: r.expires_at?.toISOString() ?? null,
-  created_at: r.created_at.toISOString(),
-  changed_at: r.changed_at.toISOString(),
-  seal: r.seal.toString('base64'),
-})
-
-const uncarried = (r: CarriedRule): RuleRow => ({
-  ...r,
-  expires_at: r.expires_at === null ? null : new Date(r.expires_at),
-  created_at: new Date(r.created_at),
-  changed_at: new Date(r.changed_at),
-  seal: Buffer.from(r.seal, 'base64'),
-})
-
-/** Returns a rule in the form in which people write it. */
 const inputOf = (row: RuleRow): PolicyRuleInput => ({
   effect: row.effect,
   ...(row.vid === null ? {} : { vid: row.vid }),
@@ -171,9 +135,9 @@ export const createChanges = ({
   async function commit(
     tx: Tx,
     actor: Actor,
-    { remove, write, reason = '' }: RuleChanges,
+    { remove, write, reason = '', stated }: RuleChanges,
     summary: string,
-    action: string,
+    action: AuditAction,
     details: string,
     /** Other parts of the change that lock hosts. */
     lockedWork: (version: number) => Promise<unknown> = async () => {},
@@ -195,7 +159,7 @@ export const createChanges = ({
         tx,
         actor,
         { remove, write, old, reason },
-        { summary, action, details: because(details, reason) },
+        { summary, action, details: because(details, reason), ...(stated === undefined ? {} : { stated }) },
         granted,
       )
     }
@@ -229,7 +193,15 @@ export const createChanges = ({
     if (jobId !== null) await hosts.giveJob(tx, jobId)
     await announceChange(tx)
     await lockedWork(version)
-    await audit.write(tx, actor, { action, entity: summary, details: because(details, reason), severity: 4 })
+    await audit.write(tx, actor, {
+      action,
+      entity: summary,
+      details: because(details, reason),
+      severity: 4,
+      ...ruleFacts(before, after, remove),
+      ...(reason === '' ? {} : { reason }),
+      ...stated,
+    })
     return { version, jobId, after }
   }
 
@@ -256,11 +228,11 @@ export const createChanges = ({
       if (hosts > request.hosts)
         throw moved(`The request would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const remove = old.filter((r) => request.remove.includes(r.rule_id))
-      const { summary, action, details } = request
+      const { summary, action, details, stated } = request
       const { jobId } = await commit(
         tx,
         actor,
-        { remove, write },
+        { remove, write, ...(stated === undefined ? {} : { stated }) },
         summary,
         action,
         details,
@@ -279,7 +251,7 @@ export const createChanges = ({
     tx: Tx,
     actor: Actor,
     { remove, write, old, reason = '' }: RuleChanges & { old: readonly RuleRow[] },
-    texts: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
+    texts: Pick<CarriedChange, 'summary' | 'action' | 'details' | 'stated'>,
     granted: number,
   ): Promise<void> {
     const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
@@ -353,7 +325,7 @@ export const createChanges = ({
       grantMaxHours: isGrant ? (await settings.read(tx)).grantMaxHours : null,
     })
 
-  const noun = (isGrant: boolean): string => (isGrant ? 'grant' : 'rule')
+  const noun = (isGrant: boolean): 'grant' | 'rule' => (isGrant ? 'grant' : 'rule')
   const sentenceOf = (after: ReadonlyMap<string, PolicyRuleResource>, id: string): string =>
     after.get(id)?.sentence ?? id
 

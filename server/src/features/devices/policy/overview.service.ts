@@ -58,6 +58,13 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     }
   }
 
+  const settingNames = [
+    ['twoPersonHosts', 'Hosts that one person may release alone'],
+    ['grantMaxHours', 'Maximum hours of a grant'],
+    ['commandHours', 'Hours until a command expires'],
+    ['contact', 'Contact on blocked hosts'],
+  ] as const
+
   async function write(tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> {
     const before = await settings.read(tx)
     await settings.write(tx, actor, given)
@@ -66,6 +73,9 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
       entity: 'policy settings',
       details: `from ${JSON.stringify(before)} to ${JSON.stringify(given)}`,
       severity: 4,
+      facts: settingNames
+        .filter(([key]) => before[key] !== given[key])
+        .map(([key, name]) => ({ name, before: String(before[key] ?? 'none'), after: String(given[key] ?? 'none') })),
     })
     return settings.read(tx)
   }

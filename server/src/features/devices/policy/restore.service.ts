@@ -112,7 +112,7 @@ export const createRestore = ({
     actor: Actor,
     plan: ReturnType<typeof planOf>,
     { dryRun, reason }: Return,
-    labels: { summary: string; action: string; details: string },
+    labels: { summary: string; action: 'policy.restored' | 'policy.undone'; details: string },
   ) {
     const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
       added: p.added,

@@ -222,6 +222,10 @@ export const createBulk = (deps: BulkDeps) => {
     return id
   }
 
+  /** Returns the tags that the action adds or removes, or else those that selected the hosts. */
+  const namedTags = (given: BodyOf<typeof runBulk>, hashtags: readonly string[]): readonly string[] =>
+    hashtags.length > 0 ? hashtags : (given.filter?.Hashtags ?? '').split(',').filter((name) => name !== '')
+
   async function run(actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> {
     const { action } = given
     if (action === 'update') assertFresh(actor, clock.now())
@@ -271,6 +275,10 @@ export const createBulk = (deps: BulkDeps) => {
         action: 'bulk.ordered',
         entity: hostsText(uuids.length),
         details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}${reason === '' ? '' : `, reason: ${reason}`}`,
+        variant: action,
+        count: uuids.length,
+        reason,
+        objects: namedTags(given, hashtags).map((name) => ({ kind: 'tag' as const, name })),
       })
       return id
     })
@@ -349,7 +357,7 @@ export const createBulk = (deps: BulkDeps) => {
           cursor: next,
           tally: { opened: opened + done.opened },
         })
-        await recordOrder(audit, tx, actor, actionTitles[job.action], done.order)
+        await recordOrder(audit, tx, actor, job.action, done.order)
         return done.opened
       })
     }

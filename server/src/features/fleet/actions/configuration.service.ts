@@ -88,12 +88,12 @@ export const createConfiguration = ({
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
     for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
-      const title = mode === null ? 'Approve attached devices' : mode === 'Armed' ? 'Arm' : 'Free'
+      const action = mode === null ? 'approveAll' : labels[mode]
       await recordOrder(
         audit,
         tx,
         actor,
-        title,
+        action,
         some.map(({ target }) => target),
       )
     }

@@ -8,7 +8,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
-import { actionTitles, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
+import { type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
 export interface OnIdsDeps {
@@ -54,7 +54,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           actor,
           targets.map((target) => target.agent_id),
         )
-        await recordOrder(audit, tx, actor, actionTitles.cancelCommands, targets)
+        await recordOrder(audit, tx, actor, 'cancelCommands', targets)
         return cancelled
       }),
 
@@ -65,7 +65,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           (target) => commandFor('collectLogs', target, { applyToPresent: false, builds: new Map() }) ?? [],
         )
         const { queued } = await commands.queue(tx, actor, specs)
-        await recordOrder(audit, tx, actor, actionTitles.collectLogs, targets)
+        await recordOrder(audit, tx, actor, 'collectLogs', targets)
         return queued
       }),
 
@@ -105,7 +105,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           })
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)
-        await recordOrder(audit, tx, actor, actionTitles.update, able)
+        await recordOrder(audit, tx, actor, 'update', able)
         // Assigned, not appended, because the transaction may run again.
         skipped.noReleaseKey = idsOf(refusing)
         skipped.current = idsOf(published.filter((target) => !able.includes(target) && !refusing.includes(target)))

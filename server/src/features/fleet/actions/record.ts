@@ -1,6 +1,8 @@
-import type { Audit } from '#features/system/audit/index.ts'
+import type { BulkAction } from '@portcullis/contract'
+import type { Audit, AuditTarget } from '#features/system/audit/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { actionTitles } from './possible.ts'
 
 /**
  * Number of hosts that get one audit record each. For more hosts, each record names as many as fit its details (ids of
@@ -17,15 +19,19 @@ export const recordOrder = async (
   audit: Audit,
   tx: Tx,
   actor: Actor,
-  order: string,
+  action: BulkAction,
   hosts: readonly { agent_id: string; host: string; address: string }[],
 ): Promise<void> => {
+  const order = actionTitles[action]
+  const targets = hosts.map(({ agent_id, host }): AuditTarget => ({ kind: 'host', id: agent_id, name: host }))
   if (hosts.length <= singly) {
-    for (const { agent_id, host, address } of hosts)
+    for (const [at, { agent_id, host, address }] of hosts.entries())
       await audit.write(tx, actor, {
         action: 'command.ordered',
         entity: `${host} (${address})`,
         details: `${order}: agent ${agent_id}`,
+        variant: action,
+        objects: targets.slice(at, at + 1),
       })
     return
   }
@@ -35,6 +41,9 @@ export const recordOrder = async (
       action: 'command.ordered',
       entity: `${some.length} hosts`,
       details: `${order}: ${some.map((h) => h.agent_id).join(',')}`,
+      variant: action,
+      count: some.length,
+      objects: targets.slice(at, at + idsPerRecord),
     })
   }
 }

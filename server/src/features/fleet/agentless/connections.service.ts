@@ -11,7 +11,7 @@ import {
 } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
-import type { Audit } from '#features/system/audit/index.ts'
+import type { Audit, AuditFacts } from '#features/system/audit/index.ts'
 import type { TagsApi } from '#features/system/tags/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -148,10 +148,15 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
     return row.agent_id !== null && next.tags !== row.tags ? [{ agentId: row.agent_id, names: next.tags }] : []
   }
 
+  const connectionsOf = (names: readonly string[]): AuditFacts => ({
+    count: names.length,
+    objects: names.map((name) => ({ kind: 'connection', name })),
+  })
+
   const overNames = (
     names: readonly string[],
     actor: Actor,
-    action: string,
+    action: 'deleted' | 'registered' | 'unregistered',
     work: (tx: Tx, rows: readonly ConnectionRow[]) => Promise<void>,
   ): Promise<BulkResult> =>
     transactionAgain(db, async (tx) => {
@@ -167,6 +172,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
           action: `connection.${action}`,
           entity: plural(rows.length),
           details: namesIn(rows.map((row) => row.computer_name)),
+          ...connectionsOf(rows.map((row) => row.computer_name)),
         })
       }
       return {
@@ -212,6 +218,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
             action: 'connection.added',
             entity: plural(added.size),
             details: `${namesIn([...added])}${inputs.some((input) => overrides(input) !== true) ? '; with the default credentials' : ''}`,
+            ...connectionsOf([...added]),
           })
         return { added: added.size, existing: existing.map((input) => input.computerName) }
       })
@@ -293,6 +300,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
             action: 'connection.host_key_confirmed',
             entity: plural(answer.confirmed.length),
             details: namesIn(answer.confirmed),
+            ...connectionsOf(answer.confirmed),
             severity: 4,
           })
         return answer

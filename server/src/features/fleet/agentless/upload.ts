@@ -210,6 +210,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
       await audit.write(tx, actor, {
         action: 'connections.imported',
         entity: `${added.length + updated} connections`,
+        count: added.length + updated,
         details: [
           `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
           `with own credentials: ${lines.filter(({ input }) => overrides(input) === true).length}`,

@@ -125,12 +125,15 @@ export const createAgentsService = ({
             action: 'agent.removed',
             entity: `${r.host} (${r.address})`,
             details: `agent ${r.agent_id}`,
+            objects: [{ kind: 'host', id: r.agent_id, name: r.host }],
           })
         for (const some of slices(removed.slice(1000), idsPerRecord))
           await audit.write(tx, actor, {
             action: 'agent.removed',
             entity: `${some.length} more agents`,
             details: some.map((r) => r.agent_id).join(','),
+            count: some.length,
+            objects: some.map((r) => ({ kind: 'host', id: r.agent_id, name: r.host })),
           })
       }
       return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }

@@ -216,6 +216,10 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           action: silent === undefined ? 'agent.enrolled' : 'agent.taken_over',
           entity,
           details: `agent ${agentId}, token ${token.name}`,
+          objects: [
+            { kind: 'host', id: agentId, name: facts.host },
+            { kind: 'token', name: token.name },
+          ],
         })
         return { agentId, serverTime: now.toISOString(), tookOver: silent !== undefined, ...keys }
       })

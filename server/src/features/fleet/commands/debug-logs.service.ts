@@ -102,6 +102,7 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
           action: 'debuglogs.downloaded',
           entity: log.host,
           details: `agent ${agentId}, log ${id}`,
+          objects: [{ kind: 'host', id: agentId, name: log.host }],
         }),
       )
       const chunks = async function* () {

@@ -77,6 +77,9 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
       entity: found.host,
       details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
       severity: 4,
+      objects: [{ kind: 'host', id: agentId, name: found.host }],
+      variant: accept ? 'accepted' : 'notAccepted',
+      facts: [{ name: 'Port', before: `${found.port_path}: held (${found.evidence})`, after: 'released' }],
     })
     await announce(tx, { agents: [agentId] })
     return { commands: queued.length }

@@ -46,6 +46,7 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
         action: 'assets.oldLocationsSent',
         entity: 'Asset stream',
         details: `${notes.length} previous locations`,
+        count: notes.length,
       })
       return notes.length
     })

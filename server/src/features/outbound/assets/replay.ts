@@ -130,6 +130,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
           action: 'assets.replayed',
           entity: 'Asset stream',
           details: `job ${jobId}: ${assets} assets`,
+          count: assets,
         })
         return { jobId, assets }
       }),

@@ -114,6 +114,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
             action: 'delivery.retried',
             entity: 'deliveries',
             details: `${found.length} ${found.length === 1 ? 'delivery' : 'deliveries'}`,
+            count: found.length,
           })
         return { accepted: found.length, notFound: missing(ids, found) }
       }),
@@ -132,6 +133,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           await audit.write(tx, actor, {
             action: 'delivery.dropped',
             entity: 'deliveries',
+            count: found.length,
             details: `${found.length}: ${found
               .slice(0, 20)
               .map((row) => row.title)
@@ -151,6 +153,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           action: 'output.retried',
           entity: `group ${key.groupId}`,
           details: key.channel,
+          variant: key.channel,
         })
       })
       return listOutputs()
@@ -165,6 +168,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
         await audit.write(tx, actor, {
           action: 'output.skipped',
           entity: `group ${key.groupId}`,
+          variant: key.channel,
           details: `${key.channel}: events ${skipped.from + 1} to ${skipped.to} skipped`,
         })
       })

@@ -220,7 +220,12 @@ export const createMail = (deps: MailDeps) => {
       const names = { connect: 'Connect', 'sign-in': 'Sign in', send: 'Send mail' } as const
       const done = (step: keyof typeof names, message: string) => steps.push({ step: names[step], ok: true, message })
       await db.transaction((tx) =>
-        audit.write(tx, actor, { action: 'config.tested', entity: 'smtp', details: values.text('SMTP_HOST') }),
+        audit.write(tx, actor, {
+          action: 'config.tested',
+          entity: 'smtp',
+          variant: 'smtp',
+          details: values.text('SMTP_HOST'),
+        }),
       )
       try {
         const smtp = await createSmtp(values, deps)

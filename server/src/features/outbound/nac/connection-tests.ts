@@ -56,7 +56,9 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
 
   async function tried(actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> {
-    await db.transaction((tx) => audit.write(tx, actor, { action: 'config.tested', entity: system, details: url }))
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: system, variant: system, details: url }),
+    )
     await semaphore.enter()
     try {
       return await inSteps(steps)

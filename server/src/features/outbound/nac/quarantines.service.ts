@@ -1,4 +1,5 @@
 import {
+  type AuditAction,
   type NacSystem,
   nacSystemNames,
   nacSystems,
@@ -171,7 +172,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
   const decide = (
     actor: Actor,
     ids: readonly string[],
-    action: string,
+    action: AuditAction,
     change: (tx: Tx, row: QuarantineRow) => Promise<boolean>,
   ): Promise<QuarantinesChanged> =>
     db.transaction(async (tx) => {
@@ -188,6 +189,8 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
           action,
           entity: others.length === 0 ? entityOf(first) : `${accepted.length} hosts`,
           details: accepted.map((row) => `${row.host}: ${nacSystemNames[row.system]}, ${row.quarantine_id}`).join('; '),
+          count: accepted.length,
+          objects: accepted.map((row) => ({ kind: 'host', id: row.agent_id, name: row.host })),
           severity: 4,
         })
       }
@@ -249,6 +252,11 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
             action: 'nac.quarantineAsked',
             entity: names.length === 1 ? (names[0] ?? '') : `${names.length} hosts`,
             details: `${nacSystemNames[system]}, ${wanted.hours === 0 ? 'no expiry' : `${wanted.hours} h`}: ${reason}; ${names.join(', ')}`,
+            count: names.length,
+            reason,
+            objects: hosts
+              .filter((host) => begun.has(host.agent_id))
+              .map((host) => ({ kind: 'host', id: host.agent_id, name: host.host })),
             severity: 4,
           })
         }

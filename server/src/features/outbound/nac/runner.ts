@@ -1,7 +1,6 @@
 import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
-import type { NewEvent } from '#features/system/events/index.ts'
 import type { SettingsApi } from '#features/system/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -56,7 +55,7 @@ interface Change {
   state: QuarantineState
   step?: readonly [QuarantineStepName, string]
   isOk?: boolean
-  event?: readonly [NewEvent['kind'], string]
+  event?: readonly ['quarantined' | 'quarantineCleared' | 'quarantineFailed', string]
   targets?: readonly string[]
   place?: string
   isMoved?: boolean
@@ -101,6 +100,7 @@ export const createRunner = (deps: RunnerDeps) => {
       await audit.write(tx, product, {
         action: `nac.${kind}`,
         entity: entityOf(row),
+        objects: [{ kind: 'host', id: row.agent_id, name: row.host }],
         details: `${row.system}: ${details}`,
         severity: 4,
         outcome: kind === 'quarantineFailed' ? 'failure' : 'success',

@@ -1,5 +1,5 @@
 import { type NacSystem, nacSystems } from '@portcullis/contract'
-import type { Audit } from '#features/system/audit/index.ts'
+import type { Audit, AuditEntry } from '#features/system/audit/index.ts'
 import type { NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -38,7 +38,7 @@ const us = { userName: 'system' }
 interface Outcomes {
   agents: Set<string>
   events: NewEvent[]
-  audits: { action: string; entity: string; details: string }[]
+  audits: AuditEntry[]
 }
 
 /**
@@ -115,6 +115,7 @@ export const createWatch = (deps: WatchDeps) => {
     outcomes.audits.push({
       action: state === 'wanted' ? 'nac.quarantineAsked' : `nac.quarantine${state === 'failed' ? 'Failed' : 'Waiting'}`,
       entity: entityOf(host),
+      objects: [{ kind: 'host', id: host.agent_id, name: host.host }],
       details: `${system}: ${reason}${doubt === null ? '' : ` ${doubt}`}`,
     })
     return state === 'wanted' ? macs.length : 0
@@ -139,7 +140,12 @@ export const createWatch = (deps: WatchDeps) => {
       const why = over.get(row.quarantine_id) ?? ''
       if ((await quarantines.end(tx, row, us, why)) === null) continue
       outcomes.agents.add(row.agent_id)
-      outcomes.audits.push({ action: 'nac.clearAsked', entity: entityOf(row), details: `${row.system}: ${why}` })
+      outcomes.audits.push({
+        action: 'nac.clearAsked',
+        entity: entityOf(row),
+        details: `${row.system}: ${why}`,
+        objects: [{ kind: 'host', id: row.agent_id, name: row.host }],
+      })
     }
   }
 

@@ -183,6 +183,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
         action: 'notification.channel.tested',
         entity: group.definition.groupName,
         details: channel,
+        variant: channel,
       }),
     )
     const steps =

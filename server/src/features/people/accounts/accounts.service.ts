@@ -29,6 +29,7 @@ import {
   noteInfluences,
   updateTitle,
 } from './accounts.approval.ts'
+import { changedFacts, differences } from './accounts.changes.ts'
 import { assertFreshForAccount } from './accounts.fresh.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
@@ -98,26 +99,6 @@ export const withPersonal = (
   phone: change.phone === undefined ? row.phone : change.phone,
   image: change.image === undefined ? row.image : (change.image ?? ''),
 })
-
-const shown: readonly (readonly [keyof AccountRow, string])[] = [
-  ['user_profile', 'userProfile'],
-  ['first_name', 'firstName'],
-  ['last_name', 'lastName'],
-  ['email', 'email'],
-  ['phone', 'phone'],
-  ['is_enabled', 'isEnabled'],
-  ['must_change_password', 'mustChangePassword'],
-]
-
-/** Lists the changed members for the audit trail. Empty if nothing changed. */
-export const differences = (before: AccountRow, after: AccountRow): string => {
-  const parts = shown
-    .filter(([key]) => before[key] !== after[key])
-    .map(([key, name]) => `${name}: ${JSON.stringify(before[key])} → ${JSON.stringify(after[key])}`)
-  if (before.image !== after.image) parts.push('image: changed')
-  if (before.password_hash !== after.password_hash) parts.push('password: changed')
-  return parts.join('; ')
-}
 
 /** Returns the event of an account that another person disabled, demoted or deleted. */
 const withdrawal = (actor: Actor, { user_name, user_profile }: AccountRow, what: string): NewEvent => ({
@@ -224,7 +205,12 @@ export const createAccountsService = (deps: AccountsDeps) => {
       ...(profile > before.user_profile ? [`lowered its profile to ${profileNames[profile]}`] : []),
     ]
     if (losses.length > 0) await events.append(tx, [withdrawal(actor, before, losses.join(' and '))])
-    await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
+    await audit.write(tx, actor, {
+      action: 'account.changed',
+      entity: next.user_name,
+      details,
+      facts: changedFacts(before, next),
+    })
     return { after: next }
   }
 

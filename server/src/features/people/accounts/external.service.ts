@@ -4,8 +4,8 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
+import { changedFacts, differences } from './accounts.changes.ts'
 import { assertUserName, nameKey } from './accounts.rules.ts'
-import { differences } from './accounts.service.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { ExternalStore } from './external.store.ts'
@@ -101,7 +101,12 @@ export const createExternalService = (deps: ExternalDeps) => {
       .join('; ')
     if (details === '') return after
     await credentials.announce(tx, [after.account_id])
-    await audit.write(tx, actorOf(person), { action: 'account.changed', entity: after.user_name, details })
+    await audit.write(tx, actorOf(person), {
+      action: 'account.changed',
+      entity: after.user_name,
+      details,
+      facts: changedFacts(before, after),
+    })
     return after
   }
 

@@ -223,7 +223,9 @@ export const createMfa = (deps: MfaDeps) => {
     await credentials.announce(tx, [accountId])
   }
 
-  const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
+  type Change = 'codesRenewed' | 'passkeyAdded' | 'passkeyRemoved' | 'reset' | 'totpAdded' | 'totpRemoved'
+
+  const note = (tx: Tx, actor: Actor, action: Change, account: Pick<AccountRow, 'user_name'>, details = '') =>
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
 
   /** Removes all factors of another account. If that needs a second approver, reports it and changes nothing. */

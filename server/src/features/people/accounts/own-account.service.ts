@@ -7,8 +7,9 @@ import { signedInSource } from '#platform/fair-queue.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import type { Passwords } from '#platform/passwords.ts'
+import { changedFacts, differences } from './accounts.changes.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
-import { differences, withPersonal } from './accounts.service.ts'
+import { withPersonal } from './accounts.service.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
 import type { CredentialsService } from './credentials.service.ts'
@@ -79,6 +80,7 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
           action: hash === null ? 'account.changed' : 'account.passwordChanged',
           entity: next.user_name,
           details,
+          facts: changedFacts(before, next),
         })
         return next
       })

@@ -106,8 +106,10 @@ export const createSigninService = (deps: SigninDeps) => {
   const anonymous = (ip: string): Actor => ({ ...systemActor('anonymous'), kind: 'session', profile: 30, ip })
 
   const recordOf = (subject: string, failures: number, again: boolean) => ({
-    action: 'session.refused',
+    action: 'session.refused' as const,
     entity: subject === unknownSubject ? 'an unknown account' : subject,
+    ...(subject === unknownSubject ? { objects: [] } : {}),
+    count: failures,
     details: again
       ? `${failures} failed sign-ins within 15 minutes.`
       : 'Failed sign-in. Further failures within 15 minutes are counted.',

@@ -78,7 +78,12 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     if (candidate.urls.length === 0) throw invalid('body.LDAP_URL', 'is required for the test')
     if (candidate.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is required for the test')
     await db.transaction((tx) =>
-      audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: candidate.urls.join(' ') }),
+      audit.write(tx, actor, {
+        action: 'config.tested',
+        entity: 'ldap',
+        variant: 'ldap',
+        details: candidate.urls.join(' '),
+      }),
     )
     await tests.enter()
     try {
@@ -93,7 +98,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     if (candidate.issuer === '') throw invalid('body.OIDC_ISSUER', 'is required for the test')
     if (candidate.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is required for the test')
     await db.transaction((tx) =>
-      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: candidate.issuer }),
+      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', variant: 'oidc', details: candidate.issuer }),
     )
     await tests.enter()
     try {

@@ -465,6 +465,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           action: 'change.approved',
           entity: request.title,
           details: `request ${id} of ${request.requested_by}`,
+          objects: [{ kind: 'account', name: request.requested_by }],
           severity: 4,
         })
         return { afterCommit, answer: mustExist(await store.one(tx, now, id), 'the request') }
@@ -490,6 +491,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           action: 'change.rejected',
           entity: request.title,
           details: `request ${id} of ${request.requested_by}`,
+          objects: [{ kind: 'account', name: request.requested_by }],
         })
         return mustExist(await store.one(tx, now, id), 'the request')
       }),

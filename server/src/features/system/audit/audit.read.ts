@@ -1,6 +1,15 @@
-import { type AuditRecord, severityNames } from '@portcullis/contract'
-import { sql } from '#platform/db/sql.ts'
-import { contains, likePattern, oneOf } from '#platform/list/columns.ts'
+import {
+  type AuditAction,
+  type AuditArea,
+  type AuditObjectKind,
+  type AuditRecord,
+  auditActionCodes,
+  auditActions,
+  auditAreas,
+  severityNames,
+} from '@portcullis/contract'
+import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
+import { type Column, contains, type Filter, fold, isTime, oneOf } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { requireSeverity } from '#platform/severity.ts'
 import { requireTime } from '#platform/time.ts'
@@ -9,15 +18,106 @@ import { requireTime } from '#platform/time.ts'
 const member = (key: keyof AuditRecord): string => `(r.record::json->>'${key}')`
 const severityName = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[r.severity + 1]`
 
-/** The trail as a list, for exports. Filters on members that are not columns read every record of the time range. */
+/** Returns the condition that a record has a term of the index. */
+const hasTerm = (term: string): SqlFragment => sql`i.terms @@ ${quotedTerm(term)}::text::tsquery`
+const quotedTerm = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+
+/** Our own codes contain no quotes. */
+const anyAction = (codes: readonly string[]): string =>
+  `i.terms @@ '${codes.map((code) => `''c:${code.toLowerCase()}''`).join(' | ')}'::tsquery`
+const codesOf = (area: AuditArea): AuditAction[] => auditActionCodes.filter((code) => auditActions[code].area === area)
+
+/** Filters by an object: its id or name, or words of its name. */
+const concerns =
+  (kind: AuditObjectKind): Filter =>
+  (_field, text) =>
+    sql`i.terms @@ (${quotedTerm(`i:${kind}:${fold(text).slice(0, 256)}`)}::text::tsquery || audit_query(${`n:${kind}:`}::text, ${text}::text))`
+
+/** The filters of the trail, over `audit_index i`. The index answers any combination of those on terms in one scan. */
+const indexFilters: Readonly<Record<string, Filter>> = {
+  person: (_field, text) => hasTerm(`a:${fold(text)}`),
+  area: oneOf(Object.fromEntries(auditAreas.map((area) => [area, anyAction(codesOf(area))]))),
+  actions: oneOf(Object.fromEntries(auditActionCodes.map((code) => [code, anyAction([code])]))),
+  host: concerns('host'),
+  device: concerns('device'),
+  rule: concerns('rule'),
+  account: concerns('account'),
+  time: isTime('i.created_at'),
+  outcome: oneOf({ success: 'not i.is_failure', failure: 'i.is_failure' }),
+  minimumSeverity: (field, text) => sql`i.severity <= ${requireSeverity(field, text)}::smallint`,
+}
+const hasWords = (text: string): SqlFragment => sql`i.terms @@ audit_query(''::text, ${text}::text)`
+
+const filterColumns = (of: (filter: Filter) => Filter): Record<string, Column> =>
+  Object.fromEntries(Object.entries(indexFilters).map(([name, filter]) => [name, { filter: of(filter) }]))
+
+const objectsOf = (limit: string): string => `(select coalesce(json_agg(json_build_object(
+    'kind', o.kind, 'id', o.id, 'name', o.name, 'exists', audit_object_exists(o.kind, o.id, o.name))), '[]')
+  from (select * from audit_objects(j.record) ${limit}) o)`
+
+const rowMember = (key: string): string => `coalesce(j.record->>'${key}', '')`
+const rowSelect = `r.audit_id as "auditTrailID", ${rowMember('creationTime')} as "creationTime", ${rowMember('userName')} as "userName",
+  ${rowMember('action')} as "action", r.severity as "severity", ${severityName} as "severityString", ${rowMember('entity')} as "entity",
+  ${rowMember('sourceIp')} as "sourceIp", ${rowMember('outcome')} as "outcome", ${rowMember('variant')} as "variant",
+  (j.record->>'count')::bigint as "count", (j.record->>'hosts')::bigint as "hosts", ${rowMember('reason')} as "reason"`
+
+/** The trail as people read it: filters by the index, newest first. */
+export const auditRowsList: ListSpec = {
+  name: 'audit-records',
+  from: 'audit_index i',
+  id: 'i.audit_id',
+  ties: ['i.audit_id'],
+  defaultSort: [{ key: 'creationTime', descending: true }],
+  search: hasWords,
+  total: sql`select h.n from ordered_head h where h.stream = 'audit'`,
+  columns: {
+    creationTime: { sort: 'i.created_at' },
+    auditTrailID: { sort: 'i.audit_id' },
+    ...filterColumns((filter) => filter),
+  },
+  rowJoins: 'join audit_records r on r.audit_id = ids.id cross join lateral audit_json(r.record) j(record)',
+  rowSelect: `${rowSelect}, ${objectsOf('limit 3')} as "objects"`,
+}
+
+/** Selects one record with everything that it states; `audit_records r` is its source. */
+export const auditDetail = (id: string): SqlFragment => sql`
+  select row_to_json(t)::text as row from (
+    select ${raw(rowSelect)}, ${raw(objectsOf(''))} as "objects", ${raw(rowMember('details'))} as "details",
+      coalesce(j.record->'facts', '[]') as "facts", ${raw(rowMember('credential'))} as "credential",
+      ${raw(rowMember('requestId'))} as "requestId", r.record as "record", encode(r.hash, 'hex') as "hash",
+      coalesce(encode(p.hash, 'hex'), repeat('0', 64)) as "previousHash",
+      (select json_build_object('number', c.number, 'auditTrailID', c.audit_id, 'time', c.line::json->>'time', 'keyId', c.line::json->>'keyId')
+        from audit_checkpoints c where c.audit_id >= r.audit_id order by c.audit_id limit 1) as "checkpoint"
+    from audit_records r
+      left join audit_records p on p.audit_id = r.audit_id - 1
+      cross join lateral audit_json(r.record) j(record)
+    where r.audit_id = ${id}::bigint) t`
+
+/** Selects the actors of the trail. Each step of the recursion reads one entry of the index on actors. */
+export const auditPeople: SqlFragment = sql`
+  with recursive p(actor) as (
+    (select i.actor from audit_index i order by i.actor limit 1)
+    union all
+    select (select i.actor from audit_index i where i.actor > p.actor order by i.actor limit 1) from p where p.actor is not null)
+  select p.actor from p where p.actor is not null limit 1000`
+
+/** Returns the condition over `audit_records r` of a condition over the index. */
+const inIndex = (condition: SqlFragment): SqlFragment =>
+  sql`r.audit_id in (select i.audit_id from audit_index i where ${condition})`
+
+/** The trail as a list, for exports. */
 export const auditList: ListSpec = {
   name: 'audit',
   from: 'audit_records r',
   id: 'r.audit_id',
   ties: ['r.audit_id'],
   defaultSort: [{ key: 'auditTrailID', descending: true }],
-  search: (needle) => sql`lower(r.record) like ${likePattern(needle)}::text`,
+  search: (needle) => inIndex(hasWords(needle)),
   columns: {
+    ...filterColumns((filter) => (field, text) => {
+      const condition = filter(field, text)
+      return inIndex('set' in condition ? condition.set : condition)
+    }),
     auditTrailID: { sort: 'r.audit_id' },
     creationTime: { sort: 'r.created_at' },
     userName: { sort: 'lower(r.actor)', filter: contains('lower(r.actor)') },

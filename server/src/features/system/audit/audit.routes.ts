@@ -1,10 +1,13 @@
-import { getAudits, getAuditTrails } from '@portcullis/contract'
+import { getAuditPeople, getAuditRecord, getAuditRecords, getAudits, getAuditTrails } from '@portcullis/contract'
+import { notFound } from '#platform/app-error.ts'
+import { JsonText } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { List } from '#platform/list/list.ts'
 import { requireSeverity } from '#platform/severity.ts'
 import { requireTime } from '#platform/time.ts'
 import type { AuditService } from './audit.service.ts'
 
-export const registerAuditRoutes = (app: HttpApp, audit: AuditService): void => {
+export const registerAuditRoutes = (app: HttpApp, audit: AuditService, list: List): void => {
   for (const operation of [getAudits, getAuditTrails])
     app.register(operation, async ({ query }) => ({
       data: await audit.read({
@@ -15,4 +18,14 @@ export const registerAuditRoutes = (app: HttpApp, audit: AuditService): void => 
         fromDate: query.FromDate === undefined ? null : requireTime('query.FromDate', query.FromDate).from,
       }),
     }))
+
+  app.register(getAuditRecords, ({ query }) => list.page(query))
+
+  app.register(getAuditRecord, async ({ params }) => {
+    const row = /^\d{1,15}$/.test(params.auditTrailID) ? await audit.one(params.auditTrailID) : undefined
+    if (row === undefined) throw notFound('The audit trail has no record with this number.')
+    return new JsonText(row)
+  })
+
+  app.register(getAuditPeople, async () => ({ data: await audit.people() }))
 }

@@ -1,14 +1,39 @@
-import { type AuditRecord, severityNames } from '@portcullis/contract'
+import {
+  type AuditAction,
+  type AuditFact,
+  type AuditObject,
+  type AuditRecord,
+  auditActions,
+  severityNames,
+} from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { zoneless } from '#platform/time.ts'
 import type { AuditSelection, AuditStore } from './audit.store.ts'
 
+/** An object of an entry. */
+export type AuditTarget = Pick<AuditObject, 'kind' | 'name'> & { id?: string }
+
+/** What an entry states for people, beside its text. */
+export interface AuditFacts {
+  /** The objects, at most 1,000. Absent: the entity, if the action has a kind of object. */
+  objects?: readonly AuditTarget[]
+  /** Number of objects, if the entry does not name all of them. */
+  count?: number
+  /** Number of hosts, if the objects are others. */
+  hosts?: number
+  /** Form of the action, for example the order of a command. */
+  variant?: string
+  reason?: string
+  /** What changed. */
+  facts?: readonly AuditFact[]
+}
+
 /** One entry of the audit trail. Never put a secret here; state that it changed. */
-export interface AuditEntry {
+export interface AuditEntry extends AuditFacts {
   /** `noun.verb`, past tense: `account.created`. */
-  action: string
+  action: AuditAction
   /** The object, as people name it. */
   entity: string
   /** Text and values. */
@@ -26,6 +51,43 @@ export interface Audit {
 
 type StoredRecord = Omit<AuditRecord, 'auditTrailID' | 'severityString'>
 
+const objectsMost = 1_000
+const factsMost = 200
+const nameMax = 256
+const valueMax = 2_048
+
+/** Bounds a text. The database accepts no NUL in JSON, and no half of a surrogate pair. */
+const bounded = (text: string, max: number): string => text.slice(0, max).replaceAll('\0', '\ufffd').toWellFormed()
+
+/** Returns the members for people. Empty ones are left out. */
+const factsOf = (actor: Actor, entry: AuditEntry) => {
+  const kind = (auditActions[entry.action] as { object?: AuditTarget['kind'] }).object
+  const objects = entry.objects ?? (kind === undefined ? [] : [{ kind, name: entry.entity }])
+  const { variant = '', reason = '', facts = [], count, hosts } = entry
+  return {
+    ...(variant === '' ? {} : { variant: bounded(variant, nameMax) }),
+    ...(count === undefined ? {} : { count }),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(reason === '' ? {} : { reason: bounded(reason, valueMax) }),
+    objects: objects.slice(0, objectsMost).map(({ kind, id, name }) => ({
+      kind,
+      ...(id === undefined || id === '' ? {} : { id: bounded(id, nameMax) }),
+      name: bounded(name, nameMax),
+    })),
+    ...(facts.length === 0
+      ? {}
+      : {
+          facts: facts.slice(0, factsMost).map(({ name, before, after }) => ({
+            name: bounded(name, nameMax),
+            before: bounded(before, valueMax),
+            after: bounded(after, valueMax),
+          })),
+        }),
+    credential: actor.kind,
+    ...(actor.requestId === undefined ? {} : { requestId: actor.requestId }),
+  }
+}
+
 export type AuditService = ReturnType<typeof createAuditService>
 
 export const createAuditService = ({ store, clock }: { store: AuditStore; clock: Clock }) => ({
@@ -36,9 +98,8 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       userName: actor.kind === 'system' ? 'system' : actor.userName,
       action: entry.action,
       severity: entry.severity ?? 5,
-      // A cut inside a surrogate pair would make the record invalid text for the database.
-      entity: entry.entity.slice(0, 512).toWellFormed(),
-      details: (entry.details ?? '').slice(0, 8192).toWellFormed(),
+      entity: bounded(entry.entity, 512),
+      details: bounded(entry.details ?? '', 8192),
       sourceIp: actor.ip,
       outcome: entry.outcome ?? 'success',
     }
@@ -47,9 +108,12 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       actor: record.userName,
       action: record.action,
       severity: record.severity,
-      record: JSON.stringify(record),
+      record: JSON.stringify({ ...record, ...factsOf(actor, entry) }),
     })
   },
+
+  one: store.one,
+  people: store.people,
 
   read: async (selection: AuditSelection): Promise<AuditRecord[]> =>
     (await store.select(selection)).map((row) => {

@@ -1,6 +1,7 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { appendChained } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
+import { auditDetail, auditPeople } from './audit.read.ts'
 
 export type AuditStore = ReturnType<typeof createAuditStore>
 
@@ -33,6 +34,11 @@ export const createAuditStore = (db: Queryable) => ({
       insert into audit_records (audit_id, created_at, actor, action, severity, record, hash)
       select next.n, ${row.createdAt}, ${row.actor}, ${row.action}, ${row.severity}::smallint, ${row.record}, next.hash from next`,
     ),
+
+  /** Returns a record with everything that it states, as JSON text. */
+  one: async (id: string): Promise<string | undefined> => (await db.query<{ row: string }>(auditDetail(id)))[0]?.row,
+
+  people: async (): Promise<string[]> => (await db.query<{ actor: string }>(auditPeople)).map(({ actor }) => actor),
 
   /** Returns the oldest matching rows from a start, otherwise the newest. Newest first in both cases. */
   select: (selection: AuditSelection): Promise<AuditRow[]> => {

@@ -2,8 +2,10 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
 import type { Log } from '#platform/log.ts'
 import type { Secret } from '#platform/secret.ts'
+import { auditRowsList } from './audit.read.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
 import { type Audit, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
@@ -14,7 +16,7 @@ import { createCheckpointSink } from './checkpoints.sink.ts'
 import { createCheckpointsStore } from './checkpoints.store.ts'
 
 export { auditList } from './audit.read.ts'
-export type { Audit } from './audit.service.ts'
+export type { Audit, AuditEntry, AuditFacts, AuditTarget } from './audit.service.ts'
 export { formerKeysFile, publicKeysOf, TrailFault } from './checkpoints.anchor.ts'
 export { checkpointFiles } from './checkpoints.sink.ts'
 export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'
@@ -22,9 +24,9 @@ export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.s
 /** Creates the audit writer of commands that run on the server, without HTTP. */
 export const auditWriter = (db: Db, clock: Clock): Audit => createAuditService({ store: createAuditStore(db), clock })
 
-export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): Audit => {
-  const service = createAuditService({ store: createAuditStore(db), clock })
-  registerAuditRoutes(app, service)
+export const auditFeature = (app: HttpApp, deps: { db: Db; exportDb: Db; clock: Clock }): Audit => {
+  const service = createAuditService({ store: createAuditStore(deps.db), clock: deps.clock })
+  registerAuditRoutes(app, service, createList(auditRowsList, deps))
   return service
 }
 

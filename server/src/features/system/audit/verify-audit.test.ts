@@ -39,7 +39,7 @@ beforeAll(async () => {
     const entity = `${hostileTexts[i % hostileTexts.length]} ${i}`
     const details = (hostileTexts[(i * 7) % hostileTexts.length] as string).repeat(i % 9)
     await t.db.transaction((tx) =>
-      audit.write(tx, systemActor('system'), { action: 'test.made', entity, details, severity: i % 8 }),
+      audit.write(tx, systemActor('system'), { action: 'config.tested', entity, details, severity: i % 8 }),
     )
     if (i % 20 !== 19) continue
     t.clock.advance(60_000)
@@ -157,7 +157,7 @@ describe('verify-audit', () => {
 
   it('names the first broken record and exits with 1', async () => {
     const lines = files.trail.toString().split('\n')
-    writeFileSync(at('edited'), lines.with(99, (lines[99] as string).replace('test.made', 'test.mode')).join('\n'))
+    writeFileSync(at('edited'), lines.with(99, (lines[99] as string).replace('config.tested', 'test.mode')).join('\n'))
     const { code, out } = await run(['--file', at('edited'), ...given, '--json'])
     expect([code, JSON.parse(out)]).toEqual([
       1,

@@ -23,6 +23,7 @@ import { exactly, isSameChange, type SignInChange } from './settings.approval.ts
 import { wholeFaults } from './settings.checks.ts'
 import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
 import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
+import { recordOf } from './settings.record.ts'
 import { faultOf } from './settings.rules.ts'
 import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 
@@ -222,7 +223,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
     changes: readonly ConfigChange[],
-    action: string,
+    action: 'config.changed' | 'config.rolledBack',
   ): Promise<number> {
     if (changes.length === 0) return last
     if (changes.some(({ name }) => needsFresh(name, textOf(before, name), textOf(after, name))))
@@ -232,14 +233,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
     for (const group of signInGroups)
       if (changes.some(({ name }) => groupOfItem(name) === group)) await signIn().changed(tx, group)
-    await audit.write(tx, actor, {
-      action,
-      entity: `configuration ${version}`,
-      details: changes
-        .map(({ name, from, to }) => `${name}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`)
-        .join('; '),
-      severity: 4,
-    })
+    await audit.write(tx, actor, recordOf(action, version, changes, itemOf))
     return version
   }
 

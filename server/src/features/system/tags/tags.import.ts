@@ -169,6 +169,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
         await audit.write(tx, actor, {
           action: 'tags.imported',
           entity: 'tags',
+          count: lines.length - missing.length,
           details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
       seen.push(missing)

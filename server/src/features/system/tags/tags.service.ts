@@ -7,6 +7,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { TagGate } from './ports.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
+import { tagging, tagsOnly } from './tags.record.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Maximum pairs of tag and element in one call, to stay well within the time limit of a statement. */
@@ -134,12 +135,24 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     const tagIds = tags.map((tag) => tag.tag_id)
     const tagged = found === null ? 0 : await store.tag(entity, found.elements, tagIds)
     if (created.length > 0)
-      await audit.write(tx, actor, { action: 'tags.created', entity: 'tags', details: listed(created) })
+      await audit.write(tx, actor, {
+        action: 'tags.created',
+        entity: 'tags',
+        details: listed(created),
+        ...tagsOnly(created),
+      })
     if (tagged > 0)
       await audit.write(tx, actor, {
         action: 'tags.added',
         entity: `${found?.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
         details: `${listed(tags.map((tag) => tag.name))} on ${listed(found?.accepted ?? [])}${because(reason)}`,
+        ...(await tagging(
+          store,
+          entity,
+          tags.map((tag) => tag.name),
+          found?.elements ?? [],
+          reason,
+        )),
       })
     return {
       accepted: found?.accepted ?? tags.map((tag) => tag.name),
@@ -175,6 +188,8 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
           action: 'tags.deleted',
           entity: 'tags',
           details: `${listed(deleted)}${because(reason)}`,
+          ...tagsOnly(deleted),
+          ...asReason(reason),
         })
       return { accepted: deleted, notFound: unknown, deleted }
     }
@@ -192,6 +207,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
         action: 'tags.removed',
         entity: `${found.accepted.length} ${entity === 'Agent' ? 'agents' : 'peripherals'}`,
         details: `${listed(tagNames)} from ${listed(found.accepted)}${because(reason)}`,
+        ...(await tagging(store, entity, tagNames, found.elements, reason)),
       })
     return { accepted: found.accepted, notFound: [...found.notFound, ...unknown], deleted: [] }
   }
@@ -260,6 +276,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
           action: 'tags.set',
           entity: `${order.agents.length} agents`,
           details: `${details}${because(order.reason)}`,
+          ...(await tagging(createTagsStore(tx), 'Agent', [], order.agents, order.reason)),
         })
         return
       }

@@ -63,6 +63,11 @@ export const createTagsStore = (db: Queryable) => ({
           where (p.agent_id, p.device_id) in (select e.agent_id, e.device_id from ${elementsOf(elements)} e(agent_id, device_id))
           order by p.agent_id, p.device_id for key share`),
 
+  /** Returns the names of hosts, for the audit trail. */
+  hostNames: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string }[]> =>
+    db.query(sql`
+      select a.agent_id, a.host from agents a where a.agent_id = any(${agentIds.slice(0, 1_000)}::uuid[]) order by a.host, a.agent_id`),
+
   ofAgents: (agentIds: readonly string[]): Promise<{ agent_id: string; name: string; folded: string }[]> =>
     db.query(sql`
       select x.agent_id, t.name, t.folded from agent_tags x join tags t on t.tag_id = x.tag_id

@@ -1,0 +1,55 @@
+import { type AuditFact, profileNames } from '@portcullis/contract'
+import type { AccountRow } from './accounts.store.ts'
+
+const shown: readonly (readonly [keyof AccountRow, string])[] = [
+  ['user_profile', 'userProfile'],
+  ['first_name', 'firstName'],
+  ['last_name', 'lastName'],
+  ['email', 'email'],
+  ['phone', 'phone'],
+  ['is_enabled', 'isEnabled'],
+  ['must_change_password', 'mustChangePassword'],
+]
+
+const labels: Readonly<Partial<Record<keyof AccountRow, string>>> = {
+  user_profile: 'Profile',
+  first_name: 'First name',
+  last_name: 'Last name',
+  email: 'Email',
+  phone: 'Phone',
+  is_enabled: 'Enabled',
+  must_change_password: 'Must change password',
+}
+
+/** Returns the value of a member as a person reads it. */
+const valueText = (key: keyof AccountRow, value: unknown): string =>
+  key === 'user_profile'
+    ? profileNames[value as keyof typeof profileNames]
+    : typeof value === 'boolean'
+      ? value
+        ? 'yes'
+        : 'no'
+      : String(value ?? '')
+
+/** Returns what changed, for people. */
+export const changedFacts = (before: AccountRow, after: AccountRow): AuditFact[] => [
+  ...shown
+    .filter(([key]) => before[key] !== after[key])
+    .map(([key, name]) => ({
+      name: labels[key] ?? name,
+      before: valueText(key, before[key]),
+      after: valueText(key, after[key]),
+    })),
+  ...(before.image === after.image ? [] : [{ name: 'Picture', before: '', after: 'changed' }]),
+  ...(before.password_hash === after.password_hash ? [] : [{ name: 'Password', before: '', after: 'changed' }]),
+]
+
+/** Lists the changed members for the audit trail. Empty if nothing changed. */
+export const differences = (before: AccountRow, after: AccountRow): string => {
+  const parts = shown
+    .filter(([key]) => before[key] !== after[key])
+    .map(([key, name]) => `${name}: ${JSON.stringify(before[key])} → ${JSON.stringify(after[key])}`)
+  if (before.image !== after.image) parts.push('image: changed')
+  if (before.password_hash !== after.password_hash) parts.push('password: changed')
+  return parts.join('; ')
+}
