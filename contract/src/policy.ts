@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { policyKinds } from './agent-protocol.ts'
-import { booleanFilter, enumFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
+import { enumFilter, tagsFilter, textFilter } from './filters.ts'
 import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 import { Prediction } from './prediction.ts'
@@ -324,93 +324,6 @@ export const previewPolicy = operation({
   }),
 })
 
-/** One version of the policy with its changes. */
-export const PolicyVersion = closed({
-  version: Type.Integer({ minimum: 1 }),
-  createdAt: utcTime('Time from which this version applies.'),
-  createdBy: Type.String(),
-  summary: Type.String({ description: 'The change as text.' }),
-  changes: Type.Array(
-    closed({
-      before: nullable(PolicyRuleResource, { description: '`null`: the rule was added.' }),
-      after: nullable(PolicyRuleResource, { description: '`null`: the rule was deleted.' }),
-    }),
-    { description: 'At most 100 changes. `changesTotal` counts all.' },
-  ),
-  changesTotal: Type.Integer(),
-})
-export type PolicyVersion = Static<typeof PolicyVersion>
-
-export const policyHistory = operation({
-  id: 'policyHistory',
-  method: 'GET',
-  path: '/prime/webui/policy/history',
-  tag: 'Policy',
-  summary: 'Lists versions of the policy, newest first',
-  permission: 'fleet:read',
-  query: closed({
-    PageNumber: listQuery.PageNumber,
-    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
-  }),
-  response: page(PolicyVersion),
-})
-
-/** The result of restoring or undoing a version. */
-const PolicyReturn = closed({
-  version: Type.Integer({ description: 'Version of the policy after this call.' }),
-  added: Type.Integer(),
-  changed: Type.Integer(),
-  deleted: Type.Integer(),
-  jobId: nullable(Type.String()),
-  worksAgain: nullable(WorksAgain, {
-    description: 'With `dryRun`: blocked devices that would work again. Otherwise `null`.',
-  }),
-  newlyAllowed: newlyAllowed(
-    'With `dryRun`: number of hosts on which the change newly allows devices, even if none has been seen.',
-  ),
-  prediction: Type.Optional(Prediction),
-})
-
-export const restorePolicy = operation({
-  ...common,
-  id: 'restorePolicy',
-  method: 'POST',
-  path: '/prime/webui/policy/restore',
-  summary: 'Restores the rules of an earlier version',
-  description:
-    'To undo a single change, use `undoPolicyVersion`. With `dryRun`, the response shows the result and nothing is changed.',
-  body: closed({
-    version: Type.Integer({
-      minimum: 0,
-      maximum: 2_147_483_647,
-      description: 'Version to restore. 0: no rules.',
-    }),
-    dryRun: Type.Optional(Type.Boolean({ default: false })),
-    reason: reasonGiven,
-  }),
-  errors: ['not_found'],
-  response: PolicyReturn,
-})
-
-export const undoPolicyVersion = operation({
-  ...common,
-  id: 'undoPolicyVersion',
-  method: 'POST',
-  path: '/prime/webui/policy/history/{version}/undo',
-  summary: 'Undoes the changes of one version',
-  description:
-    'Restores the rules that this version changed, as a new version. All other changes are kept. If one of these rules has changed since, the server returns 409 and changes nothing. An undo that newly allows devices on more hosts than the limit needs a second approver. With `dryRun`, the response shows the result and nothing is changed.',
-  params: closed({
-    version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Version to undo.' }),
-  }),
-  body: closed({
-    dryRun: Type.Optional(Type.Boolean({ default: false })),
-    reason: reasonGiven,
-  }),
-  errors: ['not_found', 'conflict'],
-  response: PolicyReturn,
-})
-
 export const PolicySettings = closed({
   twoPersonHosts: nullable(
     Type.Integer({
@@ -493,75 +406,4 @@ export const policyActivity = operation({
       }),
     ),
   }),
-})
-
-// --- Approvals --------------------------------------------------------------------------------------------------------
-
-/** Filters of devices that are waiting for an approval. */
-export const approvalFilters = {
-  vendor: vendorFilter('Vendor'),
-  vid: textFilter('vid'),
-  pid: textFilter('pid'),
-  hostIdentifier: textFilter('hostIdentifier'),
-  hashtags: tagsFilter('tags of the host'),
-  isKnownAttackTool: booleanFilter('isKnownAttackTool'),
-}
-
-export const policyApprovals = operation({
-  id: 'policyApprovals',
-  method: 'GET',
-  path: '/prime/webui/policy/approvals',
-  tag: 'Policy',
-  summary: 'Lists devices that wait for approval, by model',
-  description:
-    'Lists devices on armed hosts that match no rule and are attached or were seen in the last seven days. Attack tools come first, then models with a blocked device, then the models on the most hosts.',
-  permission: 'fleet:read',
-  query: closed({
-    GlobalSearch: listQuery.GlobalSearch,
-    ...approvalFilters,
-    DevicesPerModel: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000,
-        default: 20,
-        description: 'Maximum number of devices listed per model.',
-      }),
-    ),
-    PageNumber: listQuery.PageNumber,
-    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
-  }),
-  response: page(
-    closed({
-      vid: Type.String(),
-      pid: Type.String(),
-      guiVid: Type.String(),
-      guiPid: Type.String(),
-      devIcon: Type.Integer(),
-      devIconDescription: Type.String(),
-      isKnownAttackTool: Type.Boolean(),
-      isVulnerablePeripheral: Type.Boolean(),
-      agentsCount: Type.Integer(),
-      peripheralsCount: Type.Integer(),
-      blockedCount: Type.Integer({
-        description:
-          'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
-      }),
-      firstSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
-      lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
-      devices: Type.Array(
-        closed({
-          uuid: Type.String(),
-          hostIdentifier: Type.String(),
-          deviceID: Type.String(),
-          serialNumber: Type.String(),
-          present: Type.Boolean(),
-          isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
-          caseNumber: Type.String(),
-          hashtags: Type.String({ description: 'Tags of the host.' }),
-          lastSeen: Type.String(),
-        }),
-        { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
-      ),
-    }),
-  ),
 })

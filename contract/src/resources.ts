@@ -2,14 +2,8 @@
 import type { TSchema } from 'typebox'
 import { AccountView } from './accounts.ts'
 import { AccountChange, MyAccountUpdate, NewAccount } from './admin.ts'
-import {
-  activateWorker,
-  addConnections,
-  connectionDetailsStatus,
-  registerConnections,
-  updateConnection,
-  WorkerPollerDetails,
-} from './agentless.ts'
+import { addConnections, connectionDetailsStatus, registerConnections, updateConnection } from './agentless.ts'
+import { activateWorker, WorkerPollerDetails } from './agentless-worker.ts'
 import { AgentsPage } from './agents.ts'
 import { agentsConfiguration } from './commands.ts'
 import { errorTotal } from './insights.ts'
