@@ -11,6 +11,9 @@ afterAll(() => {
   for (const peer of peers) peer.close()
 })
 
+/** Long enough for a loaded machine. Only polls that must fail by time have shorter limits. */
+const patient: Poll['limits'] = { connectMs: 60_000, totalMs: 60_000, outputBytes: 100_000 }
+
 const poll = (id: string, change: Partial<Poll>): Poll => ({
   id,
   fence: 1,
@@ -23,7 +26,7 @@ const poll = (id: string, change: Partial<Poll>): Poll => ({
   privateKey: null,
   passphrase: null,
   hostKeyFingerprint: knownKeys.get(change.port ?? 22) ?? null,
-  limits: { connectMs: 500, totalMs: 1_000, outputBytes: 100_000 },
+  limits: patient,
   ...change,
 })
 
@@ -80,8 +83,8 @@ describe('a worker', () => {
     const resets = await startPeer((socket) => socket.resetAndDestroy())
     peers.push(good, floods, nonsense, slow, silent.server, resets.server)
     const bad: [string, Partial<Poll>, PollResult['failure']][] = [
-      ['hangs', { port: silent.port }, 'connect-timeout'],
-      ['never answers', { port: slow.port, host: '127.0.0.2' }, 'read-timeout'],
+      ['hangs', { port: silent.port, limits: { ...patient, connectMs: 300 } }, 'connect-timeout'],
+      ['never answers', { port: slow.port, host: '127.0.0.2', limits: { ...patient, totalMs: 500 } }, 'read-timeout'],
       ['floods', { port: floods.port }, 'output-too-large'],
       ['resets', { port: resets.port }, 'connection-lost'],
       ['sends nonsense', { port: nonsense.port }, 'not-understood'],

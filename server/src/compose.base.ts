@@ -23,6 +23,7 @@ import type { Config } from '#platform/config.ts'
 import { createBus } from '#platform/db/bus.ts'
 import { createDb } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { type Patience, usualPatience } from '#platform/db/patience.ts'
 import { poolLimits } from '#platform/db/pool-limits.ts'
 import { createDestinations } from '#platform/destinations.ts'
 import { createEnvelope } from '#platform/envelope.ts'
@@ -73,6 +74,8 @@ export interface ComposeOptions {
   /** Validates every answer against the contract; on in all tests. */
   validateResponses: boolean
   passwordCost?: PasswordCost
+  /** Default: `usualPatience`. */
+  patience?: Patience
 }
 
 /** The features above it that the base calls. */
@@ -90,17 +93,40 @@ export type Base = Awaited<ReturnType<typeof composeBase>>
  * accounts.
  */
 export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }: Upwards) => {
-  const { config, connection, keys, clock, log, reach } = options
-  const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
+  const { config, connection, keys, clock, log, reach, patience = usualPatience } = options
+  const connectTimeoutMs = patience.connectMs
+  const migrationDb = createDb({
+    connection,
+    max: 1,
+    name: 'migrate',
+    log,
+    statementTimeoutMs: 0,
+    connectTimeoutMs,
+  })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
   const schemaVersion = await assertNotHalfRestored(migrationDb)
     .then(() => migrate(migrationDb, migrations))
     .finally(() => migrationDb.close())
 
   const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
-  // No request waits for longer than five seconds, whatever the database does.
-  const db = createDb({ connection, max: poolLimits.serve, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
-  const exportDb = createDb({ connection, max: poolLimits.export, name: 'export', log, statementTimeoutMs: 0, tracer })
+  const db = createDb({
+    connection,
+    max: poolLimits.serve,
+    name: 'serve',
+    log,
+    statementTimeoutMs: patience.statementMs,
+    connectTimeoutMs,
+    tracer,
+  })
+  const exportDb = createDb({
+    connection,
+    max: poolLimits.export,
+    name: 'export',
+    log,
+    statementTimeoutMs: 0,
+    connectTimeoutMs,
+    tracer,
+  })
   const bus = createBus({ connection, log })
   const metrics = createMetrics()
   for (const what of ['exported', 'dropped'] as const)
@@ -252,6 +278,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     lists,
     bus,
     metrics,
+    patience,
     tracer,
     live,
     audit,

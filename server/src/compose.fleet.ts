@@ -20,7 +20,7 @@ export type Fleet = Awaited<ReturnType<typeof composeFleet>>
 export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const { config, keys, clock, log, reach } = options
   const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
-  const { settings, thresholds, jobs, approvals } = base
+  const { settings, thresholds, jobs, approvals, patience } = base
   const agents = agentsFeature(app, {
     ...lists,
     keys,
@@ -143,6 +143,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     tracer,
     intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
     metrics,
+    maxWaitMs: patience.batchMs,
   })
   ingest.register(app)
   registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })

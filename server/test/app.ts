@@ -12,7 +12,7 @@ import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import type { TracingConfig } from '#platform/tracing/index.ts'
 import { compose } from '../src/compose.ts'
-import { createFakeClock, templateDatabase } from './database.ts'
+import { createFakeClock, longPatience, templateDatabase } from './database.ts'
 
 export { createFakeClock }
 
@@ -31,7 +31,7 @@ export interface TestAppOptions {
   keys?: Keys
   /** Key folder of another test app, for a second replica. */
   keyDir?: string
-  /** Address of a database proxy that can fail (`createDatabaseProxy`). */
+  /** Address of a database proxy that can fail (`createDatabaseProxy`). The server then waits as long as usual. */
   through?: { host: string; port: number }
   consoleDir?: string
   /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
@@ -55,7 +55,14 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const connection = inject('postgres')
   const database = options.database ?? `t_${randomBytes(6).toString('hex')}`
   const log = createLog(options.logLevel ?? 'silent')
-  const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
+  const admin = createDb({
+    connection,
+    max: 1,
+    name: 'clone',
+    log,
+    statementTimeoutMs: 0,
+    connectTimeoutMs: longPatience.connectMs,
+  })
   if (options.database === undefined)
     await admin.withClient((client) =>
       client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase} STRATEGY file_copy`),
@@ -88,6 +95,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     consoleDir: options.consoleDir ?? keyDir,
     validateResponses: true,
     passwordCost: cheapPasswords,
+    ...(options.through === undefined ? { patience: longPatience } : {}),
   })
   await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
   const address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null

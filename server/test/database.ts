@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { createDb } from '#platform/db/db.ts'
+import type { Patience } from '#platform/db/patience.ts'
 import { createLog } from '#platform/log.ts'
 
 export const templateDatabase = 'portcullis_template'
@@ -16,6 +17,9 @@ export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
   }
 }
 
+/** A loaded machine responds late, and the usual limits would test the machine. */
+export const longPatience: Patience = { connectMs: 60_000, statementMs: 60_000, batchMs: 60_000 }
+
 /**
  * Clones the migrated template database, for stores and services without the HTTP application. `template` selects
  * another template, such as the empty `template0`.
@@ -24,7 +28,14 @@ export const cloneDatabase = async (template = templateDatabase) => {
   const connection = inject('postgres')
   const database = `t_${randomBytes(6).toString('hex')}`
   const log = createLog('silent')
-  const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
+  const admin = createDb({
+    connection,
+    max: 1,
+    name: 'clone',
+    log,
+    statementTimeoutMs: 0,
+    connectTimeoutMs: longPatience.connectMs,
+  })
   await admin.withClient((client) =>
     client.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY file_copy`),
   )
@@ -33,7 +44,8 @@ export const cloneDatabase = async (template = templateDatabase) => {
     max: 8,
     name: 'test',
     log,
-    statementTimeoutMs: 15_000,
+    statementTimeoutMs: longPatience.statementMs,
+    connectTimeoutMs: longPatience.connectMs,
   })
   return {
     db,

@@ -15,7 +15,14 @@ declare module 'vitest' {
 export default async function setup(project: TestProject) {
   const postgres = await startTestPostgres()
   const log = createLog('silent')
-  const admin = createDb({ connection: postgres.connection, max: 1, name: 'setup', log, statementTimeoutMs: 0 })
+  const admin = createDb({
+    connection: postgres.connection,
+    max: 1,
+    name: 'setup',
+    log,
+    statementTimeoutMs: 0,
+    connectTimeoutMs: 60_000,
+  })
   await admin.withClient((client) => client.query(`CREATE DATABASE ${templateDatabase}`))
   await admin.close()
   const template = createDb({

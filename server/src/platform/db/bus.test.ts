@@ -4,7 +4,7 @@ import { cloneDatabase } from '#test/database.ts'
 import { type BusMessage, createBus } from './bus.ts'
 import { sql } from './sql.ts'
 
-const until = async (isSo: () => boolean | Promise<boolean>, limitMs = 5_000): Promise<void> => {
+const until = async (isSo: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> => {
   const startedAt = performance.now()
   while (!(await isSo())) {
     if (performance.now() - startedAt > limitMs) throw new Error(`not within ${limitMs} ms`)
@@ -25,7 +25,7 @@ describe('messages between replicas', () => {
 
   it('arrive everywhere when the transaction commits, and only then', async () => {
     const [one, two] = [open(), open()]
-    await Promise.all([one.ready(4_000), two.ready(4_000)])
+    await Promise.all([one.ready(20_000), two.ready(20_000)])
     const heard: BusMessage[] = []
     one.on('fleet', (message) => heard.push(message))
     two.on('fleet', (message) => heard.push(message))
@@ -50,7 +50,7 @@ describe('messages between replicas', () => {
 
   it('report a gap after a lost connection, which reconnects by itself', async () => {
     const bus = open()
-    await bus.ready(4_000)
+    await bus.ready(20_000)
     await until(() => bus.isLive())
     let gaps = 0
     bus.onGap(() => gaps++)
@@ -70,7 +70,7 @@ describe('messages between replicas', () => {
 
   it('continue after a handler that throws', async () => {
     const bus = open()
-    await bus.ready(4_000)
+    await bus.ready(20_000)
     let heard = 0
     bus.on('bad', () => {
       throw new Error('a defect')

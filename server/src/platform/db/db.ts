@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../tracing/index.ts'
+import { usualPatience } from './patience.ts'
 import { compile, type SqlFragment } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
 
@@ -80,17 +81,27 @@ export interface DbOptions {
   log: Log
   /** Timeout of a statement in milliseconds; 0: none (exports). */
   statementTimeoutMs: number
+  /** Longest wait for a connection of the pool in milliseconds. */
+  connectTimeoutMs?: number
   /** Traces statements that are part of a trace. */
   tracer?: Pick<Tracer, 'statement'>
 }
 
-export const createDb = ({ connection, max, name, log, statementTimeoutMs, tracer }: DbOptions): Db => {
+export const createDb = ({
+  connection,
+  max,
+  name,
+  log,
+  statementTimeoutMs,
+  connectTimeoutMs = usualPatience.connectMs,
+  tracer,
+}: DbOptions): Db => {
   const statement = tracer?.statement ?? null
   const pool = new pg.Pool({
     ...connection,
     max,
     application_name: `portcullis ${name}`,
-    connectionTimeoutMillis: 4_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 60_000,
     ...(statementTimeoutMs > 0
       ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }

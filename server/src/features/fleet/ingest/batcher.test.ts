@@ -5,6 +5,7 @@ it('refuses the items that waited behind a hanging batch, and runs newer ones', 
   let now = 0
   const runs: { items: string[]; end(error: Error | null): void }[] = []
   const batcher = createBatcher<string, string>({
+    maxWaitMs: 4_500,
     now: () => now,
     size: 10,
     delayMs: 0,
@@ -42,6 +43,7 @@ it('refuses items that wait too long, in a run and behind it, and lets the run c
   try {
     let end: (items: string[]) => void = () => {}
     const batcher = createBatcher<string, string>({
+      maxWaitMs: 4_500,
       now: () => Date.now(),
       size: 1,
       delayMs: 0,
@@ -89,6 +91,7 @@ it('accepts items up to its capacity, refuses the next one, and accepts more whe
   let end: (items: string[]) => void = () => {}
   const runs: string[][] = []
   const batcher = createBatcher<string, string>({
+    maxWaitMs: 4_500,
     now: () => 0,
     size: 2,
     delayMs: 0,
@@ -131,6 +134,7 @@ it('accepts items up to its capacity, refuses the next one, and accepts more whe
 
 const batcherOf = (run: (items: string[]) => Promise<string[]>) =>
   createBatcher<string, string>({
+    maxWaitMs: 4_500,
     now: () => 0,
     size: 10,
     delayMs: 0,

@@ -8,6 +8,11 @@ interface Waiting<In, Out> {
 export interface BatcherOptions<In, Out> {
   /** Monotonic time in milliseconds. */
   now(): number
+  /**
+   * Items that wait longer than this are refused while their run continues. If the run stores them, the repeated
+   * check-in is acknowledged.
+   */
+  maxWaitMs: number
   /** Maximum number of items per batch. */
   size: number
   /** Milliseconds that the first item waits for others. */
@@ -32,11 +37,6 @@ export interface BatcherOptions<In, Out> {
  * may wait for more than 5 s.
  */
 const patienceMs = 400
-/**
- * A run may wait first for a connection and then for a statement; 5.9 s were measured. Items that wait for longer than
- * this are refused while their run continues. If the run stores them, the repeated check-in is acknowledged.
- */
-const maxWaitMs = 4_500
 const sweepMs = 250
 
 /**
@@ -108,7 +108,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
 
   function sweep(): void {
     isSweeping = false
-    const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > maxWaitMs
+    const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > options.maxWaitMs
     const late = [...batches].flatMap((batch) => batch.filter(isLate))
     // Items are in order of arrival, so usually none is late.
     const [oldest] = waiting

@@ -38,9 +38,9 @@ const remove = async (...ids: string[]) => {
   expect([answer.statusCode, answer.json().accepted]).toEqual([200, ids])
 }
 const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 5_000
+  const deadline = performance.now() + 20_000
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within 5 s: ${what}`)
+    if (performance.now() > deadline) throw new Error(`not within 20 s: ${what}`)
     await pause(10)
   }
 }

@@ -19,6 +19,8 @@ export interface CheckInsDeps {
   log: Log
   tracer: Pick<Tracer, 'work'>
   counted(checkIns: number): void
+  /** Longest wait for a batch, in milliseconds. */
+  maxWaitMs: number
 }
 
 const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
@@ -64,6 +66,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
   const common = {
     key: (item: { agentId: string }) => item.agentId,
     now: () => performance.now(),
+    maxWaitMs: deps.maxWaitMs,
     overflow: unavailable,
     isConflict,
     isHopeless: isUnavailable,

@@ -28,6 +28,8 @@ export interface IngestDeps extends ReportsDeps {
   agents: AgentsApi
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
+  /** Longest wait of a check-in for its batch, in milliseconds. */
+  maxWaitMs: number
   tracer: Pick<Tracer, 'work'>
   metrics: Pick<Metrics, 'counter' | 'histogram'>
 }
@@ -52,6 +54,7 @@ export const createIngest = (deps: IngestDeps) => {
     commandsFor: deps.commands.deliver,
     log,
     tracer: deps.tracer,
+    maxWaitMs: deps.maxWaitMs,
     counted: (n) => {
       count.inc({}, n)
       rate.add(n)

@@ -99,7 +99,7 @@ describe('a rogue agent', () => {
     )
     expect((await agent.post(agent.body())).status).toBe(429)
     for (const socket of open) socket.destroy()
-    const deadline = performance.now() + 5_000
+    const deadline = performance.now() + 20_000
     let status = 429
     while (status === 429 && performance.now() < deadline) status = (await agent.post(agent.body())).status
     expect(status).toBe(200)
@@ -122,7 +122,7 @@ describe('an agent that asks for its policy on hundreds of connections', () => {
       expect((await first).retryAfter).toBeGreaterThan(0)
       expect((await ask(other)).status).toBe(200)
     })
-    const deadline = performance.now() + 5_000
+    const deadline = performance.now() + 20_000
     let status = 429
     while (status === 429 && performance.now() < deadline) status = (await ask(rogue)).status
     expect(status).toBe(200)

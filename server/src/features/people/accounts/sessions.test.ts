@@ -12,7 +12,7 @@ const auth = '/prime/webui/Auth'
 const profile = '/prime/webui/admin/profile'
 
 /** Polls until the condition holds. Returns how long it took in milliseconds. */
-const until = async (condition: () => Promise<boolean>, limitMs = 5_000): Promise<number> => {
+const until = async (condition: () => Promise<boolean>, limitMs = 20_000): Promise<number> => {
   const startedAt = performance.now()
   while (!(await condition())) {
     if (performance.now() - startedAt > limitMs) throw new Error(`not within ${limitMs} ms`)
