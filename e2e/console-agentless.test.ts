@@ -54,7 +54,7 @@ describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), (
   const worker = (page: Page) => page.getByRole('region', { name: 'Worker' })
   const drawer = (page: Page) => page.getByRole('complementary', { name: 'Agentless host' })
   const trial = (page: Page) => page.getByRole('region', { name: 'Test' })
-  const own = (form: Locator) => form.getByRole('switch', { name: /^Own credentials and interval/ })
+  const own = (form: Locator) => form.getByRole('switch', { name: /^Override the default credentials and interval/ })
   const dialog = (page: Page) => page.getByRole('dialog')
   const rows = async () => (await server.get<{ data: Row[] }>(`${base}/connectiondetailsstatus?PageSize=100`)).data
   const rowOf = async (name: string) => (await rows()).find(({ computerName }) => computerName === name)

@@ -156,7 +156,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
 
     // Each device shows its decision, with the reason one click away.
     await page.getByText('Blocked', { exact: true }).first().waitFor({ timeout: 20_000 })
-    await page.getByRole('button', { name: 'Blocked: why?' }).first().click()
+    await page.getByRole('button', { name: 'Explain: Blocked' }).first().click()
     await page.getByText(/Case number shown to the user: PC-/).waitFor()
     await page.getByRole('tab', { name: 'Policy' }).click()
     await page.getByText(/413C:2113 on all hosts/).waitFor()

@@ -44,7 +44,7 @@ describe('API tokens, suspension and the required second factor in the console',
     const key = page.locator('code').first()
     await key.waitFor()
     const secret = ((await key.textContent()) ?? '').replaceAll(/[^A-Z2-7]/g, '')
-    await page.getByLabel('Code that the app shows now').fill(codeOf(secret))
+    await page.getByLabel('Current code from the app').fill(codeOf(secret))
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('button', { name: 'I have saved them' }).click()
   }

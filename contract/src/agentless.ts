@@ -51,7 +51,7 @@ const connectionInput = {
     nullable(
       Type.Boolean({
         description:
-          'True: use own credentials and an own interval instead of the defaults. Sending a credential sets it to true.',
+          'True: use the credentials and interval of this connection instead of the defaults. Sending a credential sets it to true.',
       }),
     ),
   ),

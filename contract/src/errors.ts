@@ -36,7 +36,7 @@ export const errorTable = define({
     title: 'Sign-in refused',
     detail: 'The user name or password is incorrect, or this account cannot sign in here.',
     cause:
-      'The operation auth/signin returns 400 for every refusal: the name or password is incorrect, or the account is disabled, comes from a directory or identity provider, or has a second factor.',
+      'The operation auth/signin returns 400 for every refusal. The name or password is incorrect, or the account is disabled. Or the account has a second factor, or comes from a directory or identity provider.',
     cure: 'Check the name and password. Accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
   },
   old_password_wrong: {
@@ -96,7 +96,7 @@ export const errorTable = define({
     title: 'Confirm your identity',
     detail: 'This operation requires a password or second factor entered within the last 5 minutes.',
     cause:
-      'The operation changes the fleet or its secrets, and the user of this session last entered a password or second factor more than 5 minutes ago. Refreshing tokens does not count. Nothing was changed.',
+      'The operation changes the fleet or its secrets, and needs a password or second factor entered in this session within the last 5 minutes. Refreshing tokens does not count. Nothing was changed.',
     cure: 'In the console, enter your password or second factor when prompted. Other clients send it to auth/reauthenticate in the same session and then repeat the request.',
   },
   reauthentication_failed: {
@@ -163,7 +163,7 @@ export const errorTable = define({
     title: 'A second approver is required',
     detail: '{detail}',
     cause:
-      'One person cannot do this alone. The operation frees, deletes or newly allows devices on more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
+      'One person cannot do this alone. The operation affects more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
   approval_queue_full: {
@@ -228,7 +228,7 @@ export const errorTable = define({
     status: 422,
     title: 'Licence not accepted',
     detail: '{detail}',
-    cause: 'The text is not a licence for this product, or it is not signed with a key that this server trusts.',
+    cause: 'The text is not a licence for this product, or it was not signed with a key that this server trusts.',
     cure: 'Enter the full text as it was issued. The public key of the issuer must be in the file that PORTCULLIS_LICENSE_KEYS names, by default licence-keys.pem in the data folder.',
   },
   unprocessable: {
@@ -249,8 +249,9 @@ export const errorTable = define({
   internal_error: {
     status: 500,
     title: 'Internal error',
-    detail: 'The server could not complete the request. Its log contains the error under this trace ID.',
-    cause: 'The server has a defect, or one of its subsystems failed.',
+    detail:
+      'The server could not complete the request. To find the cause, search its log for the trace ID of this response.',
+    cause: 'The server has a bug, or one of its subsystems failed.',
     cure: 'Try again. If the problem persists, look up the `traceId` in the server log.',
   },
   unavailable: {
@@ -282,7 +283,7 @@ export const errorTable = define({
     title: 'The response of the identity provider was not accepted',
     detail: 'This sign-in was started in another browser, took longer than ten minutes, or was already completed.',
     cause:
-      'The response belongs to another browser or provider, arrived twice or too late, or has an invalid signature, issuer, audience or time.',
+      'The response belongs to another browser or provider, arrived twice or too late, or has an invalid signature, issuer, audience or timestamp.',
     cure: 'Open the sign-in page under the domain name of the server and start again. If the problem persists, check the clocks, the issuer and the client ID.',
   },
   oidc_denied: {
@@ -297,7 +298,7 @@ export const errorTable = define({
     title: 'No access to this server',
     detail: 'The identity provider signed you in, but you are not in a group that has access to this server.',
     cause:
-      'The groups claim contains none of the configured values, the account is disabled on this server, or the name claim does not contain a valid user name.',
+      'The groups claim contains none of the configured values, or the name claim does not contain a valid user name. Or the account is disabled on this server.',
     cure: 'Ask an Administrator for access. The audit trail records the exact reason.',
   },
   oidc_not_fresh: {
@@ -373,14 +374,14 @@ export const errorTable = define({
     detail:
       'The `trust` parameter is no longer accepted. The release key is part of the agent build and is configured on the server.',
     cause: 'Anyone who can publish packages could otherwise choose the key that hosts trust.',
-    cure: 'Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server. Then publish without `trust`.',
+    cure: 'Set PORTCULLIS_RELEASE_KEY_FILE to the path of the public key file, or put the file in the checkout as release-key.pub, and restart the server. Then publish without `trust`.',
   },
   package_key_unknown: {
     status: 409,
     title: 'This server has no release key',
     detail: 'This server has no release key, so it accepts no packages. This package is signed with {fingerprint}.',
     cause: 'No public release key was configured when the server started.',
-    cure: 'Run `npm run cli -- release-key new` on the build machine. Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server.',
+    cure: 'Run `npm run cli -- release-key new` on the build machine. Set PORTCULLIS_RELEASE_KEY_FILE to the path of the public key file, or put the file in the checkout as release-key.pub, and restart the server.',
   },
   package_key_refused: {
     status: 403,

@@ -253,7 +253,7 @@ export const deleteReportSchedule = operation({
   path: `${base}/schedules/{id}`,
   tag,
   summary: 'Deletes a report schedule',
-  description: 'Its history and files are kept for their usual time.',
+  description: 'Its history and files are kept until their retention period ends.',
   permission: 'config:write',
   params: scheduleParams,
   response: closed({ deleted: Type.Boolean() }),

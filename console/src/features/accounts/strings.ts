@@ -102,7 +102,7 @@ export const strings = messages({
   scanCode: 'Scan this code with your authenticator app, or enter the key. It is shown once.',
   qrCode: 'QR code for the authenticator app',
   key: 'Key',
-  currentCode: 'Code that the app shows now',
+  currentCode: 'Current code from the app',
   codeRefused: 'Incorrect verification code. Check the clock of your phone, then enter the next code.',
   confirm: 'Confirm',
   appText:
@@ -125,7 +125,7 @@ export const strings = messages({
   codesCreated: 'New recovery codes created.',
   renewText: 'The server creates ten new codes. The old ones stop working.',
   appRemoved: 'Authenticator app removed.',
-  removeAppText: 'Sign-in no longer asks for codes of this app and no longer accepts them.',
+  removeAppText: 'Sign-in no longer asks for or accepts codes from this app.',
   passkeyRemoved: 'Passkey removed.',
   removePasskeyText: 'Sign-in no longer accepts {name}. Delete it on its device, too.',
   passkeys: 'Passkeys',
@@ -136,7 +136,7 @@ export const strings = messages({
   yourPassword: 'Your password',
   passwordRefused: 'Incorrect password.',
   recoveryCodesText:
-    'Each of these codes signs you in once, after your password, if you lose your second factor. Store them apart from your phone or key. They are shown once.',
+    'Each of these codes signs you in once, after your password, if you lose your second factor. Store them separately from your phone or key. They are shown once.',
   recoveryCodes: 'Recovery codes',
   copy: 'Copy',
   download: 'Download',
@@ -191,7 +191,7 @@ export const strings = messages({
   thisSession: 'this session',
   continue: 'Continue',
   removeLastAppText:
-    'Sign-in no longer asks for codes of this app and no longer accepts them. This is your last second factor: only your password will protect your account.',
+    'Sign-in no longer asks for or accepts codes from this app. This is your last second factor: only your password will protect your account.',
   removeLastPasskeyText:
     'Sign-in no longer accepts {name}. Delete it on its device, too. This is your last second factor: only your password will protect your account.',
   createCodes: 'Create new codes',

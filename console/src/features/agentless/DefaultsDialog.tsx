@@ -133,7 +133,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
   )
 }
 
-/** Changes the defaults of hosts without own credentials or interval. */
+/** Changes the defaults of hosts that do not override them. */
 export const DefaultsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const worker = useWorker()
   return (

@@ -54,7 +54,7 @@ describe('draft of a connection', () => {
     expect(changeOf({ ...draftOf(stored), removed: ['password'], password: 'x' }, stored).password).toBe('x')
   })
 
-  it('drops typed own credentials when the defaults are chosen', () => {
+  it('drops entered credentials when the defaults are chosen', () => {
     const draft = { ...draftOf(stored), isOverrideDefaults: false, password: 'typed', intervalMinutes: 5 }
     expect(changeOf(draft, stored)).toEqual({ computerName: 'build-7', isOverrideDefaults: false })
   })

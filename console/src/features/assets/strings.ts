@@ -16,8 +16,8 @@ export const strings = messages({
   replayMenu: 'Publish all again…',
   newestMessage: 'Newest message',
   pending: 'Pending',
-  nothingPending: 'nothing: all changes are numbered',
-  pendingChanges: '{count, plural, one {# change} other {# changes}} not numbered yet',
+  nothingPending: 'none: all changes are in the stream',
+  pendingChanges: '{count, plural, one {# change} other {# changes}} not in the stream yet',
   readers: 'Readers connected',
   source: 'Source',
   followHttp:

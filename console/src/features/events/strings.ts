@@ -2,7 +2,7 @@ import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
   notFound: 'Event not found',
-  notFoundHint: 'Old events are deleted after their retention period, or the number is wrong.',
+  notFoundHint: 'The number is wrong, or the event was deleted after its retention period.',
   severity: 'Severity',
   when: 'When',
   host: 'Host',

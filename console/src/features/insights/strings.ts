@@ -42,7 +42,7 @@ export const strings = messages({
     'Attached devices with a published vulnerability for their firmware, model or product family. Most severe first.',
   uncommon: 'Uncommon',
   aboutUncommon:
-    'Devices with a VID:PID and set of interfaces that few hosts have: by default at most 3 hosts and 1 % of active hosts, in a fleet of at least 20. Rarest first.',
+    'Devices with a VID:PID and set of interfaces that few hosts have. The default is at most 3 hosts and 1 % of active hosts, in a fleet of at least 20. Rarest first.',
   confirmedHint: 'Identified by behaviour; see each device for evidence.',
   suspectedHint: 'Its VID:PID is on the list of attack tools. Its behaviour would confirm the finding.',
   showDevices: 'Show devices with evidence',

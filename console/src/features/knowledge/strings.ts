@@ -2,7 +2,7 @@ import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
   versionCount: '{count, plural, one {# version} other {# versions}}',
-  hostCount: '{count, plural, one {# host changes its verdict} other {# hosts change their verdict}}',
+  hostCount: '{count, plural, one {# host gets a new verdict} other {# hosts get a new verdict}}',
   calculating: 'Calculating effect…',
   noEffectRenamed:
     'No verdicts in this fleet would change. {renamed, plural, one {# model gets} other {# models get}} a new name.',
@@ -25,11 +25,11 @@ export const strings = messages({
   activateTitle: 'Activate update',
   signedVersion: 'version {version}, signed by {key}…',
   activateConsequence:
-    'new devices are judged with it at once, known devices by a job. You can roll back to the current version.',
+    'new devices are evaluated with it immediately, known devices by a background job. You can roll back to the current version.',
   activated: 'Version {version} is active.',
   rollBackTitle: 'Roll back knowledge',
   fromVersion: 'from version {version}',
-  rollBackConsequence: 'the previous version becomes active again. A job judges known devices again.',
+  rollBackConsequence: 'the previous version becomes active again. A background job re-evaluates known devices.',
   rolledBack: 'Version {version} is active again.',
   trustTitle: 'Trust this key?',
   trustText:
@@ -67,9 +67,9 @@ export const strings = messages({
   notJson: 'This file is not JSON. A signed knowledge file has the format portcullis-signed-knowledge-1.',
   notSigned: 'This is not a signed knowledge file: the payload or the signature is missing.',
   age: 'created {days, plural, =0 {today} =1 {yesterday} other {# days ago}}',
-  judging: '{done, number} of {all, number} fingerprints judged so far.',
+  judging: '{done, number} of {all, number} fingerprints evaluated so far.',
   updatingHosts: '{hosts, plural, one {# host is} other {# hosts are}} still getting new verdicts.',
-  judged: '{count, plural, one {# fingerprint is} other {# fingerprints are}} judged with this version.',
+  judged: '{count, plural, one {# fingerprint is} other {# fingerprints are}} evaluated with this version.',
   noFinding: 'no finding',
   activeUploaded: 'Version {version} is active, {age}. This server was shipped with {shipped}. {judging}',
   shipped: 'shipped with the server',

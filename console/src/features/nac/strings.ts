@@ -8,7 +8,7 @@ export const strings = messages({
     'Cisco ISE or Forescout CounterACT can isolate hosts from the network, on request or automatically because of an attack tool.',
   askAdministrator: 'An Administrator can set this up in the settings.',
   automaticText:
-    'Automatic quarantine is off until you enable it for a system. A confirmed attack tool that stays attached for 30 seconds then quarantines its host. Hosts with an excluded tag are left alone, and more than a few quarantines at once wait here for approval.',
+    'Automatic quarantine is off until you enable it for a system. A confirmed attack tool that stays attached for 30 seconds then quarantines its host. Hosts with an excluded tag are skipped. If there are more than a few quarantines at once, they wait here for approval.',
   timeline: 'Timeline',
   system: 'System',
   property: 'Property',
@@ -35,10 +35,10 @@ export const strings = messages({
   searchPlaceholder: 'Host, address, reason, person, failure',
   releaseTitle: 'Release quarantines',
   releaseConsequence:
-    'the system is asked to let the host back onto the network, and Portcullis verifies it. Quarantines that never took effect are closed at once. If the settings no longer name the system that applied a quarantine, releasing confirms that it was removed there. An attack tool that is still attached does not cause another quarantine until it is attached again.',
+    'Portcullis asks the system to restore network access and verifies the result. Quarantines that never took effect are closed at once. If the settings no longer name the system that applied a quarantine, releasing confirms that it was removed there. An attack tool that is still attached does not cause another quarantine until it is attached again.',
   released: 'Releasing {count, plural, one {# quarantine} other {# quarantines}}.',
   approveTitle: 'Quarantine now',
-  approveConsequence: 'the host is isolated from the network. Its time starts now.',
+  approveConsequence: 'the host is isolated from the network. The duration starts now.',
   requesting: 'Requesting {count, plural, one {# quarantine} other {# quarantines}}.',
   dismissTitle: 'Dismiss quarantines',
   dismissConsequence:

@@ -18,7 +18,7 @@ export const strings = messages({
   healthAlerts: 'Health alerts',
   healthEmptyTitle: 'No health alerts',
   healthEmptyText:
-    'An alert appears when a part of the server gets worse: the database, a full disk, a growing queue or a connected system that does not answer. It stays for a day after the part has recovered.',
+    'An alert appears when a part of the server gets worse, such as the database, the disk, a queue or a connected system. It stays for a day after the part has recovered.',
   unpin: 'Unpin',
   pin: 'Pin',
   dismissHelp: 'For everybody. The alert returns when it happens again.',
@@ -67,7 +67,7 @@ export const strings = messages({
   more: 'More',
   emptyTitle: 'No alerts',
   emptyText:
-    'An alert appears when an attack tool, a vulnerable or an uncommon device is attached, when a device is blocked or not on the allowlist, when an agent key is copied, and when a host stops checking in. Repeated events are counted in one alert.',
+    'Alerts report attack tools, vulnerable, uncommon and blocked devices, and devices that are not on the allowlist. They also report copied agent keys and disconnected hosts. Repeated events are counted in one alert.',
   emptyGroups: '<link>Notification groups</link> decide who is notified of alerts, and how.',
   noMatch: 'No alerts match these filters',
   clearFilters: 'Clear all filters',

@@ -83,7 +83,7 @@ export const strings = messages({
   moreActions: 'More actions',
   kinds: 'Kinds',
   allowKindsHint:
-    'An allow rule matches a device only if all its kinds are chosen. A stick that also types does not match Mass Storage.',
+    'An allow rule matches a device only if all its kinds are chosen. A stick with a keyboard interface does not match Mass Storage.',
   denyKindsHint: 'A deny rule matches a device if any of its kinds is chosen.',
   devices: 'Devices',
   vendorId: 'Vendor ID',
@@ -131,7 +131,7 @@ export const strings = messages({
   tagNamed: 'Tag {tag}',
   allowsAttackTools: 'Allows attack tools',
   restoreNothing: 'The rules are the same. Nothing will change.',
-  cureExpired: 'It has expired and has no effect. Set a later end or none and save, or delete it.',
+  cureExpired: 'It has expired and has no effect. Set a later expiry or none and save, or delete it.',
   cureTagDeleted:
     'Its tag was deleted, so it applies to no host. Choose another tag, a host or all hosts and save, or delete it.',
   cureNotAuthentic:

@@ -50,12 +50,12 @@ export const strings = messages({
   history: 'History',
   reports: 'Reports',
   deleteTitle: 'Delete schedule',
-  deleteConsequence: 'it no longer runs. Its history and stored files are kept for their usual time.',
+  deleteConsequence: 'it no longer runs. Its history and stored files are kept until their retention period ends.',
   intro:
     'Lists and insights as CSV or PDF, created on schedule and sent to people or to a folder. Each report runs with the permissions of whoever last saved it.',
   emptyTitle: 'No scheduled reports',
   emptyText:
-    'For example: a weekly list of new devices for the security team, or a monthly PDF of all hosts for an audit. Choose a list, a schedule and recipients. “Schedule this…” in the export menu of a list takes over what you see.',
+    'For example: a weekly list of new devices for the security team, or a monthly PDF of all hosts for an audit. Choose a list, a schedule and recipients. To schedule the current view of a list, choose “Schedule report…” in its export menu.',
   emptyAsk: 'An Administrator can schedule reports.',
   deliveries: 'Deliveries',
   keptForDownload: 'No recipients. The file is available for download.',

@@ -83,7 +83,7 @@ export const strings = messages({
   rollout: 'Rollout',
   rollouts: 'Rollouts',
   notFound: 'Rollout not found',
-  notFoundHint: 'The address is wrong, or the rollout is too old.',
+  notFoundHint: 'The address is wrong, or the rollout was deleted because of its age.',
   intro:
     'A rollout arms hosts or updates agents ring by ring. Each ring is watched before the next one starts, and the rollout halts automatically if problems exceed your limits.',
   action: 'Action',

@@ -56,13 +56,13 @@ export const strings = messages({
   issuers: 'Issuers',
   trustedKeys: '{count, plural, =0 {No trusted keys} one {# trusted key} other {# trusted keys}}',
   noKeysText:
-    'The server accepts a licence only if it trusts the public key of the issuer. Copy the key file from the issuer to the server’s data directory as <code>licence-keys.pem</code>. The server reads it at once.',
+    'The server accepts a licence only if it trusts the public key of the issuer. Copy the key file from the issuer to the server’s data directory as <code>licence-keys.pem</code>. The server reads it immediately.',
   removeLicence: 'Remove licence',
   removeConsequence:
     'this server returns to the Community licence, without limits. Hosts follow within seconds. Keep the text of the licence, or restore it from the history.',
   licenceRemoved: 'Licence removed.',
   licenceIntro:
-    'What your licence covers: how many hosts, and until when. Decisions about devices do not depend on the licence.',
+    'How many hosts your licence covers, and when it expires. Decisions about devices do not depend on the licence.',
   readOnlyLicence: 'You can view this licence; an Administrator can change it.',
   storedLicence: 'The stored licence',
   removeLicenceMenu: 'Remove licence…',
@@ -75,7 +75,7 @@ export const strings = messages({
   bannerFirst: '1. Banner',
   formThen: '2. Sign-in',
   lowContrast:
-    '{theme, select, light {In the light theme} dark {In the dark theme} other {In both themes}}, the accent colour is close to the colour of the card. Labels of buttons are readable, but their outlines are hard to see.',
+    '{theme, select, light {In the light theme} dark {In the dark theme} other {In both themes}}, the accent colour is close to the colour of the card. Button labels are readable, but the outlines of buttons are hard to see.',
   alreadyRestored: 'No setting differs from that version any more.',
   restored:
     '{count, plural, one {# setting} other {# settings}} restored to version {version}. This is now version {created}.',
@@ -110,8 +110,8 @@ export const strings = messages({
   badInteger: 'Enter a whole number from {min, number} to {max, number}.',
   badShare: 'Enter a number from 0 to 1.',
   notPng: 'The file is not a PNG. Other formats, including SVG, are not accepted.',
-  pictureTooBig: 'The file has {size, number} KiB. The limit is 256 KiB.',
-  pictureTooLarge: 'The picture has {width, number} by {height, number} pixels. The limit is 2,000 pixels per side.',
+  pictureTooBig: 'The file is {size, number} KiB. The limit is 256 KiB.',
+  pictureTooLarge: 'The picture is {width, number} by {height, number} pixels. The limit is 2,000 pixels per side.',
   community: 'Community',
   communityText: 'No licence is stored. Nothing is limited.',
   activated: 'Activated',
@@ -138,12 +138,12 @@ export const strings = messages({
   testIdentity: 'Reads the provider’s metadata. Nobody is signed in.',
   testIse: 'Connects, signs in and looks for the policy. Changes nothing in ISE.',
   testCact: 'Connects and signs in to both interfaces. Changes nothing in CounterACT.',
-  testDomain: 'Looks up the name and calls this server by it.',
+  testDomain: 'Resolves the name and connects to this server under it.',
   mailIntro: 'This mail server sends set-password links, notifications and reports. Without it, no email is sent.',
   mailIdle: 'No email is sent. Fill in server and sender, run the test below, then save.',
   mailAsk: 'All emails and the password of the mail user will go to this server.',
   directoryIntro:
-    'People sign in with their directory password. Groups in the directory decide who is Administrator, Manager or User. Local accounts keep working, also while the directory is down.',
+    'People sign in with their directory password. Groups in the directory decide who is Administrator, Manager or User. Local accounts keep working, even while the directory is down.',
   directoryIdle:
     'Off. Fill in, save, test, then enable. Keep a local Administrator for times when the directory is down.',
   directoryAsk: 'Everybody who signs in with a directory account will send their password to this server.',
@@ -162,7 +162,7 @@ export const strings = messages({
     'After the grace period, accounts without a second factor can sign in only to set one up. If you turn off a requirement, the password alone is enough again.',
   loginIntro: 'What people see before they sign in. Everybody who can reach this server can read it.',
   domainIntro:
-    'The name by which people reach this server. Links in emails use it, and pages of that name may call this server.',
+    'The name by which people reach this server. Links in emails use it, and web pages under it may call this server.',
   domainAsk: 'Links in emails will use this name, and browsers may sign in under it.',
   productIntro: 'Check-in interval, uncommon devices, retention, and when a second approver is required.',
   thresholdsIntro: 'When a part of the product counts as degraded. The health page shows the state of each part.',

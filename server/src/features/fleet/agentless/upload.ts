@@ -213,7 +213,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         count: added.length + updated,
         details: [
           `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
-          `with own credentials: ${lines.filter(({ input }) => overrides(input) === true).length}`,
+          `overriding the default credentials: ${lines.filter(({ input }) => overrides(input) === true).length}`,
           namesIn(
             lines
               .filter(({ line }) => outcomes.get(line)?.outcome !== 'unchanged')
