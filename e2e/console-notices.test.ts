@@ -1,5 +1,12 @@
 import type { NoticeCounts } from '@portcullis/contract'
-import { hostileTexts, plainKeyboard, rubberDucky, unless } from '@portcullis/domain/testing'
+import {
+  hostileTexts,
+  plainKeyboard,
+  rubberDucky,
+  storageStick,
+  unifyingReceiver1207,
+  unless,
+} from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
@@ -57,7 +64,7 @@ describe('notices', unless(whyNoChromium), () => {
     await bell(0).waitFor()
     expect(await rail().innerText()).toBe('Alerts')
     await bell(0).click()
-    const panel = page.getByRole('region', { name: 'Newest alerts' })
+    const panel = page.getByRole('region', { name: 'Most severe alerts' })
     await panel.getByText(/Attack tools, blocked devices/).waitFor()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
@@ -74,7 +81,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await counts()).toMatchObject({ riskNotifications: 1, riskUnread: 1 })
 
     await bell(1).click()
-    const panel = page.getByRole('region', { name: 'Newest alerts' })
+    const panel = page.getByRole('region', { name: 'Most severe alerts' })
     await panel.getByText(hostileTexts.html).click()
     await panel.waitFor({ state: 'detached' })
     await page.waitForURL(/\/notices\?open=\d+$/)
@@ -274,7 +281,7 @@ describe('notices', unless(whyNoChromium), () => {
   })
 
   it('wait while the pointer is on the list, and many are dismissed at once after a confirmation', async () => {
-    await page.goto('/notices')
+    await page.goto('/notices?sort=lastTime_desc')
     await row('front-desk').waitFor()
     await row('front-desk').hover()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
@@ -283,7 +290,7 @@ describe('notices', unless(whyNoChromium), () => {
       devices: [keyboard],
       facts: { hostname: 'warehouse' },
     })
-    await other.plug(rubberDucky({ portPath: '1-2' }))
+    await other.plug(unifyingReceiver1207({ portPath: '1-2' }))
     const waiting = page.getByRole('button', { name: '1 new row Show' })
     await waiting.waitFor()
     expect(await rows().count()).toBe(1)
@@ -324,6 +331,77 @@ describe('notices', unless(whyNoChromium), () => {
     await row('front-desk').getByText('7×', { exact: true }).waitFor()
     await page.goto('/notices?tab=health')
     await page.getByRole('link', { name: 'Details and remedies' }).waitFor()
+  })
+
+  it('are grouped by model, sorted by severity, name three hosts and offer the next step', async () => {
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const token = await server.enrolmentToken()
+    const kiosks = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => enrolAgent(at, { token, devices: [keyboard], facts: { hostname: `kiosk-${n}` } })),
+    )
+    await page.goto('/notices')
+    for (const kiosk of kiosks) await kiosk.plug(unifyingReceiver1207({ portPath: '1-3' }))
+    const vulnerable = row('(vulnerable) on 5 hosts')
+    await vulnerable.waitFor()
+    // The attack tool is older, and more severe.
+    expect(await rows().nth(0).innerText()).toContain('(attack tool) on front-desk')
+    await page.getByLabel('Order').selectOption('Newest first')
+    await page.waitForURL(/sort=lastTime_desc/)
+    await expect.poll(() => rows().nth(0).innerText()).toContain('(vulnerable) on 5 hosts')
+    await page.goBack()
+    await expect.poll(() => rows().nth(0).innerText()).toContain('(attack tool) on front-desk')
+    expect(await page.getByLabel('Order').inputValue()).toBe('severity_asc')
+
+    expect(await vulnerable.getByRole('link', { name: /^kiosk-\d$/ }).count()).toBe(3)
+    await vulnerable.getByRole('link', { name: '2 more' }).click()
+    await page.waitForURL(/\/agents\?Alert=\d+$/)
+    const hosts = page
+      .getByRole('grid')
+      .getByRole('row')
+      .filter({ hasText: /kiosk-\d/ })
+    await expect.poll(() => hosts.count()).toBe(5)
+    await page.goBack()
+
+    // No single key decides, and the dialog is the one of other pages.
+    await vulnerable.waitFor()
+    await page.keyboard.press('j')
+    for (const key of ['a', 'b', 'g', 'f']) await page.keyboard.press(key)
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.goto('/notices')
+    await vulnerable.getByRole('button', { name: 'Block…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('046D:C52B').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+
+    // A host in monitoring mode blocks nothing. Armed, it does, and the alert leads to the approval.
+    const enforced = { effect: 'block' as const, source: 'default' as const, ruleId: null, policyVersion: 1 }
+    const stick = { ...storageStick({ portPath: '1-4', serial: 'S1' }), authorized: false, enforced }
+    await kiosks[0]?.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
+    await kiosks[0]?.plug(stick)
+    await page.getByRole('heading', { name: 'Alerts' }).hover()
+    const blocked = row('(blocked) on kiosk-1')
+    await blocked.getByRole('button', { name: 'Approve…' }).click()
+    await dialog.getByRole('button', { name: 'Approve on this host' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const rules = await server.get<{ data: { vid: string; level: string }[] }>('policy/rules?PageSize=100')
+    expect(rules.data).toMatchObject([{ vid: '0781', level: 'host' }])
+
+    // The bell and the overview begin with the most severe alert, too.
+    await page.goto('/')
+    const overview = page.getByRole('region', { name: 'Open alerts' }).getByRole('listitem')
+    await overview
+      .first()
+      .getByText(/\(attack tool\) on front-desk/)
+      .waitFor()
+    await page.getByRole('button', { name: /^Alerts, / }).click()
+    const panel = page.getByRole('region', { name: 'Most severe alerts' }).getByRole('listitem')
+    await panel
+      .first()
+      .getByText(/\(attack tool\) on front-desk/)
+      .waitFor()
+    await page.keyboard.press('Escape')
   })
 
   it('can be read and pinned, but not dismissed or configured, by a User', async () => {

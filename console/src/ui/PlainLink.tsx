@@ -1,5 +1,12 @@
 import { useRouter } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
+
+/** Follows a plain click inside the console. Other clicks open windows and tabs as usual. */
+export const followPlainly = (event: MouseEvent, follow: () => void): void => {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  follow()
+}
 
 /**
  * A link for long lists. The router's link computes its address and state at every render, which costs more than the rest
@@ -9,12 +16,14 @@ export const PlainLink = ({
   href,
   className,
   open,
+  tabIndex,
   children,
 }: {
   href: string
   className?: string | undefined
   /** Opens the target by a plain click, instead of going to the address. */
   open?: (() => void) | undefined
+  tabIndex?: number | undefined
   children: ReactNode
 }) => {
   const router = useRouter()
@@ -22,12 +31,8 @@ export const PlainLink = ({
     <a
       href={href}
       className={className}
-      onClick={(event) => {
-        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-        event.preventDefault()
-        if (open === undefined) router.history.push(href)
-        else open()
-      }}
+      tabIndex={tabIndex}
+      onClick={(event) => followPlainly(event, open ?? (() => router.history.push(href)))}
     >
       {children}
     </a>

@@ -24,6 +24,7 @@ export const agentFilters = [
   { name: 'Hashtags', label: strings.tag, kind: 'tags' },
   { name: 'Vendor', label: strings.deviceVendor, kind: 'text' },
   { name: 'Model', label: strings.deviceModel, kind: 'text' },
+  { name: 'Alert', label: strings.ofAlert, kind: 'text' },
   { name: 'HostIdentifier', label: strings.hostName, kind: 'text' },
   { name: 'IpAddress', label: strings.address, kind: 'text' },
   { name: 'OsVersion', label: strings.operatingSystem, kind: 'text' },

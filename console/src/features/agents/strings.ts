@@ -120,6 +120,7 @@ export const strings = messages({
   tag: 'Tag',
   deviceVendor: 'Device vendor',
   deviceModel: 'Device model',
+  ofAlert: 'Hosts of alert',
   hostName: 'Host name',
   operatingSystem: 'Operating system',
   risk: 'Risk',

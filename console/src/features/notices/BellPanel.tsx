@@ -3,13 +3,11 @@ import { listHealthNotices, listRiskNotices } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
-import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { AlertList } from '../../ui/notices/AlertList.tsx'
+import { foremostOf } from '../../ui/notices/foremost.ts'
+import { lineOfHealth, lineOfRisk } from '../../ui/notices/line.ts'
 import { noticesKey, useNoticeCounts } from '../../ui/notices/useNotices.ts'
-import { SeverityTag } from '../../ui/SeverityTag.tsx'
-import { Time } from '../../ui/Time.tsx'
-import { lineOfHealth, lineOfRisk, timesText } from './line.ts'
-import { newestOf } from './newest.ts'
 import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
@@ -17,23 +15,23 @@ import { strings } from './strings.ts'
 const shown = 5
 const nothing = () => undefined
 
-/** The newest alerts of both lists, with a link to all. */
+/** The most severe alerts of both lists, with a link to all. */
 export const BellPanel = ({ close }: { close: () => void }) => {
   const { api } = useServices()
   const counts = useNoticeCounts().data
   const risk = useNoticeActions('risk', nothing)
   const health = useNoticeActions('health', nothing)
-  const newest = useQuery({
-    queryKey: [noticesKey, 'newest'],
+  const foremost = useQuery({
+    queryKey: [noticesKey, 'foremost'],
     queryFn: async ({ signal }) => {
-      // Pinned alerts come first in the list, however old. The newest are among the first of both parts.
+      // Pinned alerts come first in the list, whatever their severity. The most severe are among the first of both parts.
       const part = (isPinned: string) => api.call(listRiskNotices, { query: { isPinned, pageSize: shown }, signal })
       const [pinned, others, { items }] = await Promise.all([
         part('true'),
         part('false'),
         api.call(listHealthNotices, { signal }),
       ])
-      return newestOf(
+      return foremostOf(
         [
           ...[...pinned, ...others].map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) })),
           ...items.map((notice) => ({ list: 'health' as const, line: lineOfHealth(notice) })),
@@ -45,43 +43,22 @@ export const BellPanel = ({ close }: { close: () => void }) => {
   return (
     <section
       className={classes.panel}
-      aria-label={strings.newest}
+      aria-label={strings.foremost}
       onKeyDown={(event) => {
         // A letter typed here must not reach the list behind, which would dismiss or pin.
         if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
       }}
     >
-      {newest.data === undefined ? (
-        newest.error === null ? (
+      {foremost.data === undefined ? (
+        foremost.error === null ? (
           <div className={classes.panelSkeleton} aria-busy="true" />
         ) : (
-          <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline />
+          <ErrorState failure={foremost.error} retry={() => void foremost.refetch()} inline />
         )
-      ) : newest.data.length === 0 ? (
+      ) : foremost.data.length === 0 ? (
         <p className={classes.panelEmpty}>{strings.panelEmpty}</p>
       ) : (
-        <ul className={classes.panelList}>
-          {newest.data.map(({ list, line }) => (
-            <li key={`${list} ${line.id}`}>
-              <Link
-                to="/notices"
-                search={list === 'risk' ? { open: String(line.id) } : { tab: list, open: String(line.id) }}
-                className={classes.panelLine}
-                data-unread={!line.isRead || undefined}
-                onClick={close}
-              >
-                <span className={classes.panelTop}>
-                  <SeverityTag severity={line.severity} word={line.severityLabel} />
-                  <strong>{timesText(line.count)}</strong>
-                  <Time value={line.lastAt} />
-                </span>
-                <span className={classes.panelTitle}>
-                  <DeviceText value={line.title} />
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <AlertList alerts={foremost.data} opened={close} />
       )}
       <footer className={classes.panelFoot}>
         <Link to="/notices" onClick={close}>

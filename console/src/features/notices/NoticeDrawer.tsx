@@ -19,12 +19,13 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { channelLabels, deliveryLabels } from '../../ui/notices/labels.ts'
+import { alertHostsAddress, type Line, lineOfHealth, lineOfRisk, type NoticeList } from '../../ui/notices/line.ts'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SidePanel, SidePanelHead } from '../../ui/SidePanel.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { type Line, lineOfHealth, lineOfRisk, type NoticeList } from './line.ts'
+import { AlertSteps } from './AlertSteps.tsx'
 import { NoticeHosts } from './NoticeHosts.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
@@ -36,6 +37,7 @@ export interface NoticeDrawerProps {
   line: Line | null
   canDismiss: boolean
   pin: (line: Line) => void
+  decide: (line: Line, effect: 'allow' | 'deny') => void
   dismiss: (line: Line) => void
   close: () => void
 }
@@ -56,14 +58,13 @@ const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, si
 
 type Data = ResponseOf<typeof getNotice>
 
-type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'dismiss'> & { line: Line }
+type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'decide' | 'dismiss'> & { line: Line }
 
 /** The finding, and the actions for it. */
-const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
+const LineHead = ({ line, canDismiss, pin, decide, dismiss }: LineProps) => (
   <>
     <div className={classes.line}>
       <SeverityTag severity={line.severity} word={line.severityLabel} />
-      {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.label}</PlainLink>}
       {line.isDismissed ? null : (
         <span className={classes.decide}>
           <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
@@ -77,6 +78,11 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
         </span>
       )}
     </div>
+    {line.isDismissed ? null : (
+      <section aria-label={strings.nextSteps} className={classes.nextSteps}>
+        <AlertSteps line={line} decide={decide} />
+      </section>
+    )}
     <p className={classes.happened}>
       <DeviceText value={line.description} absent="" />
     </p>
@@ -176,7 +182,7 @@ const Notified = ({ data }: { data: Data }) => {
   )
 }
 
-const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
+const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
   const { api } = useServices()
   const timeline = useQuery({
     queryKey: [noticesKey, 'timeline', id],
@@ -208,7 +214,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         />
       </SidePanelHead>
       <div className={classes.drawerBody}>
-        {line === null ? null : <LineHead {...{ line, canDismiss, pin, dismiss }} />}
+        {line === null ? null : <LineHead {...{ line, canDismiss, pin, decide, dismiss }} />}
         {data.dismissedBy === '' ? null : (
           <p className={classes.quiet} role="note">
             {strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}
@@ -216,10 +222,10 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         )}
         {data.hosts.length === 0 ? null : (
           <section aria-label={strings.hosts} className={classes.section}>
-            <h3>{data.hosts.length === 1 ? strings.host : strings.hosts}</h3>
+            <h3>{strings.hostsCount({ count: data.hostsCount || data.hosts.length })}</h3>
             <NoticeHosts hosts={data.hosts} evidence={data.matched} />
-            {line?.about?.label === strings.devicesOfModel ? (
-              <PlainLink href={line.about.href}>{strings.hostsWithModel}</PlainLink>
+            {data.hostsCount > data.hosts.length ? (
+              <PlainLink href={alertHostsAddress({ id })}>{strings.allHosts({ count: data.hostsCount })}</PlainLink>
             ) : null}
           </section>
         )}

@@ -8,6 +8,7 @@ import { NoticeDrawer } from './NoticeDrawer.tsx'
 import { NoticeRow } from './NoticeRow.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
+import { useAlertDecision } from './useAlertDecision.tsx'
 import { type NoticeGridProps, useNoticeGrid } from './useNoticeGrid.ts'
 
 /** A list of alerts for mouse and keyboard, with the drawer of the open one. */
@@ -15,6 +16,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
   const { list, label, view, canDismiss, selection, empty, noMatch } = props
   const gridId = useId()
   const grid = useNoticeGrid(props)
+  const { decide, dialog } = useAlertDecision()
   const { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, show } = grid
   if (rows.rows === undefined)
     return rows.failure === null ? (
@@ -67,6 +69,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
                   }}
                   toggle={() => selection?.toggle(line, index)}
                   pin={() => actions.pin(line)}
+                  decide={decide}
                   dismiss={canDismiss ? () => actions.dismiss([line]) : null}
                 />
               )
@@ -89,10 +92,12 @@ export const NoticeGrid = (props: NoticeGridProps) => {
           line={lines.find(({ id }) => String(id) === open) ?? null}
           canDismiss={canDismiss}
           pin={actions.pin}
+          decide={decide}
           dismiss={(line) => actions.dismiss([line])}
           close={() => view.set({ open: null })}
         />
       )}
+      {dialog}
     </div>
   )
 }

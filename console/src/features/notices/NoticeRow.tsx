@@ -3,9 +3,11 @@ import { ActionIcon } from '@mantine/core'
 import type { MouseEvent } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { type Line, timesText } from '../../ui/notices/line.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { type Line, timesText } from './line.ts'
+import { AlertHosts } from './AlertHosts.tsx'
+import { AlertSteps } from './AlertSteps.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
@@ -23,6 +25,7 @@ export interface NoticeRowProps {
   open: () => void
   toggle: () => void
   pin: () => void
+  decide: (line: Line, effect: 'allow' | 'deny') => void
   /** Null if the reader may not dismiss. */
   dismiss: (() => void) | null
 }
@@ -74,8 +77,20 @@ export const NoticeRow = (props: NoticeRowProps) => {
           <DeviceText value={line.title} />
         </span>
         <span className={classes.description}>
-          <DeviceText value={line.description} absent="" />
+          {line.model === null ? null : (
+            <code>
+              {line.model.vid}:{line.model.pid}
+            </code>
+          )}
+          {line.hosts.length === 0 ? (
+            <DeviceText value={line.description} absent="" />
+          ) : (
+            <AlertHosts line={line} tabIndex={-1} />
+          )}
         </span>
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.steps}>
+        <AlertSteps line={line} most={2} tabIndex={-1} decide={props.decide} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.times}>
         {line.count > 1 ? (

@@ -3,15 +3,15 @@ import { countNotices, listHealthNotices, listRiskNotices, type NoticeCounts } f
 import { Link } from '@tanstack/react-router'
 import { curlOf } from '../../lib/curl.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import type { NoticeList } from '../../ui/notices/line.ts'
 import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
 import tabClasses from '../../ui/tabs.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import { HealthInbox } from './HealthInbox.tsx'
-import type { NoticeList } from './line.ts'
 import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
-import { noticesView, riskQueryOf } from './notices.view.ts'
+import { noticesView, riskOrderOf, riskQueryOf } from './notices.view.ts'
 import { RiskInbox } from './RiskInbox.tsx'
 import { strings } from './strings.ts'
 
@@ -73,7 +73,9 @@ export const NoticesPage = () => {
               [
                 curlOf(window.location.origin, countNotices),
                 list === 'risk'
-                  ? curlOf(window.location.origin, listRiskNotices, { query: riskQueryOf(view.state) })
+                  ? curlOf(window.location.origin, listRiskNotices, {
+                      query: { ...riskQueryOf(view.state), sortBy: riskOrderOf(view.state.sort) },
+                    })
                   : curlOf(window.location.origin, listHealthNotices),
               ].join('\n')
             }

@@ -1,19 +1,19 @@
-import { Button } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { listRiskNotices } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
+import { type Line, lineOfRisk } from '../../ui/notices/line.ts'
 import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
 import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
 import type { View } from '../../ui/useView.ts'
-import { type Line, lineOfRisk } from './line.ts'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
-import { riskFilters, riskQueryOf } from './notices.view.ts'
+import { riskFilters, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
 import { strings } from './strings.ts'
 
 const Nothing = () => (
@@ -31,33 +31,34 @@ const NoMatch = ({ clear }: { clear: () => void }) => (
   </EmptyState>
 )
 
-/** Risk alerts: pinned ones first, then the newest. */
+/** Risk alerts: pinned ones first, then the most severe. */
 export const RiskInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
   const counts = useNoticeCounts()
-  const { filters, search } = view.state
+  const { filters, search, sort } = view.state
+  const sortBy = riskOrderOf(sort)
   const query = useMemo(() => riskQueryOf({ filters, search }), [filters, search])
   const isFiltered = Object.keys(query).length > 0
   const load = useCallback(
     async (pageNumber: number, pageSize: number, signal?: AbortSignal): Promise<Line[]> => {
       const notices = await api.call(listRiskNotices, {
-        query: { ...query, pageNumber, pageSize },
+        query: { ...query, sortBy, pageNumber, pageSize },
         ...(signal === undefined ? {} : { signal }),
       })
       return notices.map(lineOfRisk)
     },
-    [api, query],
+    [api, query, sortBy],
   )
   const source = useMemo(
     () => ({
-      key: ['listRiskNotices', query] as const,
+      key: ['listRiskNotices', query, sortBy] as const,
       idOf: ({ id }: Line) => String(id),
       load: async (page: number, size: number, signal?: AbortSignal) => {
         const data = await load(page, size, signal)
         return { recordsTotal: data.length, recordsFiltered: data.length, data }
       },
     }),
-    [load, query],
+    [load, query, sortBy],
   )
   const canDismiss = session.may('notices:dismiss')
   // The list does not return how many alerts match its filters. The number is known only without filters.
@@ -65,12 +66,20 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const { dismiss } = useNoticeActions('risk', () => undefined)
   return (
     <div className={classes.list}>
-      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder} />
+      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder}>
+        <NativeSelect
+          size="xs"
+          aria-label={strings.order}
+          value={sortBy}
+          data={riskOrders.map((order) => ({ ...order }))}
+          onChange={(event) => view.set({ sort: event.currentTarget.value })}
+        />
+      </FilterBar>
       <NoticeGrid
         list="risk"
         label={strings.riskAlerts}
         view={view}
-        name={JSON.stringify(query)}
+        name={JSON.stringify([query, sortBy])}
         read={(size, signal) => load(1, size, signal)}
         canDismiss={canDismiss}
         {...(canDismiss ? { selection } : {})}

@@ -8,9 +8,9 @@ import {
 } from '@portcullis/contract'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
+import type { Line, NoticeList } from '../../ui/notices/line.ts'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
-import type { Line, NoticeList } from './line.ts'
 import { strings } from './strings.ts'
 
 // The API dismisses one alert at a time; six calls in parallel keep a long list from taking minutes.

@@ -1,7 +1,7 @@
 import { noticeEntities, noticeKinds, severityNames } from '@portcullis/contract'
 import type { ViewSpec, ViewState } from '../../lib/view-state.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
-import { kindLabels } from './line.ts'
+import { kindLabels } from './kinds.ts'
 import { strings } from './strings.ts'
 
 /** Filters of risk alerts, by the names of the API. */
@@ -32,6 +32,7 @@ export const riskFilters = [
       ],
     })),
   },
+  { name: 'host', label: strings.hostOfAlert, kind: 'text' },
   { name: 'description', label: strings.description, kind: 'text' },
   { name: 'entityId', label: strings.entityId, kind: 'text' },
   { name: 'fromDate', label: strings.from, kind: 'instant' },
@@ -40,12 +41,23 @@ export const riskFilters = [
 
 export const noticesView: ViewSpec = {
   filters: riskFilters.map(({ name }) => name),
-  defaultSort: '',
+  defaultSort: 'severity_asc',
   defaultColumns: [],
 }
 
-/** Returns the query of the list of risk alerts. The search looks in titles, which contain host and device. */
+/** Orders that the list offers. Severity 0 is the most severe. */
+export const riskOrders = [
+  { value: 'severity_asc', label: strings.bySeverity },
+  { value: 'lastTime_desc', label: strings.byTime },
+  { value: 'hostsCount_desc', label: strings.byHosts },
+] as const
+
+/** Returns the order in an address, or the default for an unknown one. */
+export const riskOrderOf = (sort: string): (typeof riskOrders)[number]['value'] =>
+  riskOrders.find(({ value }) => value.toLowerCase() === sort.toLowerCase())?.value ?? 'severity_asc'
+
+/** Returns the query of the list of risk alerts. The search looks in titles, descriptions and names of hosts. */
 export const riskQueryOf = ({ filters, search }: Pick<ViewState, 'filters' | 'search'>): Record<string, string> => ({
   ...filters,
-  ...(search === '' ? {} : { title: search }),
+  ...(search === '' ? {} : { search }),
 })

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
+import type { Line } from '../../ui/notices/line.ts'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
-import type { Line } from './line.ts'
 
 /** Rows that are read first, and that each "more" adds. */
 const step = 100

@@ -8,6 +8,7 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
+import { OpenAlerts } from './OpenAlerts.tsx'
 import classes from './OverviewPage.module.css'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
 import { strings } from './strings.ts'
@@ -71,6 +72,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       <Tiles data={data} numbers={numbers} before={before} />
       <AttachmentsChart />
       <div className={classes.columns}>
+        <OpenAlerts />
         <WorstHosts worst={worst.data} />
         <SinceLastVisit since={before?.at ?? null} />
       </div>

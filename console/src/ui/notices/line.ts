@@ -1,15 +1,17 @@
-import type { HealthNotice, HealthStatus, noticeKinds, RiskNotification } from '@portcullis/contract'
-import { agentAddress } from '../../lib/addresses.ts'
-import { eventSeverity } from '../../ui/findings.ts'
-import { healthWords } from '../../ui/health-labels.ts'
-import type { Severity } from '../../ui/theme/tokens.ts'
-import { strings } from './strings.ts'
+import type { HealthNotice, HealthStatus, RiskNotification } from '@portcullis/contract'
+import { eventSeverity } from '../findings.ts'
+import { healthWords } from '../health-labels.ts'
+import type { Severity } from '../theme/tokens.ts'
 
 export type NoticeList = 'risk' | 'health'
 
 /** An alert of either list as a row shows it. */
 export interface Line {
   id: number
+  /** Kind of a risk alert, or `health`. */
+  kind: RiskNotification['kind'] | 'health'
+  /** Syslog number: 0 is the most severe. */
+  rank: number
   severity: Severity
   /** The severity as text; colour and shape only repeat it. */
   severityLabel: string
@@ -21,23 +23,13 @@ export interface Line {
   isRead: boolean
   isPinned: boolean
   isDismissed: boolean
-  /** The page that shows more, and the label of its link. */
-  about: { href: string; label: string } | null
-}
-
-/** Names of the kinds of alerts. */
-export const kindLabels: Readonly<Record<(typeof noticeKinds)[number], string>> = {
-  attackTool: strings.attackTool,
-  driverMismatch: strings.driverMismatch,
-  vulnerable: strings.vulnerableDevice,
-  uncommon: strings.uncommonDevice,
-  whitelistViolation: strings.notAllowed,
-  blocked: strings.blockedDevice,
-  keyClone: strings.copiedAgentKey,
-  agentSilent: strings.hostDisconnected,
-  tokenExpiring: strings.apiTokenExpiresSoon,
-  accountSuspended: strings.accountSuspended,
-  accountDisabled: strings.accountDisabledOrDeleted,
+  /** The model that the alert is about; null: it is about no single model. */
+  model: { vid: string; pid: string } | null
+  /** Up to three hosts, newest first. */
+  hosts: readonly { uuid: string; hostIdentifier: string }[]
+  hostsCount: number
+  /** Page of the events or of the list that the alert is about; null: none. */
+  page: string | null
 }
 
 export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
@@ -46,19 +38,20 @@ export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
   Error: 'red',
   Unknown: 'neutral',
 }
+const statusRank: Readonly<Record<HealthStatus, number>> = { Error: 3, Warning: 4, OK: 5, Unknown: 5 }
 
 /** Accepts only paths of the console: the text comes from the server and contains names of devices. */
 const isPath = (link: string): boolean => /^\/(?![/\\])/.test(link)
 
-const aboutOf = ({ entityType, entityId, link }: RiskNotification): Line['about'] => {
-  if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), label: strings.openHost }
-  if (!isPath(link)) return null
-  if (entityType === 'Account') return { href: link, label: strings.openList }
-  return { href: link, label: entityType === 'Model' ? strings.devicesOfModel : strings.showEvents }
+const modelOf = ({ entityType, entityId }: RiskNotification): Line['model'] => {
+  const [, vid, pid] = /^([0-9A-F]{4}):([0-9A-F]{4})$/i.exec(entityId) ?? []
+  return entityType === 'Model' && vid !== undefined && pid !== undefined ? { vid, pid } : null
 }
 
 export const lineOfRisk = (notice: RiskNotification): Line => ({
   id: notice.id,
+  kind: notice.kind,
+  rank: notice.severity,
   severity: eventSeverity(notice.severity),
   severityLabel: notice.severityString,
   title: notice.title,
@@ -69,11 +62,16 @@ export const lineOfRisk = (notice: RiskNotification): Line => ({
   isRead: notice.isRead,
   isPinned: notice.isPinned,
   isDismissed: notice.isDismissed,
-  about: aboutOf(notice),
+  model: modelOf(notice),
+  hosts: notice.hosts,
+  hostsCount: notice.hostsCount,
+  page: isPath(notice.link) ? notice.link : null,
 })
 
 export const lineOfHealth = (notice: HealthNotice): Line => ({
   id: notice.id,
+  kind: 'health',
+  rank: statusRank[notice.status],
   severity: statusSeverity[notice.status],
   severityLabel: healthWords[notice.status],
   title: notice.name,
@@ -84,8 +82,14 @@ export const lineOfHealth = (notice: HealthNotice): Line => ({
   isRead: notice.isRead,
   isPinned: notice.isPinned,
   isDismissed: false,
-  about: { href: '/settings/health', label: strings.healthPage },
+  model: null,
+  hosts: [],
+  hostsCount: 0,
+  page: '/settings/health',
 })
 
 /** Returns `10,000×` for a count above one, and an empty text for one. */
 export const timesText = (count: number): string => (count > 1 ? `${count.toLocaleString('en')}×` : '')
+
+/** Returns the address of the list of hosts of an alert. */
+export const alertHostsAddress = ({ id }: Pick<Line, 'id'>): string => `/agents?Alert=${id}`

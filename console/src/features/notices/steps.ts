@@ -1,0 +1,56 @@
+import { agentAddress } from '../../lib/addresses.ts'
+import { alertHostsAddress, type Line } from '../../ui/notices/line.ts'
+import { strings } from './strings.ts'
+
+/** A next step for an alert: a decision about its model, or a page. */
+export type Step = { decide: 'allow' | 'deny'; label: string } | { decide: null; label: string; href: string }
+
+type Name = 'approve' | 'block' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+
+/** The steps that fit the cause of an alert, the most useful first. */
+const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
+  attackTool: ['block', 'hosts', 'devices'],
+  driverMismatch: ['hosts', 'devices', 'block'],
+  vulnerable: ['devices', 'block', 'hosts'],
+  uncommon: ['devices', 'block', 'hosts'],
+  whitelistViolation: ['approve', 'block', 'devices', 'hosts'],
+  blocked: ['approve', 'devices', 'hosts'],
+  keyClone: ['hosts', 'events'],
+  agentSilent: ['hosts', 'events'],
+  tokenExpiring: ['list'],
+  accountSuspended: ['list'],
+  accountDisabled: ['list'],
+  health: ['health'],
+}
+
+const page = (label: string, href: string): Step => ({ decide: null, label, href })
+
+const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
+  const { model, hosts, hostsCount } = line
+  const [only] = hosts
+  switch (name) {
+    case 'approve':
+      return model !== null && canDecide ? { decide: 'allow', label: strings.approve } : null
+    case 'block':
+      return model !== null && canDecide ? { decide: 'deny', label: strings.block } : null
+    case 'devices':
+      return model === null
+        ? null
+        : page(strings.reviewDevices, `/peripherals?vid=${model.vid}&pid=${model.pid}&present=true`)
+    case 'hosts':
+      if (only === undefined) return null
+      return hostsCount === 1
+        ? page(strings.openHost, agentAddress(only.uuid))
+        : page(strings.showHosts, alertHostsAddress(line))
+    case 'events':
+      return line.page?.startsWith('/events') === true ? page(strings.showEvents, line.page) : null
+    case 'list':
+      return line.page === null ? null : page(strings.openList, line.page)
+    case 'health':
+      return line.page === null ? null : page(strings.healthPage, line.page)
+  }
+}
+
+/** Returns the next steps for an alert. An alert about many models offers its hosts and events. */
+export const stepsOf = (line: Line, canDecide: boolean): Step[] =>
+  [...new Set<Name>([...fitting[line.kind], 'events'])].flatMap((name) => stepOf(name, line, canDecide) ?? [])

@@ -1,0 +1,51 @@
+import { getPeripherals } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { lazily } from '../../ui/lazily.tsx'
+import type { Line } from '../../ui/notices/line.ts'
+import { bulkLimit } from '../../ui/policy/bulk-decide.ts'
+import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
+import { tell, tellFailure } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
+
+const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
+
+/** Decides about the model of an alert in the dialog that other pages use, too. */
+export const useAlertDecision = () => {
+  const { api } = useServices()
+  const [question, setQuestion] = useState<DecideQuestion | null>(null)
+  const devicesOf = async ({ vid, pid }: NonNullable<Line['model']>) => {
+    const read = async (present: Record<string, string>) =>
+      (await api.call(getPeripherals, { query: { vid, pid, ...present, PageSize: bulkLimit } })).data
+    const attached = await read({ present: 'true' })
+    return attached.length > 0 ? attached : read({})
+  }
+  const ask = async ({ model }: Line, effect: 'allow' | 'deny') => {
+    if (model === null) return
+    const all = await devicesOf(model)
+    const open = effect === 'allow' ? all.filter(({ decision }) => decision === 'block') : all
+    const devices = open.length > 0 ? open : all
+    const [first] = devices
+    if (first === undefined) {
+      tell(strings.noDevices)
+      return
+    }
+    const tool = devices.find(({ isKnownAttackTool }) => isKnownAttackTool)
+    const name = [first.guiVid, first.guiPid].filter((part) => part !== '').join(' ')
+    setQuestion({
+      subject: {
+        name: name || first.caption || `${model.vid}:${model.pid}`,
+        ...model,
+        devices,
+        tags: [...new Set(devices.flatMap(({ hashtags }) => hashtags.split(',').filter((tag) => tag !== '')))],
+        isAttackTool: tool !== undefined,
+        evidence: tool?.evidence ?? [],
+      },
+      start: { effect, scope: effect === 'deny' ? 'all' : 'host' },
+    })
+  }
+  return {
+    decide: (line: Line, effect: 'allow' | 'deny'): void => void ask(line, effect).catch(tellFailure),
+    dialog: <DecideDialog question={question} close={() => setQuestion(null)} />,
+  }
+}

@@ -1,0 +1,36 @@
+import { listRiskNotices } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '../../lib/services.tsx'
+import { AlertList } from '../../ui/notices/AlertList.tsx'
+import { lineOfRisk } from '../../ui/notices/line.ts'
+import { noticesKey, useNoticeCounts } from '../../ui/notices/useNotices.ts'
+import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
+
+const shown = 5
+
+/** Lists the alerts that a person should handle first: pinned ones, then the most severe. */
+export const OpenAlerts = () => {
+  const { api, session } = useServices()
+  const counts = useNoticeCounts().data
+  const alerts = useQuery({
+    queryKey: [noticesKey, 'overview'],
+    queryFn: ({ signal }) => api.call(listRiskNotices, { query: { pageSize: shown }, signal }),
+    enabled: session.may('notices:read'),
+  })
+  if (!session.may('notices:read')) return null
+  return (
+    <section className={classes.card} aria-label={strings.openAlerts}>
+      <h2>{strings.openAlerts}</h2>
+      {alerts.data === undefined ? null : alerts.data.length === 0 ? (
+        <p className={classes.quiet}>{strings.noAlerts}</p>
+      ) : (
+        <AlertList alerts={alerts.data.map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) }))} />
+      )}
+      {(counts?.riskNotifications ?? 0) > shown ? (
+        <Link to="/notices">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>
+      ) : null}
+    </section>
+  )
+}

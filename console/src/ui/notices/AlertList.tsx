@@ -1,0 +1,33 @@
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '../DeviceText.tsx'
+import { SeverityTag } from '../SeverityTag.tsx'
+import { Time } from '../Time.tsx'
+import classes from './AlertList.module.css'
+import type { Listed } from './foremost.ts'
+import { timesText } from './line.ts'
+
+/** A short list of alerts. Each line opens its alert. */
+export const AlertList = ({ alerts, opened }: { alerts: readonly Listed[]; opened?: () => void }) => (
+  <ul className={classes.list}>
+    {alerts.map(({ list, line }) => (
+      <li key={`${list} ${line.id}`}>
+        <Link
+          to="/notices"
+          search={list === 'risk' ? { open: String(line.id) } : { tab: list, open: String(line.id) }}
+          className={classes.line}
+          data-unread={!line.isRead || undefined}
+          onClick={opened}
+        >
+          <span className={classes.top}>
+            <SeverityTag severity={line.severity} word={line.severityLabel} />
+            <strong>{timesText(line.count)}</strong>
+            <Time value={line.lastAt} />
+          </span>
+          <span className={classes.title}>
+            <DeviceText value={line.title} />
+          </span>
+        </Link>
+      </li>
+    ))}
+  </ul>
+)
