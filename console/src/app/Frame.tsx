@@ -18,6 +18,7 @@ import { OpenPlace } from './OpenPlace.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { SecondFactorBanner } from './SecondFactorBanner.tsx'
 import { strings } from './strings.ts'
+import { UpdateBanner } from './UpdateBanner.tsx'
 import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
 
@@ -159,6 +160,7 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
       <Bar isReady={isReady} openPalette={openPalette} openHelp={openHelp} />
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
+        <UpdateBanner />
         <SecondFactorBanner />
         {isReady ? <LiftBanner /> : null}
         {isReady ? <OpenPlace among={places} /> : children}

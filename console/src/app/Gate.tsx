@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { CallFailure } from '../lib/problem.ts'
+import { CallFailure, isOutage } from '../lib/problem.ts'
 import { useServices, useSession } from '../lib/services.tsx'
 import { isFactorDue } from '../lib/session.ts'
 import { ErrorState } from '../ui/ErrorState.tsx'
@@ -14,8 +14,8 @@ const EnrolFactor = lazily(async () => (await import('../features/accounts/secon
 const retryGap = 3_000
 
 const isAway = (failure: unknown): boolean =>
-  failure instanceof CallFailure &&
-  (failure.code === 'network' || failure.code === 'unreadable' || failure.status >= 500)
+  // ErrorState retries after outages.
+  !isOutage(failure) && failure instanceof CallFailure && (failure.code === 'unreadable' || failure.status >= 500)
 
 /** Shows the frame to signed-in users and redirects everyone else to the sign-in page. */
 export const Gate = () => {

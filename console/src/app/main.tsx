@@ -16,6 +16,7 @@ import { CallFailure } from '../lib/problem.ts'
 import { ServicesProvider } from '../lib/services.tsx'
 import { createSession, isFactorDue, refreshByCookie, type Session, type SessionMark } from '../lib/session.ts'
 import { createWork } from '../lib/work.ts'
+import { reach, release } from '../ui/code.ts'
 import { saveFile } from '../ui/download.ts'
 import { cssVariables, theme } from '../ui/theme/theme.ts'
 import { createAppRouter } from './router.tsx'
@@ -59,7 +60,11 @@ const sessionMark: SessionMark = {
 let session: Session | null = null
 const identity = createIdentity()
 const api = createApi({
-  fetch: (...input) => window.fetch(...input),
+  fetch: async (...input) => {
+    const response = await window.fetch(...input)
+    if (response.ok) reach.noteSuccess()
+    return response
+  },
   refresh: refreshByCookie,
   onSignedOut: () => session?.ended(),
   confirmIdentity: identity.ask,
@@ -80,11 +85,17 @@ const live = createLive({
   random: Math.random,
   pause: (milliseconds, signal) =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds)
-      signal.addEventListener('abort', () => {
+      const end = () => {
         clearTimeout(timer)
+        stop()
         resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      // An outage may end long before the pause does.
+      const stop = reach.watch(() => {
+        if (!reach.isLost()) end()
       })
+      signal.addEventListener('abort', end)
     }),
 })
 // Registered first: otherwise Escape would also close the form below the dialog and lose its input.
@@ -117,15 +128,25 @@ session.watch(() => {
 void session.start()
 
 // Queries that failed during an outage are repeated after it.
-let wasLive = false
+let before = live.status().state
 live.watch(() => {
-  const isLive = live.status().state === 'live'
-  if (isLive && !wasLive) void queries.refetchQueries({ predicate: (query) => query.state.status === 'error' })
-  wasLive = isLive
+  const { state } = live.status()
+  if (state === 'live' && before !== 'live')
+    void queries.refetchQueries({ predicate: (query) => query.state.status === 'error' })
+  // An upgrade causes an outage.
+  if (state === 'live' && before === 'lost') void release.check()
+  if (state === 'lost') void reach.untilReachable()
+  before = state
 })
 
 const services = { api, live, session, identity, clock: systemClock, keys, queries, work }
 const router = createAppRouter()
+// The page changes anyway, and nothing typed is lost: the moment to load a newer console.
+router.subscribe('onBeforeNavigate', ({ pathChanged, toLocation }) => {
+  if (!pathChanged || !release.isDue()) return
+  release.noteReload()
+  window.location.assign(toLocation.href)
+})
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -31,6 +31,8 @@ export const strings = messages({
   noResults: 'No results. Try a host name, serial number or VID:PID.',
   cantReachTheServer: "Can't reach the server",
   retryingPage: 'Retrying. This page opens when the server responds.',
+  updated: 'Portcullis was updated. The new version loads when you open another page.',
+  reloadNow: 'Reload now',
   rules: 'Rules',
   grants: 'Grants',
   simulator: 'Simulator',

@@ -1,5 +1,5 @@
 import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
-import { CallFailure, failureOf } from './problem.ts'
+import { asCallFailure, CallFailure, failureOf } from './problem.ts'
 import { strings } from './strings.ts'
 import type { OpenFile } from './work.ts'
 
@@ -157,14 +157,18 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     /** Calls an operation and reads its JSON response. */
     call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
       const response = await sendConfirmed(operation, input ?? {})
-      return (await response.json().catch(() => {
+      return (await response.json().catch((cause: unknown) => {
+        if (asCallFailure(cause) !== cause) throw asCallFailure(cause)
         throw new CallFailure('unreadable', strings.notJson, { status: response.status })
       })) as ResponseOf<O>
     },
     /** Calls an operation that returns a file. Returns its bytes and the name that the server chose. */
     download: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>) => {
       const response = await sendConfirmed(operation, input ?? {}, { accept: '*/*' })
-      return { blob: await response.blob(), name: fileName(response) }
+      const blob = await response.blob().catch((cause: unknown) => {
+        throw asCallFailure(cause)
+      })
+      return { blob, name: fileName(response) }
     },
     /** Opens a long file, whose bytes are read as they arrive. */
     openFile: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<OpenFile> => {

@@ -43,5 +43,5 @@ export const passkeyRefusal = (failure: unknown): string | null => {
   if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID') return strings.passkeyDomain
   // The browser does not say whether the person cancelled, the time ran out or no passkey matches.
   if (name === 'NotAllowedError' || name === 'AbortError') return strings.passkeyMissing
-  return strings.passkeyFailed({ error: failure instanceof Error ? failure.message : String(failure) })
+  return strings.passkeyFailed
 }

@@ -29,6 +29,34 @@ export class CallFailure extends Error {
   }
 }
 
+/** A refusal by the console itself, with a text for the person. Texts of browsers and libraries are never shown. */
+export class ConsoleRefusal extends Error {
+  override readonly name = 'ConsoleRefusal'
+}
+
+/** Messages of browsers for a request or a response that broke off. */
+const isBrokenConnection = (failure: unknown): boolean =>
+  failure instanceof Error &&
+  (['NetworkError', 'TimeoutError'].includes(failure.name) ||
+    /failed to fetch|networkerror|network error|load failed|network connection was lost|error in input stream/i.test(
+      failure.message,
+    ))
+
+/** Returns what a failed request or a broken response means. Everything else stays as it is. */
+export const asCallFailure = (failure: unknown): unknown =>
+  isBrokenConnection(failure) && !isLoadFailure(failure) ? new CallFailure('network', strings.noResponse) : failure
+
+/** Tells whether the server, or a proxy before it, could not respond at all. */
+export const isOutage = (failure: unknown): boolean =>
+  isLoadFailure(failure) ||
+  isBrokenConnection(failure) ||
+  (failure instanceof CallFailure &&
+    (failure.code === 'network' || failure.code === 'unavailable' || [502, 504].includes(failure.status)))
+
+/** Seconds that the server wants to wait before another try. */
+export const retryAfterOf = (failure: unknown): number =>
+  failure instanceof CallFailure ? (failure.retryAfter ?? 0) : 0
+
 /** The message for a person: what happened, the cause, and the remedy. */
 export interface Message {
   title: string
@@ -47,10 +75,18 @@ export const messageOf = (failure: unknown): Message => {
       cure: strings.reloadCure,
     }
   }
+  if (isBrokenConnection(failure)) {
+    return {
+      title: strings.cantReachServer,
+      detail: strings.noResponse,
+      cure: strings.networkCure,
+    }
+  }
+  if (failure instanceof ConsoleRefusal) return { title: strings.notDone, detail: failure.message, cure: '' }
   if (!(failure instanceof CallFailure)) {
     return {
       title: strings.consoleError,
-      detail: failure instanceof Error ? failure.message : String(failure),
+      detail: strings.consoleErrorDetail,
       cure: strings.consoleErrorCure,
     }
   }

@@ -12,7 +12,7 @@ export const strings = messages({
     'Passkeys are bound to the domain name of the server, and this page is open at another address. Open it at the domain name.',
   passkeyMissing:
     'The browser did not return a passkey: the request was cancelled or timed out, or no passkey on this device matches.',
-  passkeyFailed: 'The browser could not use a passkey: {error}',
+  passkeyFailed: 'The browser could not use a passkey. Try again, or use another second factor.',
   passwordRules: '12 to 128 characters; not a common password, not your user name.',
   passwordTooShort: 'Enter {count, plural, one {# more character} other {# more characters}}.',
   passwordTooLong: '{count, plural, one {# character} other {# characters}} too long.',
@@ -21,6 +21,8 @@ export const strings = messages({
   partFailed: 'Part of the console failed to load.',
   reloadCure: 'Check the network and that the server is running, then reload the page.',
   consoleError: 'Something went wrong in the console',
+  consoleErrorDetail: 'This part of the page has stopped because of an error in the console.',
+  notDone: 'This did not work',
   consoleErrorCure: 'Reload the page. If the problem persists, report what you did.',
   networkCure: 'Check the network and that the server is running. Your input is kept.',
   unreadable: 'Unreadable response',

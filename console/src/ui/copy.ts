@@ -1,3 +1,4 @@
+import { ConsoleRefusal } from '../lib/problem.ts'
 import { strings } from './strings.ts'
 import { tell, tellFailure } from './tell.ts'
 
@@ -7,6 +8,6 @@ export const copyText = async (text: string, what: string): Promise<void> => {
     await navigator.clipboard.writeText(text)
     tell(strings.copiedItem({ item: what }))
   } catch {
-    tellFailure(new Error(strings.copyBlocked))
+    tellFailure(new ConsoleRefusal(strings.copyBlocked))
   }
 }

@@ -1,3 +1,4 @@
+import { ConsoleRefusal } from '../../lib/problem.ts'
 import { strings } from './strings.ts'
 
 // Shown at 56 px at most; twice that for dense screens. A picture of this size stays far below 256 KiB.
@@ -8,7 +9,7 @@ const side = 128
  */
 export const pictureOf = async (file: Blob): Promise<string> => {
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Error(strings.notAPicture)
+    throw new ConsoleRefusal(strings.notAPicture)
   })
   const canvas = document.createElement('canvas')
   canvas.width = side

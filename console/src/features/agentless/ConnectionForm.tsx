@@ -153,7 +153,13 @@ export const ConnectionForm = (props: ConnectionFormProps) => {
         <ComputerFields form={form} />
         <HostFields form={form} />
         {form.draft.isOverrideDefaults ? <OwnCredentials form={form} /> : null}
-        {form.saveFailure === null ? null : <ErrorState failure={form.saveFailure} inline />}
+        {form.saveFailure === null ? null : (
+          <ErrorState
+            failure={form.saveFailure}
+            {...(form.before === null ? {} : { resend: () => void form.save() })}
+            inline
+          />
+        )}
         {form.isStored ? null : <NewlyAllowed opens={form.opens} reason="" setReason={() => {}} />}
         {form.testFailure === null ? null : <ErrorState failure={form.testFailure} inline />}
         {test.test === null ? null : <TestSteps test={test.test} isPolling={form.isPolling} />}

@@ -1,5 +1,5 @@
 import type { BodyOf, KnowledgeStatus, uploadKnowledge } from '@portcullis/contract'
-import type { CallFailure } from '../../lib/problem.ts'
+import { type CallFailure, ConsoleRefusal } from '../../lib/problem.ts'
 import { strings } from './strings.ts'
 
 /** A signed knowledge file as sent to the server. */
@@ -11,10 +11,10 @@ export const readKnowledgeFile = (text: string): KnowledgeUpload => {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new Error(strings.notJson)
+    throw new ConsoleRefusal(strings.notJson)
   }
   if (typeof value !== 'object' || value === null || !('payload' in value) || !('signature' in value)) {
-    throw new Error(strings.notSigned)
+    throw new ConsoleRefusal(strings.notSigned)
   }
   return value as KnowledgeUpload
 }

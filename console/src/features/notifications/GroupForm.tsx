@@ -62,7 +62,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           <SyslogFields {...shared} />
         </fieldset>
       </form>
-      {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
+      {failure === null || isAtField ? null : <ErrorState failure={failure} resend={entry.submit} inline />}
       {canWrite ? (
         <Group justify="flex-end" gap="sm" className={classes.foot}>
           {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}

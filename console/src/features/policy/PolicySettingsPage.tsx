@@ -133,7 +133,7 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
             maxLength={200}
             {...bindText(draft, change, errorOf)('contact')}
           />
-          {failure === null ? null : <ErrorState failure={failure} inline />}
+          {failure === null ? null : <ErrorState failure={failure} resend={() => void save()} inline />}
           {canWrite ? (
             <Group justify="flex-end" gap="sm">
               <MoreMenu

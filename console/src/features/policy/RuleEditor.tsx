@@ -127,7 +127,9 @@ const Foot = (props: ActionsProps) => {
           onChange={editing.setReason}
         />
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      {failure === null ? null : (
+        <ErrorState failure={failure} {...(props.rule === null || deleting ? {} : { resend: editing.save })} inline />
+      )}
       <Actions {...props} />
     </footer>
   )

@@ -110,7 +110,9 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           checked={draft.isEnabled}
           onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
         />
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        {failure === null ? null : (
+          <ErrorState failure={failure} {...(id === null ? {} : { resend: () => void save() })} inline />
+        )}
         <Group gap="sm">
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
             {id === null ? strings.scheduleReport : problem === '' ? strings.save : strings.takeOver}

@@ -78,7 +78,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
         {preview?.(texts)}
       </div>
       {canWrite ? <TestSection group={group} test={entry.test} body={body} start={entry.runTest} /> : null}
-      {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
+      {failure === null || isAtField ? null : <ErrorState failure={failure} resend={() => void entry.store()} inline />}
       {canWrite ? (
         <FormFoot
           group={group}

@@ -1,5 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { typing } from '../code.ts'
 import { DialogActions } from './DialogActions.tsx'
 import classes from './form.module.css'
 import { strings } from './strings.ts'
@@ -18,6 +20,7 @@ export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = string
     enableBeforeUnload: () => isDirty,
     withResolver: true,
   })
+  useEffect(() => (isDirty ? typing.hold() : undefined), [isDirty])
   const isAsked = blocker.status === 'blocked'
   return (
     <Modal opened={isAsked} onClose={() => blocker.reset?.()} title={title}>
