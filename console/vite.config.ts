@@ -1,10 +1,11 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { compress } from './vite/compress.ts'
 import { shell } from './vite/shell.ts'
 import { slimContract } from './vite/slim-contract.ts'
 
 export default defineConfig({
-  plugins: [slimContract(), react(), shell()],
+  plugins: [slimContract(), react(), shell(), compress()],
   build: {
     outDir: '../build/console',
     emptyOutDir: true,
@@ -16,5 +17,16 @@ export default defineConfig({
     // Never data: URIs for scripts or styles: the content security policy names 'self' only.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Two files instead of 17: each file costs a round trip, and a browser opens six connections at most.
+          groups: [
+            { name: 'vendor', test: /[\\/]node_modules[\\/]/, tags: ['$initial'], priority: 2 },
+            { name: 'app', tags: ['$initial'], priority: 1 },
+          ],
+        },
+      },
+    },
   },
 })

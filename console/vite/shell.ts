@@ -14,6 +14,41 @@ const schemes = [
   variables('[data-mantine-color-scheme="dark"]', dark),
 ]
 
+/** The pages that are opened most, by the first segment of their address, and their modules. */
+const commonPages: Readonly<Record<string, string>> = {
+  'sign-in': 'features/sign-in/SignInPage.tsx',
+  '': 'app/OverviewScreen.tsx',
+  agents: 'app/AgentsScreen.tsx',
+  peripherals: 'features/peripherals/PeripheralsPage.tsx',
+  approvals: 'features/approvals/ApprovalsPage.tsx',
+  notices: 'features/notices/NoticesPage.tsx',
+}
+
+type Bundle = Readonly<
+  Record<string, { type: string; isEntry?: boolean; facadeModuleId?: string | null; imports?: string[] }>
+>
+
+/** Returns the files of each common page that the first load does not contain. */
+const filesOfPages = (bundle: Bundle): Record<string, string[]> => {
+  const chunks = Object.entries(bundle).filter(([, { type }]) => type === 'chunk')
+  const withImports = (file: string, known: Set<string>): Set<string> => {
+    if (known.has(file)) return known
+    known.add(file)
+    for (const one of bundle[file]?.imports ?? []) withImports(one, known)
+    return known
+  }
+  const initial = new Set(
+    chunks.filter(([, { isEntry }]) => isEntry === true).flatMap(([file]) => [...withImports(file, new Set())]),
+  )
+  return Object.fromEntries(
+    Object.entries(commonPages).map(([name, module]) => {
+      const page = chunks.find(([, { facadeModuleId }]) => facadeModuleId?.endsWith(`/console/src/${module}`) === true)
+      if (page === undefined) throw new Error(`no chunk for ${module}`)
+      return [name, [...withImports(page[0], new Set())].filter((file) => !initial.has(file)).map((file) => `/${file}`)]
+    }),
+  )
+}
+
 /** Tags that load the application. They must come after the shell, or they would block it. */
 const applicationTag = /\s*<(?:script type="module"[^>]*><\/script>|link rel="(?:modulepreload|stylesheet)"[^>]*>)/g
 
@@ -26,7 +61,8 @@ export const shell = (): Plugin => ({
   name: 'portcullis-shell',
   transformIndexHtml: {
     order: 'post',
-    handler: (html) => {
+    handler: (html, { bundle }) => {
+      const pages = bundle === undefined ? {} : filesOfPages(bundle as Bundle)
       const tags = html.match(applicationTag) ?? []
       // Insert the style before scripts run, so that the first paint includes it.
       const sorted = tags.toSorted(
@@ -34,7 +70,7 @@ export const shell = (): Plugin => ({
       )
       const inline = [
         `<style nonce="__CSP_NONCE__">${[...schemes, `:root{--pc-font:${fonts.text}}`, read('shell/shell.css')].join('\n')}</style>`,
-        `<script nonce="__CSP_NONCE__">${read('shell/shell.js')}</script>`,
+        `<script nonce="__CSP_NONCE__">${read('shell/shell.js').replace('__PAGES__', () => JSON.stringify(pages))}</script>`,
       ]
       return html
         .replace(applicationTag, '')

@@ -10,7 +10,6 @@ interface OperationLike {
   method: string
   path: string
   permission: string
-  summary: string
   upload?: boolean
 }
 
@@ -55,13 +54,16 @@ export const slimContract = (): Plugin => ({
       if (own.has(name)) return []
       if (isPrimitive(value) || isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
       if (!isOperation(value)) return []
-      const { id: operationId, method, path, permission, summary, upload } = value
+      const { id: operationId, method, path, permission, upload } = value
       return [
-        `export const ${name} = ${JSON.stringify({ id: operationId, method, path, permission, summary, ...(upload ? { upload } : {}) })}`,
+        `export const ${name} = ${JSON.stringify({ id: operationId, method, path, permission, ...(upload ? { upload } : {}) })}`,
       ]
     })
+    const { errorTable } = await import('../../contract/src/errors.ts')
+    // The server sends the detail, and only the reference has the cause.
+    const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
     return [
-      `export * from ${JSON.stringify(contractSource('errors.ts'))}`,
+      `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
       `export * from ${JSON.stringify(contractSource('permissions.ts'))}`,
       `export * from ${JSON.stringify(contractSource('config-items.ts'))}`,
       ...operations,

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 
@@ -11,6 +12,9 @@ describe('the served console', () => {
     mkdirSync(join(dir, 'assets'))
     writeFileSync(join(dir, 'index.html'), '<meta name="csp-nonce" content="__CSP_NONCE__">')
     writeFileSync(join(dir, 'assets', 'app-1.js'), `// ${'x'.repeat(4_000)}`)
+    writeFileSync(join(dir, 'assets', 'built-2.js'), `// ${'y'.repeat(4_000)}`)
+    writeFileSync(join(dir, 'assets', 'built-2.js.br'), 'brotli of the build')
+    writeFileSync(join(dir, 'assets', 'built-2.js.gz'), 'gzip of the build')
     t = await startTestApp({ consoleDir: dir })
   })
   afterAll(async () => {
@@ -38,10 +42,32 @@ describe('the served console', () => {
   })
 
   it.each([
+    ['gzip, br', 'br', 'brotli of the build'],
+    ['gzip', 'gzip', 'gzip of the build'],
+    ['identity', undefined, `// ${'y'.repeat(4_000)}`],
+  ])('serves the file that the build compressed for %s', async (accepted, encoding, body) => {
+    const answer = await t.request({
+      method: 'GET',
+      url: '/assets/built-2.js',
+      headers: { 'accept-encoding': accepted },
+    })
+    expect([answer.headers['content-encoding'], answer.body]).toEqual([encoding, body])
+    expect(answer.headers.vary).toBe('accept-encoding')
+  })
+
+  it('compresses its page, with a nonce in header and body', async () => {
+    const answer = await t.request({ method: 'GET', url: '/', headers: { 'accept-encoding': 'gzip, br' } })
+    expect(answer.headers['content-encoding']).toBe('gzip')
+    const nonce = /content="([^"]+)"/.exec(gunzipSync(answer.rawPayload).toString('utf8'))?.[1]
+    expect(answer.headers['content-security-policy']).toContain(`'nonce-${nonce}'`)
+  })
+
+  it.each([
     '/prime//agents',
     '/prime/webui/nothing',
     '/agent/v1/nothing',
     '/assets/none.js',
+    '/assets/built-2.js.br',
     '/assets',
     '/a//b',
     '/index.htm',

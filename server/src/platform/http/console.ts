@@ -39,15 +39,20 @@ const policy = (nonce: string): string =>
 
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 
+type Encoding = keyof typeof compress
+
+/** Suffixes of the compressed files that the build writes. */
+const suffixes = { br: '.br', gzip: '.gz' } as const satisfies Record<Encoding, string>
+
 interface Asset {
   type: string
   plain: Buffer
-  /** Compressed on first use. */
-  packed: Map<'br' | 'gzip', Promise<Buffer>>
+  /** Compressed by the build, or on first use. */
+  packed: Map<Encoding, Promise<Buffer>>
   immutable: boolean
 }
 
-/** Reads the built console into memory (about 2 MB), so that a request can name only keys of this map. */
+/** Reads the built console into memory (about 4 MB), so that a request can name only keys of this map. */
 const readAssets = (dir: string): Map<string, Asset> => {
   const assets = new Map<string, Asset>()
   let names: string[]
@@ -58,20 +63,25 @@ const readAssets = (dir: string): Map<string, Asset> => {
   } catch {
     return assets
   }
+  const known = new Set(names)
+  const packedOf = (name: string) =>
+    (Object.keys(suffixes) as Encoding[])
+      .filter((encoding) => known.has(name + suffixes[encoding]))
+      .map((encoding) => [encoding, Promise.resolve(readFileSync(join(dir, name + suffixes[encoding])))] as const)
   for (const name of names) {
     const type = mediaTypes[extname(name)]
     if (type !== undefined)
       assets.set(`/${name.replaceAll('\\', '/')}`, {
         type,
         plain: readFileSync(join(dir, name)),
-        packed: new Map(),
+        packed: new Map(packedOf(name)),
         immutable: name.startsWith('assets'),
       })
   }
   return assets
 }
 
-const packed = (asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> => {
+const packed = (asset: Asset, encoding: Encoding): Promise<Buffer> => {
   const known = asset.packed.get(encoding)
   if (known !== undefined) return known
   const made =
@@ -81,6 +91,12 @@ const packed = (asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> => {
   asset.packed.set(encoding, made)
   return made
 }
+
+const accepts = (request: FastifyRequest, encoding: Encoding): boolean =>
+  new RegExp(`\\b${encoding}\\b`).test(String(request.headers['accept-encoding'] ?? ''))
+
+const encodingOf = (request: FastifyRequest): Encoding | undefined =>
+  accepts(request, 'br') ? 'br' : accepts(request, 'gzip') ? 'gzip' : undefined
 
 const decoded = (segment: string): string => {
   try {
@@ -109,13 +125,17 @@ export const createConsole = (dir: string) => {
   const assets = readAssets(dir)
   const index = assets.get('/index.html')?.plain.toString('utf8')
 
-  function page(reply: FastifyReply): void {
+  async function page(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const nonce = randomBytes(16).toString('base64')
     reply
       .header('content-security-policy', policy(nonce))
       .header('cache-control', 'no-store')
+      .header('vary', 'accept-encoding')
       .type('text/html; charset=utf-8')
-      .send((index as string).replaceAll('__CSP_NONCE__', nonce))
+    const text = (index as string).replaceAll('__CSP_NONCE__', nonce)
+    // Each response has another nonce, so the build cannot compress the page.
+    if (accepts(request, 'gzip')) reply.header('content-encoding', 'gzip').send(await compress.gzip(text))
+    else reply.send(text)
   }
 
   return {
@@ -126,11 +146,10 @@ export const createConsole = (dir: string) => {
       const asset = path === '/index.html' ? undefined : assets.get(path)
       if (asset === undefined) {
         if (!isPagePath(path) || extname(path) !== '') return false
-        page(reply)
+        await page(request, reply)
         return true
       }
-      const accepted = String(request.headers['accept-encoding'] ?? '')
-      const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined
+      const encoding = encodingOf(request)
       reply
         .type(asset.type)
         .header('cache-control', asset.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
