@@ -4,11 +4,16 @@ import { storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
 import { launchBrowser, openWindow, whyNoChromium } from '../e2e/browser.ts'
 import { createTree, startAgent, temporaryDir } from '../e2e/harness.ts'
+import { firstLoad, isConsoleBuilt, mostScriptKilobytes } from '../rig/first-load.ts'
 import { adminPassword } from '../rig/server.ts'
+import { measureNavigation, measureSlowLine } from './console-load.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
 
 const usableMs = 1_000
+const navigationMs = 150
+/** From the first byte to the shell, on a line with 400 kbit/s and 400 ms. */
+const shellMs = 1_000
 
 const rows = (page: Page) => page.getByRole('grid').getByRole('row')
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
@@ -127,6 +132,8 @@ export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => 
     await page.goto('/agents')
     await rows(page).nth(10).waitFor()
     const heap = await page.evaluate<number>('performance.memory?.usedJSHeapSize ?? 0')
+    const walks = await measureNavigation(page, rounds)
+    const slow = await measureSlowLine(browser, server.url)
     const plugs = await measurePlugs(prepared, page, token, rounds)
     await context.close()
     return {
@@ -134,6 +141,28 @@ export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => 
       conditions: `Chromium at 1440 x 900 beside server and database, ${fleet.agents} hosts, ${rounds} rounds`,
       figures: [
         ...figuresOf('list of hosts, from the address to the rows', loads, usableMs),
+        ...figuresOf('another page, from the click to its title', walks, navigationMs),
+        {
+          what: 'scripts of the first load, compressed by gzip',
+          value: isConsoleBuilt() ? round(firstLoad().scripts, 1) : Number.NaN,
+          unit: 'kB',
+          limit: mostScriptKilobytes,
+          better: 'less',
+        },
+        {
+          what: 'shell on a slow line, from the first byte',
+          value: round(slow.shell, 0),
+          unit: 'ms',
+          beside: '400 kbit/s, 400 ms',
+          limit: shellMs,
+          better: 'less',
+        },
+        {
+          what: 'sign-in form on a slow line, from the first byte',
+          value: round(slow.signIn, 0),
+          unit: 'ms',
+          better: 'less',
+        },
         ...figuresOf('another order, from the click to the answer', sorts),
         ...figuresOf('search, from the last key to the answer', searches),
         ...figuresOf('device attached to a host, until it is shown', plugs, usableMs),
