@@ -9,6 +9,7 @@ import { RuleEditor } from '../src/features/policy/RuleEditor.tsx'
 import { systemClock } from '../src/lib/clock.ts'
 import { createIdentity } from '../src/lib/identity.ts'
 import { createKeys, domFocus } from '../src/lib/keys.ts'
+import { ConsoleRefusal } from '../src/lib/problem.ts'
 import { type Services, ServicesProvider } from '../src/lib/services.tsx'
 import {
   parseSearchText,
@@ -72,7 +73,7 @@ const api = {
   call: async ({ id }: { id: string }, input: unknown) => {
     window.calls.push([id, input])
     if (id in window.answers) return structuredClone(window.answers[id])
-    throw new Error(`no answer for ${id}`)
+    throw new ConsoleRefusal(`no answer for ${id}`)
   },
 }
 /** What the components need of the application; the interface and the live channel are stand-ins. */
