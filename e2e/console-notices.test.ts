@@ -445,7 +445,7 @@ describe('notices', unless(whyNoChromium), () => {
     await own.page.goto('/settings/enrolment')
     await own.page.getByRole('heading', { name: 'Add a host requires the Administrator profile' }).waitFor()
     await own.page.getByText('Your account has the User profile.').waitFor()
-    const refused = /\/prime\/webui\/.*(deliveries|outputs|generalconfig|reports|Audits|enrol)/i
+    const refused = /\/prime\/webui\/.*(deliveries|outputs|generalconfig|reports|audit|enrol)/i
     expect(asked.filter((url) => refused.test(url))).toEqual([])
     expect(asked.some((url) => url.includes('/prime/webui/'))).toBe(true)
     const beyond = await own.page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')

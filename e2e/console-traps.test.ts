@@ -159,26 +159,6 @@ describe('regressions of the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows the audit trail in full at 1440 px, with long details collapsed', async () => {
-    const { page, context, wrong } = await open('/settings/audit')
-    await server.post('peripherals/command', {
-      opCode: 'DISAPPROVE',
-      reason: 'x'.repeat(180),
-      peripheralsIds: [{ uuid: desk.agentId, vid: '413C', pid: '2113' }],
-    })
-    await page.reload()
-    const table = page.getByRole('table', { name: 'Audit trail' })
-    await table.getByText(/^x{160}…$/).waitFor()
-    expect(
-      await page.evaluate<number>(
-        `(() => { const one = document.querySelector('table[aria-label="Audit trail"]'); return one.scrollWidth - one.parentElement.clientWidth })()`,
-      ),
-    ).toBeLessThanOrEqual(0)
-    await table.locator('summary').first().click()
-    await table.getByText(/^x{180}: 413C:2113/).waitFor()
-    expect(wrong).toEqual([])
-    await context.close()
-  })
   it('never truncates a name to make room for tags and badges, at 1440, 1024 and 390 px', async () => {
     const hostname = 'reception-desk-of-the-third-floor-in-building-seven-of-the-old-town-hall'
     const { page, context, wrong } = await open('/')

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import type { statusFilters } from '../features/agentless/agentless.view.tsx'
 import type { agentFilters } from '../features/agents/agents.view.tsx'
 import type { approvalFilters } from '../features/approvals/approvals.view.ts'
+import type { auditFilters } from '../features/audit/audit.view.tsx'
 import type { commandFilters } from '../features/commands/commands.view.tsx'
 import type { deliveryFilters } from '../features/deliveries/deliveries.view.tsx'
 import type { eventFilters } from '../features/events/events.view.tsx'
@@ -175,7 +176,7 @@ const healthHistory = createRoute({
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  validateSearch: textSearch<'severity' | 'from' | 'rows'>(),
+  validateSearch: listSearch<NamesOf<typeof auditFilters>>(),
 })
 const deliveries = createRoute({
   getParentRoute: () => settings,

@@ -1,10 +1,10 @@
-import { Button, Checkbox, Group, Radio, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
-import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
+import { type Filter, fieldOfInstant, instantOfField, type Option, toggled } from './filter.ts'
 import { strings } from './strings.ts'
 
 interface EditorProps {
@@ -160,7 +160,7 @@ const EditorOfKind = (props: EditorProps) => {
       return <PeriodEditor {...props} />
     case 'yesNo':
     case 'choice': {
-      const options =
+      const options: readonly Option[] =
         filter.kind === 'yesNo'
           ? [
               { value: 'true', label: strings.yes },
@@ -190,13 +190,19 @@ const EditorOfKind = (props: EditorProps) => {
       return (
         <Stack gap={6} mah={300} style={{ overflow: 'auto' }}>
           {options.map((option, index) => (
-            <Checkbox
-              key={option.value}
-              label={option.label}
-              data-autofocus={index === 0 || undefined}
-              checked={(value ?? '').split(',').includes(option.value)}
-              onChange={() => change(toggled(value, option.value))}
-            />
+            <Fragment key={option.value}>
+              {option.group === undefined || option.group === options[index - 1]?.group ? null : (
+                <Text size="xs" fw={600} c="dimmed">
+                  {option.group}
+                </Text>
+              )}
+              <Checkbox
+                label={option.label}
+                data-autofocus={index === 0 || undefined}
+                checked={(value ?? '').split(',').includes(option.value)}
+                onChange={() => change(toggled(value, option.value))}
+              />
+            </Fragment>
           ))}
         </Stack>
       )

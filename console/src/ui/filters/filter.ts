@@ -14,6 +14,8 @@ export type Filter =
 export interface Option {
   value: string
   label: string
+  /** Heading above the first option of its group. */
+  group?: string
 }
 
 /** Joins alternatives: `a or b`. */
