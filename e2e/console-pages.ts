@@ -47,6 +47,7 @@ export const consolePages = [
   '/settings/health',
   '/settings/health/history',
   '/settings/audit',
+  '/settings/audit?open=1',
   '/settings/deliveries',
   '/settings/notifications',
   '/settings/mail',
