@@ -6,7 +6,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { sentences } from './sentences.ts'
 import { counts, strings } from './strings.ts'
 
-const kinds: Readonly<Record<string, { object?: AuditObjectKind }>> = auditActions
+const kinds: Readonly<Record<string, { area: string; object?: AuditObjectKind }>> = auditActions
 const longestName = 120
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
@@ -14,7 +14,7 @@ const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 const short = (text: string): string => (text.length > longestName ? `${text.slice(0, longestName - 1)}…` : text)
 
 /** Returns the address of an object that exists. */
-export const addressOf = ({ kind, id, name, exists }: AuditObject): string | null => {
+const addressOf = ({ kind, id, name, exists }: AuditObject): string | null => {
   if (!exists) return null
   if (kind === 'host') return agentAddress(id)
   if (kind === 'account') return `/settings/accounts?open=${encodeURIComponent(name)}`
