@@ -62,7 +62,7 @@ const download = (server: BenchServer, token: string, path: string, body: unknow
     sent.end(JSON.stringify(body))
   })
 
-/** Runs `work` and returns how much the server's memory grew meanwhile, in MB. */
+/** Runs `work` and returns how much the server's memory grew in the meantime, in MB. */
 const memoryGrowth = async (server: BenchServer, work: () => Promise<void>): Promise<number> => {
   const before = residentBytes(server.pid)
   let most = before

@@ -24,7 +24,7 @@ const round = (value: number): number => Math.round(value * 10) / 10
 /** D11: breaks every receiver of events in every way. */
 export const brokenPeers: Check = {
   name: 'D11',
-  what: `A SIEM by syslog, a webhook, a mail server and NATS each refuse, accept and hang, reset in the middle, answer a byte a second, and answer garbage, in turns, while ${hosts} hosts report; then they heal. Every event and asset arrives, a second time only with the same id; what waits, waits in the database; check-ins take what they took before. Three minutes of trouble in the full form, six seconds in the short one.`,
+  what: `Syslog, webhook, mail and NATS receivers fail in turns while ${hosts} hosts report: they refuse, hang, reset, send one byte a second, or send garbage. Then they recover. Every event and asset arrives; duplicates have the same id. Pending messages wait in the database, and check-ins keep their rate. The failures last three minutes, or six seconds in the short form.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const calmMs = isQuick ? 4_000 : 60_000
     const troubleMs = isQuick ? 6_000 : 180_000
@@ -240,7 +240,7 @@ export const brokenPeers: Check = {
   },
   sabotages: [
     {
-      what: 'a stream counts as sent what its receiver did not take',
+      what: 'a stream counts undelivered events as sent',
       edits: [
         {
           file: 'server/src/features/outbound/deliveries/outputs.runner.ts',

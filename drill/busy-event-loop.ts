@@ -24,10 +24,10 @@ const exportedRows = 50_000
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** D16: runs CPU-heavy work beside a healthy client. */
+/** D16: runs CPU-heavy work during normal use. */
 export const busyEventLoop: Check = {
   name: 'D16',
-  what: `Lists of at least ${exportedRows} rows are exported as CSV, another as PDF, hosts bring debug logs of 10 MiB, each of these again and again, and ${tokensPerSecond} bad tokens a second come in, of hosts and of people. How long the event loop of the server was kept from its next turn, and what a healthy client met that asks 50 times a second over a connection of its own each time. All of it, database and callers, runs on this one machine.`,
+  what: `Exports lists of at least ${exportedRows} rows as CSV and another list as PDF, uploads debug logs of 10 MiB, and sends ${tokensPerSecond} invalid tokens a second, all repeatedly. Measures the event loop delay of the server and the latency of a healthy client, which sends 50 requests a second over new connections. The database and all clients run on the same machine.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const seconds = isQuick ? 5 : 60
     const agents = isQuick ? 5_000 : 10_000
@@ -155,7 +155,7 @@ export const busyEventLoop: Check = {
   },
   sabotages: [
     {
-      what: 'debug logs are packed anew, tightly, between two turns of the event loop',
+      what: 'debug logs are repacked synchronously in one turn of the event loop',
       red: 'event loop delay',
       edits: [
         {

@@ -109,13 +109,13 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
 export const clockSkew: Check = {
   name: 'D8',
   isWaiting: true,
-  what: 'Hosts whose clocks are right, two hours ahead and a day behind, and set back in between, report to a server whose clock is right, two hours ahead and a day behind. Reports count in the order of their numbers, events have the time of the server, a wrong clock is told. A clock is wrong by a module that is loaded into the server.',
+  what: 'The clocks of hosts are right, two hours ahead or a day behind, and are set back during the drill. The clock of the server is right, two hours ahead or a day behind, by a module that is loaded into it. Reports count in the order of their numbers, events have the time of the server, and wrong clocks are reported.',
   run: async ({ root }): Promise<Outcome> => {
     return { findings: (await Promise.all([0, 2 * hour, -24 * hour].map((skew) => withServer(skew, root)))).flat() }
   },
   sabotages: [
     {
-      what: 'the clock of a host is taken for the time',
+      what: 'the clock of a host is used as the time of the server',
       red: 'wrong clock is not stored',
       edits: [
         {

@@ -130,7 +130,7 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
 export const fullDisk: Check = {
   name: 'D5',
   isWaiting: true,
-  what: `${hosts} hosts report while the disk under the tables of PostgreSQL is filled to the last byte, then the one under its log. Nothing acknowledged is lost, people read, and sign in while the tables have room for that, health says so, and everything goes on without a restart once there is room.`,
+  what: `${hosts} hosts report while the disk of the PostgreSQL tables is filled completely, then the disk of its log. No acknowledged report is lost. Lists can be read, and people can sign in while the tables have space. Health reports the full disk, and everything recovers without a restart once there is space.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const why = whyNoSmallDisk()
     if (why !== undefined) return { findings: [], notRun: [`full disks: ${why}`] }

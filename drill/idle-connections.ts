@@ -176,7 +176,7 @@ const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean
 export const idleConnections: Check = {
   name: 'D10',
   isWaiting: true,
-  what: 'Opens ten thousand kept-alive connections, then as many wake sockets of hosts, then both over TLS. Measures the memory per connection (growth of resident memory, or of heap and buffers after a garbage collection, whichever is higher) and the latency of a healthy client. The TLS figures are informational.',
+  what: 'Opens ten thousand keep-alive connections, then as many wake sockets of hosts, then both over TLS. Measures the memory per connection (growth of resident memory, or of heap and buffers after a garbage collection, whichever is higher) and the latency of a healthy client. The TLS figures are informational.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     // The heap's young generation takes 29 MB for any count. With fewer kept connections it would dominate the figure.
     const counts = isQuick ? { kept: 10_000, wake: 2_000, tls: 300 } : { kept: 10_000, wake: 10_000, tls: 10_000 }
@@ -191,7 +191,7 @@ export const idleConnections: Check = {
   },
   sabotages: [
     {
-      what: 'a wake socket keeps 64 kB for itself',
+      what: 'a wake socket allocates 64 kB',
       edits: [
         {
           file: 'server/src/features/fleet/ingest/wake.ts',

@@ -68,7 +68,7 @@ const together = (all: readonly Finding[][], name: string): Finding[] => {
 /** D3: kills all processes of PostgreSQL at once. */
 export const killDatabase: Check = {
   name: 'D3',
-  what: `${hosts} hosts report without a pause while every process of PostgreSQL is killed (SIGKILL), first of a database apart from the server, then of the one that \`npm start\` runs by itself. The server lives, asks to come later, and nothing acknowledged is lost.`,
+  what: `${hosts} hosts report continuously while every PostgreSQL process is killed (SIGKILL), first of an external database, then of the embedded one. The server keeps running and asks hosts to retry. No acknowledged report is lost.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const rounds = isQuick ? 1 : 5
     const kills = isQuick ? 3 : killsOfOneServer

@@ -20,7 +20,7 @@ export const acknowledgedBeforeCommit: Sabotage = {
 
 /** Accepts a repeated report as a new one. */
 const takenAgain: Sabotage = {
-  what: 'a report that is sent again is taken again',
+  what: 'a repeated report is applied again',
   red: 'stored twice',
   edits: [
     {
@@ -39,7 +39,7 @@ const takenAgain: Sabotage = {
 /** D1: kills the server at random moments of a check-in. */
 export const killServer: Check = {
   name: 'D1',
-  what: `${hosts} hosts report without a pause while the server is killed (SIGKILL) at random moments and started again; each host repeats a report until it is acknowledged. Every acknowledged report is stored, and none twice.`,
+  what: `${hosts} hosts report continuously while the server is killed (SIGKILL) at random moments and restarted. Each host repeats a report until it is acknowledged. Every acknowledged report is stored exactly once.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const kills = isQuick ? 6 : 200
     const trial = await startTrial({ name: 'killed', root, hosts })

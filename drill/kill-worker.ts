@@ -174,7 +174,7 @@ const compare = (connection: Connection, given: readonly Given[]): Promise<Findi
 export const killWorker: Check = {
   name: 'D6',
   isWaiting: true,
-  what: 'Workers poll SSH hosts that take seconds to answer; they are killed (SIGKILL) in the middle of polls and paused (SIGSTOP) for longer than a lease, and one brings results while others run the same polls again. Each poll ends once, runs again once for each crash at most, and is given out again within 30 s (by the clock of the server, which runs three times as fast in the short form); what comes too late writes nothing.',
+  what: 'Workers poll SSH hosts that respond slowly. Workers are killed (SIGKILL) during polls or paused (SIGSTOP) for longer than a lease, and one returns its results while others repeat the same polls. Each poll ends once, is repeated at most once for each crash, and is assigned again within 30 s. The clock of the server runs three times as fast in the short form. Late results are not stored.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const { polls, workers: size, kills, pauses, slowMs, pace, spread, endMs } = forms[isQuick ? 'quick' : 'full']
     const farm = await startFarm()
@@ -289,7 +289,7 @@ export const killWorker: Check = {
   },
   sabotages: [
     {
-      what: 'a result counts whatever its fence is',
+      what: 'a result is stored whatever its fence',
       red: 'came too late and were taken',
       edits: [
         {
@@ -305,7 +305,7 @@ export const killWorker: Check = {
       ],
     },
     {
-      what: 'polls are given out while they run',
+      what: 'polls are assigned again while they run',
       red: 'run again without a crash',
       edits: [
         {
@@ -316,7 +316,7 @@ export const killWorker: Check = {
       ],
     },
     {
-      what: 'a lease has no end',
+      what: 'a lease never expires',
       red: 'did not end',
       edits: [
         {

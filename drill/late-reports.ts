@@ -223,7 +223,7 @@ const throughHttp = async (runs: number, seed: number, root: string): Promise<Co
 export const lateReports: Check = {
   name: 'D7',
   isWaiting: true,
-  what: 'Reports are delivered in any order, up to three times each and a week late; afterwards the host checks in as hosts do. What is stored equals what is plugged in, as it does when they come in order; a late report brings no removed device back.',
+  what: 'Reports are delivered in any order, up to three times each and up to a week late. Then the host checks in normally. The stored devices equal the attached ones, as after delivery in order. A late report never restores a removed device.',
   run: async ({ isQuick, root, seed }): Promise<Outcome> => {
     const model = await pure(10_000, seed, root)
     const real = await throughHttp(isQuick ? 50 : 500, seed, root)
@@ -240,7 +240,7 @@ export const lateReports: Check = {
   },
   sabotages: [
     {
-      what: 'a report is applied even when a later one was',
+      what: 'a report is applied after a later one',
       red: 'mismatches through HTTP',
       edits: [
         {
@@ -261,7 +261,7 @@ export const lateReports: Check = {
       ],
     },
     {
-      what: 'a device that is not in the inventory stays',
+      what: 'a device that is missing from the inventory is kept',
       red: 'mismatches of the model',
       edits: [
         {

@@ -28,7 +28,7 @@ const ask = (url: string, token?: string): Promise<Asked> =>
 export const pauseDatabase: Check = {
   name: 'D4',
   isWaiting: true,
-  what: `${hosts} hosts report and a person reads a list while every process of PostgreSQL stands still (SIGSTOP) for ${pausedMs / 1000} s. No request waits for it longer than 5 s, /readyz says so within 3 s, memory stays, and everything goes on afterwards.`,
+  what: `${hosts} hosts report and a person reads a list while every PostgreSQL process is paused (SIGSTOP) for ${pausedMs / 1000} s. No request waits for the database longer than 5 s, /readyz fails within 3 s, memory does not grow, and everything recovers afterwards.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const rounds = isQuick ? 1 : 5
     const trial = await startTrial({ name: 'paused', root, hosts, timeoutMs: 20_000 })
@@ -95,7 +95,7 @@ export const pauseDatabase: Check = {
   },
   sabotages: [
     {
-      what: 'a statement may take for ever',
+      what: 'a statement has no time limit',
       red: 'slowest answer',
       edits: [
         {

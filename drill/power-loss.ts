@@ -14,7 +14,7 @@ const notAgain = { what: 'power losses after which nothing starts', value: Numbe
 export const powerLoss: Check = {
   name: 'D19',
   isWaiting: true,
-  what: `${hosts} hosts report without a pause while the machine of the server and its own database loses power: every process is killed (SIGKILL) and the disk keeps only what was flushed to it. Both start again on what is left. Nothing acknowledged is lost.`,
+  what: `${hosts} hosts report continuously while the machine of the server and its embedded database loses power: every process is killed (SIGKILL), and the disk keeps only flushed data. Both restart on that data. No acknowledged report is lost.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const why = whyNoLossyDisk()
     if (why !== undefined) return { findings: [], notRun: [`power loss: ${why}`] }

@@ -143,7 +143,7 @@ const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
 export const restoreBackup: Check = {
   name: 'D14',
   isWaiting: true,
-  what: 'A fleet of 10,000 hosts (1,000 in the short form) is backed up by `portcullis backup make` while hosts report, then destroyed and restored by `portcullis restore` with and without the key file; tables are compared by hash, hosts go on at the restored server. Then the same by a base backup and an archive of the log, to its end and to a moment.',
+  what: 'A fleet of 10,000 hosts (1,000 in the short form) is backed up with `portcullis backup make` while hosts report. It is destroyed and restored with `portcullis restore`, with and without the key file. Tables are compared by hash, and hosts continue at the restored server. The drill repeats this with a base backup and a log archive, to its end and to a point in time.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const agents = isQuick ? 1_000 : 10_000
     const folder = temporaryFolder('restore')
@@ -273,7 +273,7 @@ export const restoreBackup: Check = {
   },
   sabotages: [
     {
-      what: 'a backup leaves out the last table that it reads',
+      what: 'a backup omits the last table',
       red: 'tables that differ',
       edits: [
         {
@@ -284,7 +284,7 @@ export const restoreBackup: Check = {
       ],
     },
     {
-      what: 'a restore makes a key file of its own',
+      what: 'a restore creates a new key file',
       red: 'key file as it was',
       edits: [
         {

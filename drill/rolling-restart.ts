@@ -20,7 +20,7 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 /** D12: restarts two replicas one after the other while hosts and people use them. */
 export const rollingRestart: Check = {
   name: 'D12',
-  what: `Two replicas behind a balancer of connections that asks /readyz; ${hosts} hosts report and two people read lists while one replica after the other is told to stop (SIGTERM, ${drainSeconds} s of drain) and started again. No request fails. Then one is killed (SIGKILL), for information: what is acknowledged stays.`,
+  what: `Two replicas run behind a TCP load balancer that checks /readyz. ${hosts} hosts report and two people read lists while each replica is stopped in turn (SIGTERM, ${drainSeconds} s of drain) and restarted. No request fails. Then one replica is killed (SIGKILL), for information: acknowledged reports are not lost.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const restarts = isQuick ? 2 : 20
     const kills = isQuick ? 1 : 6
@@ -112,7 +112,7 @@ export const rollingRestart: Check = {
   },
   sabotages: [
     {
-      what: 'a server that stops says so to nobody beforehand',
+      what: 'a server stops without draining',
       edits: [
         {
           file: 'server/src/entry/serve.ts',
@@ -122,7 +122,7 @@ export const rollingRestart: Check = {
       ],
     },
     {
-      what: 'a draining server still says that it is ready',
+      what: 'a draining server still reports that it is ready',
       edits: [
         {
           file: 'server/src/features/system/health/health.routes.ts',

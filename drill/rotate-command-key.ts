@@ -79,7 +79,7 @@ const within = async (what: string, isMet: () => boolean | Promise<boolean>, ms 
 export const rotateCommandKey: Check = {
   name: 'rotate-command-key',
   isWaiting: true,
-  what: `The command key is rotated on the command line while ${simulated} simulated hosts of a release before rotations report, and agents as processes are armed. No report fails, armed hosts stay armed and obey, every agent takes the new key over at its next session, one that was away during three rotations follows them all, and a forged rotation is refused.`,
+  what: `The command key is rotated on the command line while ${simulated} simulated hosts of a release without rotations report and agent processes are armed. No report fails, and armed hosts stay armed and obey. Every agent follows the rotation in its next session, and one that was offline during three rotations follows all of them. A forged rotation is refused.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const folder = temporaryFolder('command-key')
     const trial = await startTrial({ name: 'rotated', root, hosts: simulated })
@@ -189,7 +189,7 @@ export const rotateCommandKey: Check = {
   },
   sabotages: [
     {
-      what: 'an agent follows a rotation without looking at its signature',
+      what: 'an agent follows a rotation without checking its signature',
       red: 'forged rotation',
       edits: [
         {

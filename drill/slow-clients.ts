@@ -49,7 +49,7 @@ const open = (url: URL, { start, isReading }: Kind): Promise<Socket> =>
 /** D9: connects clients that are slow on purpose. */
 export const slowClients: Check = {
   name: 'D9',
-  what: `${clients} slow clients, ${perSecond} more each second: three tenths each send headers, the body of a sign-in and the body of an enrolment by a byte a second, the others read nothing of the megabytes that they asked for. A healthy client asks ${probesPerSecond} times a second beside them, over a connection of its own each time.`,
+  what: `${clients} slow clients connect, ${perSecond} each second. Three tenths each send headers, a sign-in body or an enrolment body at one byte a second. The others request megabytes and read none of them. A healthy client sends ${probesPerSecond} requests a second, each over a new connection.`,
   run: async ({ root }): Promise<Outcome> => {
     const server = await startServer({ databaseUrl: undefined, root })
     const sockets: Socket[] = []
@@ -97,7 +97,7 @@ export const slowClients: Check = {
   },
   sabotages: [
     {
-      what: 'a reader may leave its answer lying',
+      what: 'a client may leave its response unread',
       edits: [
         {
           file: 'server/src/platform/http/request-hooks.ts',
@@ -107,7 +107,7 @@ export const slowClients: Check = {
       ],
     },
     {
-      what: 'a request may take as long as it likes',
+      what: 'a request has no time limit',
       edits: [
         {
           file: 'server/src/platform/http/http-server.ts',

@@ -44,7 +44,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
 /** D15: runs ordinary work for hours. */
 export const soak: Check = {
   name: 'D15',
-  what: 'A simulated fleet checks in, plugs and unplugs devices; people sign in, read lists and export them. After a warm-up of one third of the time, measures the growth of live memory (heap and buffers after a garbage collection, least squares), open handles, and the p99 of a healthy client in the second half compared with the first. Takes two hours unless --minutes is set; a shorter soak cannot measure the leak.',
+  what: 'A simulated fleet checks in, attaches and detaches devices, and people sign in, read lists and export them. After a warm-up of one third of the time, measures the growth of live memory (heap and buffers after a garbage collection, least squares) and open handles. Also compares the p99 of a healthy client in both halves. Takes two hours unless --minutes is set; a shorter soak cannot measure a leak.',
   run: async ({ isQuick, minutes: given, root }): Promise<Outcome> => {
     const minutes = given ?? (isQuick ? 0.3 : leakMinutes)
     const agents = isQuick ? 1_000 : 10_000
@@ -168,7 +168,7 @@ export const soak: Check = {
   },
   sabotages: [
     {
-      what: 'each check-in leaves a kilobyte behind',
+      what: 'each check-in leaks a kilobyte',
       edits: [
         {
           file: 'server/src/features/fleet/ingest/check-ins.ts',

@@ -19,7 +19,7 @@ const storedUnanswered = (connection: Connection, pending: readonly string[]): P
 export const stopServer: Check = {
   name: 'D2',
   isWaiting: true,
-  what: `${hosts} hosts report without a pause while the server is told to stop (SIGTERM) and started again. What it took it also answers: nothing is lost, and no host sends again what is stored.`,
+  what: `${hosts} hosts report continuously while the server is stopped (SIGTERM) and restarted. The server answers every report that it accepted. No report is lost, and no host repeats a stored one.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const stops = isQuick ? 3 : 15
     const trial = await startTrial({ name: 'stopped', root, hosts })
@@ -59,7 +59,7 @@ export const stopServer: Check = {
   },
   sabotages: [
     {
-      what: 'a server that is told to stop cuts its connections at once',
+      what: 'a stopping server closes its connections immediately',
       red: 'sent again although stored',
       edits: [
         {

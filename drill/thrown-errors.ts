@@ -16,7 +16,7 @@ import { acknowledgedBeforeCommit } from './kill-server.ts'
 const reporters = 12
 /** Maximum number of statements tried per operation. A transaction has at least four. */
 const mostStatements = 25
-/** Share of statements outside of requests that throw. */
+/** Share of statements outside requests that throw. */
 const outsideShare = 1 / 25
 
 /** A statement times out after 4.5 s, and waiting for a connection after 4 s. */
@@ -45,7 +45,7 @@ const bodyFor = (offered: Offered): Pick<Sent, 'body' | 'headers'> => {
 const makesPdf = ({ described }: Offered): boolean =>
   described.responses['200']?.content?.['application/pdf'] !== undefined
 
-/** Returns what is wrong with a response of status 500 or above, or undefined. */
+/** Returns the fault of a response with a status of 500 or above, or undefined. */
 const faultOf = ({ headers, text }: Got): string | undefined => {
   if (inside.test(text)) return `reveals internal details: ${text.slice(0, 300)}`
   // Some clients ask for plain text.
@@ -129,7 +129,7 @@ const tryOperation = async (
 export const thrownErrors: Check = {
   name: 'D18',
   isWaiting: true,
-  what: `A module that is loaded into the server makes it throw. Every operation is called again and again: after its guard, before and after its handler, and at each of its statements in turn (every second of which was carried out), it meets an error that nobody foresaw; threads that print end. Of the statements outside of requests one in ${Math.round(1 / outsideShare)} throws, while ${reporters} hosts report without a pause.`,
+  what: `A module that is loaded into the server makes it throw unexpected errors. Every operation is called repeatedly. It fails after its guard, before or after its handler, or at each of its statements in turn, half of them after execution. PDF threads end. Of the statements outside requests, one in ${Math.round(1 / outsideShare)} throws, while ${reporters} hosts report continuously.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const folder = temporaryFolder('thrown')
     const faults = createFaults(folder)
@@ -200,7 +200,7 @@ export const thrownErrors: Check = {
           findings: [
             { what: 'requests', value: ledger.calls },
             { what: 'operations', value: operations.length },
-            // Check-ins bypass the router, so they meet only the errors thrown outside of requests.
+            // Check-ins bypass the router, so they meet only the errors thrown outside requests.
             { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1 },
             { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length },
             { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
@@ -241,7 +241,7 @@ export const thrownErrors: Check = {
   },
   sabotages: [
     {
-      what: 'a transaction that fails keeps its connection',
+      what: 'a failed transaction does not release its connection',
       red: 'connections still lent',
       edits: [
         {
@@ -262,7 +262,7 @@ export const thrownErrors: Check = {
       ],
     },
     {
-      what: 'what runs by the clock is not looked after',
+      what: 'errors in timers are not caught',
       red: 'server ended',
       edits: [
         {
@@ -274,7 +274,7 @@ export const thrownErrors: Check = {
       ],
     },
     {
-      what: 'a problem tells what was thrown',
+      what: 'a problem response contains the thrown error',
       red: 'no problem',
       edits: [
         {

@@ -22,7 +22,7 @@ interface Counts {
 export const thunderingHerd: Check = {
   name: 'D17',
   isWaiting: true,
-  what: 'A fleet was away for ten minutes, so that every host is shown as not connected. All of them come back in the same moment, each over a connection of its own, with a new session and a check-in; one that is told to come later does, after the time that it is told and up to half of that more. Without their retry being spread beforehand it is the worst that they can do.',
+  what: 'A fleet was offline for ten minutes, so every host is shown as disconnected. All hosts reconnect at the same moment, each over a separate connection, with a new session and a check-in. A host that is asked to retry waits for the given time and up to half of it more. This is the worst case: nothing spreads the first attempts.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const agents = isQuick ? 2_000 : 10_000
     const { server, hosts } = await startLoaded({ root, agents })
@@ -108,7 +108,7 @@ export const thunderingHerd: Check = {
   },
   sabotages: [
     {
-      what: 'a host that comes back stays shown as away',
+      what: 'a reconnected host is still shown as disconnected',
       edits: [
         {
           file: 'server/src/features/fleet/ingest/check-ins.ts',

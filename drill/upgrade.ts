@@ -18,7 +18,7 @@ const hosts = 16
 export const upgrade: Check = {
   name: 'D13',
   isWaiting: true,
-  what: 'The previous release serves 10,000 hosts (1,000 in the short form); this one is started beside it on the same database and migrates it, both serve the same hosts and people, then this one is stopped again and the previous one goes on. Accounts, rules and API tokens of the previous release stay; tokens without scopes are marked and lose what needs fresh authentication. No request fails and no table is closed for longer than a second. At last this release starts on a database that a later one has added to.',
+  what: 'The previous release serves 10,000 hosts (1,000 in the short form). The current release is started on the same database and migrates it. Both serve the same hosts and people, then the current one is stopped and the previous one continues. Accounts, rules and API tokens of the previous release are kept. Tokens without scopes are marked and lose operations that need fresh authentication. No request fails, and no table is locked for longer than a second. Finally, the current release starts on a database to which a later one has added.',
   run: async ({ isQuick, root, from }): Promise<Outcome> => {
     const name = from ?? previousRelease()
     if (name === undefined)
@@ -119,7 +119,7 @@ export const upgrade: Check = {
   },
   sabotages: [
     {
-      what: 'a migration holds a table for two seconds',
+      what: 'a migration locks a table for two seconds',
       red: 'longest lock',
       edits: [
         {
@@ -130,7 +130,7 @@ export const upgrade: Check = {
       ],
     },
     {
-      what: 'a migration takes away what the old release writes',
+      what: 'a migration removes a column that the old release writes',
       red: 'old release',
       edits: [
         {

@@ -54,7 +54,7 @@ describe('a consumer of the asset stream from zero', unless(reason), () => {
     const bearer = await server.signIn()
     const enrolment = await server.enrolmentToken()
     const url = (): string => server.url
-    /** Sends a request of an operator and repeats it while the server is unreachable. A refusal is an answer as well. */
+    /** Sends a request of an operator and repeats it while the server is unreachable. A refusal is a response as well. */
     const call = async (method: string, path: string, body?: unknown): Promise<number> => {
       for (;;) {
         const answer = await fetch(`${url()}/prime/webui/${path}`, {

@@ -97,7 +97,7 @@ describe('the asset stream in the console', unless(reason), () => {
     await page.getByRole('button', { name: 'Publish previous locations (0)…' }).waitFor()
   })
 
-  it('deletes a consumer that is gone', async () => {
+  it('deletes a consumer that no longer exists', async () => {
     const answer = await server.request('/prime/webui/assetproducer/stream?after=0&follow=false&consumer=old%20cmdb', {
       headers: { authorization: `Bearer ${await server.signIn()}` },
     })

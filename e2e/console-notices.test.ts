@@ -204,7 +204,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await page.getByRole('region', { name: 'Email' }).count()).toBe(0)
   })
 
-  it('that a receiver refuses stay with their reason, and are sent again', async () => {
+  it('stay with their reason after a refusal, and are sent again', async () => {
     receiver.state.always = { status: 400 }
     await page.goto('/settings/deliveries')
     await page.getByText('No deliveries yet').waitFor()

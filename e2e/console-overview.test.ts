@@ -53,7 +53,7 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  /** Replaces members of the host in the answers of the server. */
+  /** Replaces members of the host in the responses of the server. */
   const asIf = (change: Record<string, unknown>) =>
     page.route(/\/prime\/webui\/agents(\?|\/agent\/)/, async (route) => {
       const answer = await route.fetch()

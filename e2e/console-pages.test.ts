@@ -23,7 +23,7 @@ const addWords = (value: unknown, words: Set<string>): void => {
     }
 }
 
-/** Everything on the page that a person can read or hear, and the texts of the console that are cut off. */
+/** All visible and accessible text on the page, and the texts of the console that are cut off. */
 const readPage = `(() => {
   const texts = [], cut = []
   const shown = (element) => element.checkVisibility() && element.closest('[aria-hidden=true], code, pre, kbd, [translate=no], script, style') === null
@@ -85,7 +85,7 @@ describe('every page of the console', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  /** Texts without an accent that no answer of the server contains. */
+  /** Texts without an accent that no response of the server contains. */
   const hardCoded = (texts: readonly string[]): string[] => [
     ...new Set(
       texts.filter((text) =>
@@ -125,7 +125,7 @@ describe('every page of the console', unless(whyNoChromium), () => {
   }
 
   it.each(consolePages)(
-    '%s speaks through its messages, fits when they grow by 40 %%, and axe finds nothing, in its dialogs neither',
+    '%s takes all text from messages, fits when they grow by 40 %%, and passes axe, including its dialogs',
     async (path) => {
       await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(path.replace('HOST', host))

@@ -66,7 +66,7 @@ export const enrolDesk = async (server: RunningServer): Promise<string> => {
   return desk.agentId
 }
 
-/** Waits until a page shows its heading and nothing loads any more. */
+/** Waits until a page shows its heading and has finished loading. */
 export const settled = async (page: Page): Promise<void> => {
   await page.locator('h1').first().waitFor()
   await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)

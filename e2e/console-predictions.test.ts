@@ -66,7 +66,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
           : []
       })
     })
-  /** Returns the controls of the form that something covers after they scrolled into view. */
+  /** Returns the form controls that are covered after they were scrolled into view. */
   const covered = (form: Locator): Promise<string[]> =>
     form.evaluate((element) =>
       [...element.querySelectorAll('input:not([type=hidden]), textarea, button, a')].flatMap((control) => {
@@ -86,7 +86,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
     [1024, 768],
     [390, 844],
   ])(
-    'gives the fields of a rule their room, and the list of the preview its own scroll bar, at %i x %i',
+    'shows the fields of a rule without overlap, and scrolls the preview list separately, at %i x %i',
     async (width, height) => {
       const { page, context, wrong } = await open(draft, width, height)
       const form = page.getByRole('form', { name: 'Add rule' })
@@ -150,7 +150,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
     const { page, context, wrong } = await open('/policy/simulator')
     await page.getByText('Arming blocks').waitFor()
     expect(await textOf(page.locator('p', { hasText: 'Arming blocks' }))).toContain(sentence)
-    // All hosts, some named hosts, and hosts of a filter without a simulation of its own.
+    // All hosts, some named hosts, and hosts of a filter that the simulator does not have.
     const gate = async (run: (page: Page) => Promise<void>) => {
       await run(page)
       await page.getByRole('button', { name: 'Arm…' }).click()

@@ -135,7 +135,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     expect(await page.locator('img[src="x"]').count()).toBe(0)
   })
 
-  it('that failed show cause and cure, and are retried', async () => {
+  it('show cause and cure after a failure, and are retried', async () => {
     ise.policies.delete('Quarantine')
     await page.goto(`/agents/${host.agentId}`)
     await ask('second time')
@@ -199,7 +199,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     await own.context.close()
   })
 
-  it('that wait for approval are approved or dismissed for all selected rows', async () => {
+  it('are approved or dismissed for all selected rows', async () => {
     const quarantine = (await newest()) as Quarantine
     await page.goto('/agents')
     // A waiting quarantine needs 30 s with an attack tool, so the test shows a real one as waiting.

@@ -123,7 +123,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.keyboard.press('Escape')
   })
 
-  it('that fail show their reason in the list and in the history', async () => {
+  it('show the reason of a failure in the list and in the history', async () => {
     await page.goto('/reports')
     await row('weekly').getByRole('link', { name: 'weekly' }).click()
     await page.getByRole('combobox', { name: 'Email to' }).fill('ada@example.org')

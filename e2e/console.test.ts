@@ -56,7 +56,7 @@ describe('the console', unless(whyNoChromium), () => {
   const grid = (page: Page) => page.getByRole('grid')
   const searchField = (page: Page) =>
     page.getByRole('textbox', { name: 'Device, vendor, VID:PID, serial number, host' })
-  /** Waits until the list shows only the keyboard, because old rows stay until the answer arrives. */
+  /** Waits until the list shows only the keyboard, because old rows stay until the response arrives. */
   const onlyKeyboard = async (page: Page): Promise<void> => {
     await row(page, 'HID Keyboard').waitFor({ state: 'detached' })
     await row(page, 'KB216').first().waitFor()

@@ -69,7 +69,7 @@ const start = (script: string, args: readonly string[], env: Record<string, stri
 
 const servers: { server: Started; told: number }[] = []
 
-/** Returns the answers of all servers that violated the contract since the last call, from their logs. */
+/** Returns the responses of all servers that violated the contract since the last call, from their logs. */
 export const brokenAnswers = (): string[] =>
   servers.flatMap((one) => {
     const lines = one.server.output().split('\n')

@@ -1,4 +1,4 @@
-/** Checks after every end-to-end test that no answer of a server violated the contract. */
+/** Checks after every end-to-end test that no response of a server violated the contract. */
 import { afterAll, afterEach, expect } from 'vitest'
 import { shownByWindows } from './browser.ts'
 import { brokenAnswers } from './harness.ts'

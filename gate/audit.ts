@@ -54,7 +54,7 @@ const codeOf = (root: string, args: readonly string[]): Promise<number> =>
 /** Checks that every change to an audit trail is found and named, and that the server stops signing a changed trail. */
 export const audit: Check = {
   name: 'audit',
-  what: "A server's trail of some 2,100 records with its checkpoints is changed in 1,000 ways, 250 in the short form (bytes, texts, hashes, columns, order, deletions, insertions, cuts, forged and missing checkpoints, all made anew by another key): each is found, and what was touched first is named. The server does not sign a record that was changed in its table.",
+  what: "A server's trail of about 2,100 records with its checkpoints is changed in 1,000 ways, or 250 in the short form. Bytes, texts, hashes, columns and the order are changed; records are deleted, inserted or cut off; checkpoints are forged or removed; all are rebuilt with another key. Each change is found, and its first record is named. The server does not sign a record that was changed in its table.",
   run: async ({ isQuick, root, seed }): Promise<Outcome> => {
     const folder = temporaryFolder('audit')
     const at = (name: string): string => join(folder, name)
@@ -128,11 +128,11 @@ export const audit: Check = {
   },
   sabotages: [
     {
-      what: 'records are not held against checkpoints',
+      what: 'records are not compared with checkpoints',
       edits: [{ file: 'domain/src/audit-verify.ts', find: 'due.hash !== found.hash', replace: "due.hash === ''" }],
     },
     {
-      what: 'a trail that ends early is whole',
+      what: 'a truncated trail counts as complete',
       edits: [
         {
           file: 'domain/src/audit-verify.ts',
@@ -142,15 +142,15 @@ export const audit: Check = {
       ],
     },
     {
-      what: 'the columns of a record are not looked at',
+      what: 'the columns of a record are not checked',
       edits: [{ file: 'domain/src/audit-verify.ts', find: '!columnsAgree(found)', replace: 'false' }],
     },
     {
-      what: 'signatures are not looked at',
+      what: 'signatures are not checked',
       edits: [{ file: 'domain/src/audit-verify.ts', find: 'judgeSignature(found, keys)', replace: "'good'" }],
     },
     {
-      what: 'the server signs what it has not read',
+      what: 'the server signs records that it has not verified',
       edits: [
         {
           file: 'server/src/features/system/audit/checkpoints.service.ts',
@@ -160,7 +160,7 @@ export const audit: Check = {
       ],
     },
     {
-      what: 'nothing is written outside of the database',
+      what: 'nothing is written outside the database',
       edits: [
         {
           file: 'server/src/features/system/audit/checkpoints.service.ts',

@@ -102,7 +102,7 @@ const phases: readonly Phase[] = [
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** Runs one attack beside legitimate traffic. Measures with a probe and from inside the process. */
+/** Runs one attack during legitimate traffic. Measures with a probe and from inside the process. */
 const runPhase = async (
   { server }: Environment,
   inside: ReturnType<typeof createLookInside>,
@@ -158,10 +158,10 @@ const runPhase = async (
   }
 }
 
-/** Checks that strangers and one rogue agent neither delay nor lock out anyone. */
+/** Checks that unauthenticated clients and one rogue agent neither delay nor lock out anyone. */
 export const availability: Check = {
   name: 'availability',
-  what: `Bodies of 3.2 MB without a key by four senders, one agent that floods reports over its quota, slow bodies, and wrong sign-ins on 270 connections from one address and then on 400 from as many networks, beside ${hostCount - 1} hosts that check in, ${sessionCount} people who read lists, correct sign-ins and a probe.`,
+  what: `Four clients without a key send bodies of 3.2 MB, one agent exceeds its quota, and others send slow bodies. Wrong sign-ins come over 270 connections from one address, then over 400 from as many networks. At the same time, ${hostCount - 1} hosts check in, ${sessionCount} people read lists, people sign in, and a probe measures latency.`,
   run: async ({ root, isQuick }): Promise<Outcome> => {
     const folder = temporaryFolder('availability')
     const inside = createLookInside(folder)
@@ -255,7 +255,7 @@ export const availability: Check = {
       ],
     },
     {
-      what: 'all sign-ins wait in one line, limited addresses too',
+      what: 'all sign-ins wait in one queue, including those of limited addresses',
       red: 'correct sign-ins refused, from one address',
       edits: [
         {
@@ -271,7 +271,7 @@ export const availability: Check = {
       ],
     },
     {
-      what: 'people who are known wait in line with strangers',
+      what: 'known addresses wait in the same queue as unknown ones',
       red: 'correct sign-ins refused, from many networks',
       edits: [
         {

@@ -232,7 +232,7 @@ const unpacked = (backup: Buffer): Buffer => {
 /** Checks that no stored secret appears in any output of the server. */
 export const canaries: Check = {
   name: 'canaries',
-  what: 'Secrets of every kind are planted (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and looked for, in plain, hexadecimal, Base64 and URL form, in all GET answers of an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most talkative, every table and a backup without passphrase.',
+  what: 'Plants secrets of every kind (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and searches for them in plain, hexadecimal, Base64 and URL form. Searches all GET responses to an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most verbose level, every table, and a backup without a passphrase.',
   run: ({ root }): Promise<Outcome> =>
     withEnvironment({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (environment) => {
       const { wire, admin, call, server } = environment
@@ -344,7 +344,7 @@ export const canaries: Check = {
     }),
   sabotages: [
     {
-      what: 'tokens are stored as they are',
+      what: 'tokens are stored in clear text',
       edits: [
         {
           file: 'server/src/platform/opaque-tokens.ts',
@@ -354,7 +354,7 @@ export const canaries: Check = {
       ],
     },
     {
-      what: 'the log tells who asks for what, with the token',
+      what: 'the log contains requests with their tokens',
       edits: [
         {
           file: 'server/src/platform/http/request-hooks.ts',

@@ -65,11 +65,11 @@ export const forgeries = (token: string, key: Buffer, publicKey: string): Forger
     { what: 'HS512 by the right key', token: by({ ...header, alg: 'HS512' }, claims, key, 'sha512') },
     { what: 'called HS512, signed HS256', token: by({ ...header, alg: 'HS512' }, claims) },
     {
-      what: 'RS256 by a key of its own',
+      what: 'RS256 with the key of the attacker',
       token: `${rs256}.${createSign('sha256').update(rs256).sign(rsa, 'base64url')}`,
     },
     {
-      what: 'EdDSA by a key of its own',
+      what: 'EdDSA with the key of the attacker',
       token: `${eddsa}.${sign(null, Buffer.from(eddsa), ed25519).toString('base64url')}`,
     },
     ...['../../../../dev/null', "' union select 'AA'--", 'http://169.254.169.254/key', '/etc/hostname'].map((kid) => ({

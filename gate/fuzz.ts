@@ -218,7 +218,7 @@ export const fuzz: Check = {
       ],
     },
     {
-      what: 'an answer has a member that the document does not know',
+      what: 'a response has an undocumented member',
       edits: [
         {
           file: 'server/src/platform/http/send-answer.ts',

@@ -99,7 +99,7 @@ const until = async (seconds: number, isThere: () => boolean): Promise<void> => 
 /** Checks that text from hosts and devices is never interpreted. */
 export const hostileStrings: Check = {
   name: 'hostile-strings',
-  what: 'Sixty texts that break out of markup, spreadsheets, lines, headers, terminals, SQL, LDAP, shells and templates, said by hosts in every field of the protocol (facts, interfaces, device strings, errors, states, acknowledgements, debug logs) and looked for in JSON, CSV, PDF, every page of the console in Chromium, mail, webhooks, RFC 5424, CEF, OCSF, the asset stream, metrics, audit trail, log and debug logs.',
+  what: 'Hosts report sixty texts that break out of markup, spreadsheets, lines, headers, terminals, SQL, LDAP, shells and templates, in every field of the protocol. No output interprets them: JSON, CSV, PDF, every console page in Chromium, mail, webhooks, RFC 5424, CEF, OCSF, the asset stream, metrics, the audit trail, the log and debug logs.',
   run: ({ root, isQuick }): Promise<Outcome> =>
     withEnvironment(
       { root, env: { PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'debug' } },
@@ -295,7 +295,7 @@ export const hostileStrings: Check = {
     ),
   sabotages: [
     {
-      what: 'formulas are not taken from cells',
+      what: 'formulas in cells are not escaped',
       edits: [
         {
           file: 'server/src/platform/csv.ts',
@@ -305,7 +305,7 @@ export const hostileStrings: Check = {
       ],
     },
     {
-      what: 'mails hold what was said as it is',
+      what: 'mails contain unescaped text',
       edits: [{ file: 'server/src/platform/html.ts', find: "'<': '&lt;'", replace: "'<': '<'" }],
     },
     {

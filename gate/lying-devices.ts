@@ -26,7 +26,7 @@ const agentOf = (root: string): string => {
 /** Checks that devices with false claims get nothing through an armed host, even after many plugs. */
 export const lyingDevices: Check = {
   name: 'lying-devices',
-  what: 'USB devices that are not what they claim to be are plugged again and again into an armed host on a real, emulated kernel: no frame, sector or keystroke gets through, and no driver that they must not have stays bound.',
+  what: 'USB devices that are not what they claim to be are attached repeatedly to an armed host with a real, emulated kernel. No frame, sector or keystroke gets through, and no driver that is not allowed stays bound.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     if (whyNoKernel !== undefined) return { findings: [], notRun: [whyNoKernel] }
     const plugs = isQuick ? PLUGS.quick : PLUGS.full
@@ -93,7 +93,7 @@ export const lyingDevices: Check = {
   },
   sabotages: [
     {
-      what: 'interfaces are let in with their device, and the kernel binds any driver that matches',
+      what: 'interfaces are authorised with their device, and the kernel binds any matching driver',
       red: 'network interfaces',
       edits: [
         {

@@ -28,7 +28,7 @@ const attacksOn = (source: string): string[] => {
 /** Checks that every regular expression in the sources runs in linear time on any text. */
 export const redos: Check = {
   name: 'redos',
-  what: 'Every regular expression of the sources, the patterns of the contract among them, is proven by recheck not to take super-linear time; then each is run on texts of 100 kB.',
+  what: 'recheck proves that no regular expression in the sources or in the patterns of the contract takes super-linear time. Then each expression is run on texts of 100 kB.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const { known, unknown } = expressionsOf(sourceFiles(root))
     const vulnerable: string[] = []
@@ -76,7 +76,7 @@ export const redos: Check = {
   },
   sabotages: [
     {
-      what: 'a host name is checked by an expression that takes exponential time',
+      what: 'the expression for host names takes exponential time',
       edits: [
         {
           file: 'contract/src/admin.ts',
@@ -86,7 +86,7 @@ export const redos: Check = {
       ],
     },
     {
-      what: 'an expression is made of a text that came from outside',
+      what: 'an expression is built from external text',
       edits: [
         {
           file: 'server/src/platform/http/docs.ts',

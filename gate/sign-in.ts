@@ -31,7 +31,7 @@ const apart = (a: readonly number[], b: readonly number[]): number => {
 /** Checks that only password guessers are stopped, and that no response reveals whether an account exists. */
 export const signIn: Check = {
   name: 'sign-in',
-  what: 'Guesses at one account from ever new addresses and at ever new accounts from one address, with the number that was checked; the owner meanwhile; and whether the time or the text of an answer tells accounts that exist from others.',
+  what: 'Guesses passwords of one account from many addresses, and of many accounts from one address, and counts the guesses that were checked. The owner can sign in during the attack. Neither the time nor the text of a response reveals which accounts exist.',
   run: ({ root, isQuick }): Promise<Outcome> =>
     // The gate acts as a trusted proxy, so each guess can come from a different address.
     withEnvironment({ root, env: { PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1' } }, async (environment) => {
@@ -130,7 +130,7 @@ export const signIn: Check = {
       ],
     },
     {
-      what: 'no work is done for names that nobody has',
+      what: 'passwords of unknown names are not hashed',
       edits: [
         {
           file: 'server/src/platform/passwords.ts',

@@ -5,7 +5,7 @@ import { placeOf, sourceFiles, walk } from './source/files.ts'
 /** Checks that the sources contain no dangerous constructs except for listed exceptions. */
 export const sources: Check = {
   name: 'sources',
-  what: 'The syntax trees of all sources hold none of what opens ways in (text run as code, shells, unchecked certificates, markup made of text, guessable chance, values in SQL text, broken ciphers), but for listed places, each with its reason.',
+  what: 'The syntax trees of all sources contain no dangerous constructs: text run as code, shells, unchecked certificates, markup made of text, predictable randomness, values in SQL text, or broken ciphers. Exceptions are listed, each with its reason.',
   run: async ({ root }): Promise<Outcome> => {
     const files = sourceFiles(root)
     const notes: string[] = []
@@ -37,7 +37,7 @@ export const sources: Check = {
   },
   sabotages: [
     {
-      what: 'an order that the caller names goes into the text of a statement',
+      what: 'a sort order from the request becomes part of the SQL text',
       edits: [
         {
           file: 'server/src/features/system/audit/audit.store.ts',
@@ -47,7 +47,7 @@ export const sources: Check = {
       ],
     },
     {
-      what: 'the certificate of a network access control is not checked',
+      what: 'the certificate of a network access control system is not checked',
       edits: [
         {
           file: 'server/src/features/outbound/nac/peer.ts',

@@ -61,7 +61,7 @@ const statusOf = (run: TestRun, { test }: Guard): string => {
 /** Proves each cell of the takeover matrix: its test passes here, and fails where the guard is removed. */
 export const takeover: Check = {
   name: 'takeover',
-  what: 'Every cell of the takeover matrix names a test that passes; the self-test removes the guard of each cell and sees that test fail.',
+  what: 'Every cell of the takeover matrix names a passing test. The self-test removes the guard of each cell and checks that the test fails.',
   run: async ({ root }): Promise<Outcome> => {
     const chosen = guardsToTry(root)
     const run = await runTests(root, chosen)

@@ -249,7 +249,7 @@ const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<voi
 
 export const tokens: Check = {
   name: 'tokens',
-  what: 'Forged access tokens, each token with each of its characters changed, tokens in places where they do not count, the keys of hosts and workers on routes of people and the other way round; two replicas: what ends a credential on one ends it on both within a second.',
+  what: 'Sends forged access tokens, tokens with each character changed, tokens in places where they are not valid, and keys of hosts and workers on routes for people and vice versa. With two replicas, ending a credential on one ends it on both within a second.',
   run: async ({ root }): Promise<Outcome> =>
     withEnvironment({ root, replicas: 2 }, async (environment) => {
       const ledger: Ledger = { tried: 0, taken: [], late: [], slowestMs: 0, revocations: 0 }
@@ -269,7 +269,7 @@ export const tokens: Check = {
     }),
   sabotages: [
     {
-      what: 'the end of an access token is not looked at, nor whom it is for',
+      what: 'the expiry and audience of an access token are not checked',
       edits: [
         {
           file: 'server/src/features/people/accounts/access-tokens.ts',
@@ -279,7 +279,7 @@ export const tokens: Check = {
       ],
     },
     {
-      what: 'the signature of a session of a host is not looked at',
+      what: 'the signature of the session of a host is not checked',
       edits: [
         {
           file: 'server/src/features/fleet/agents/session-token.ts',

@@ -270,7 +270,7 @@ const sendBombs = async (environment: Environment, host: Host, isQuick: boolean)
 /** Checks that large, malformed or compressed bodies are refused cheaply. */
 export const uploads: Check = {
   name: 'uploads',
-  what: 'Bodies of up to a gibibyte in chunks to every operation that takes one, signed in or not; tables of millions of rows, cells and line ends, giant cells, other encodings and other kinds of file; gzip bombs; file names that lead elsewhere: refused or answered with their faults, with what the server held and how long others waited meanwhile, and nothing left behind.',
+  what: 'Sends bodies of up to a gibibyte in chunks to every operation that accepts one, signed in or not. Also sends tables of millions of rows, cells and line ends, giant cells, other encodings and file types, gzip bombs, and file names with other paths. All are refused or answered with their faults. Measures the memory of the server and the delay of others, and checks that nothing is left behind.',
   run: ({ root, isQuick }): Promise<Outcome> =>
     withEnvironment({ root }, async (environment) => {
       const { server, wire } = environment
@@ -305,7 +305,7 @@ export const uploads: Check = {
     }),
   sabotages: [
     {
-      what: 'bodies of people who are signed in have no bound',
+      what: 'bodies of signed-in users have no limit',
       red: 'taken to their end',
       edits: [
         {
@@ -316,7 +316,7 @@ export const uploads: Check = {
       ],
     },
     {
-      what: 'a table is read in one go',
+      what: 'a table is read in one piece',
       red: 'others waited p99, odd files',
       edits: [
         {
@@ -327,7 +327,7 @@ export const uploads: Check = {
       ],
     },
     {
-      what: 'what a gzip unpacks to has no bound',
+      what: 'the unpacked size of gzip data is not limited',
       red: 'bombs taken',
       edits: [
         {

@@ -5,7 +5,7 @@ import { residentBytes } from '../rig/proc.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Runs `work`, and returns the memory growth of the server and the latency of small requests meanwhile. */
+/** Runs `work`, and returns the memory growth of the server and the latency of small requests in the meantime. */
 export const watched = async <T>({ server, wire }: Pick<Environment, 'server' | 'wire'>, work: () => Promise<T>) => {
   const before = residentBytes(server.pid)
   let most = before

@@ -55,7 +55,7 @@ const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<
   ]
   const hasPassed = messages.length === 0 && testModules.every((module) => module.ok())
   if (!hasPassed)
-    return { outcome: 'failed', failure: firstLine(`${failed?.name ?? 'outside of the tests'}: ${messages[0] ?? ''}`) }
+    return { outcome: 'failed', failure: firstLine(`${failed?.name ?? 'outside the tests'}: ${messages[0] ?? ''}`) }
   return { outcome: tests.some((one) => one.result().state === 'passed') ? 'passed' : 'none', failure: '' }
 }
 

@@ -22,7 +22,7 @@ export const createFaults = (folder: string) => {
       RIG_FAULTS_FILE: file,
       ...chanceEnv(),
     },
-    /** Sets the share of statements outside of requests that throw. Takes effect within a tenth of a second. */
+    /** Sets the share of statements outside requests that throw. Takes effect within a tenth of a second. */
     outside: (share: number): void => {
       writeFileSync(`${file}.share`, String(share))
       renameSync(`${file}.share`, file)

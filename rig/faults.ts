@@ -1,7 +1,7 @@
 /**
  * Loaded into the server before the product (`--import`): makes database statements, handlers and hooks throw. The
  * header `x-rig-fault` of a request names where: `hook`, `handler`, `late` (after the handler finished), `thread` (a
- * worker thread of the request ends), or the number of a statement. Statements outside of requests throw at random,
+ * worker thread of the request ends), or the number of a statement. Statements outside requests throw at random,
  * with the share in RIG_FAULTS_FILE.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'

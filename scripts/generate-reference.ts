@@ -30,7 +30,7 @@ const errorsFile = (): string => {
       [
         `## ${code}`,
         `**${status} ${title}**`,
-        // Some problems have a text of their own each time.
+        // The text of some problems differs each time.
         ...(detail === '{detail}' ? [] : [detail.replace(/\{\w+\}/g, '`$&`')]),
         `Cause: ${cause}`,
         `Cure: ${cure}\n`,

@@ -38,7 +38,7 @@ export default class SummaryReporter {
         if (suite.errors().length > 0) summary.failed.push(`${file} > ${suite.fullName} (before or after its tests)`)
       }
     }
-    for (const error of unhandledErrors) summary.failed.push(`outside of any test: ${error.message}`)
+    for (const error of unhandledErrors) summary.failed.push(`outside any test: ${error.message}`)
     mkdirSync(dirname(SUMMARY), { recursive: true })
     writeFileSync(SUMMARY, JSON.stringify(summary))
   }

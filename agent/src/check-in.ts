@@ -17,7 +17,7 @@ export interface FormedCheckIn {
   enforcement: EnforcementState | undefined
 }
 
-/** What the server has acknowledged since this start. */
+/** State that the server has acknowledged since this start. */
 export interface ServerView {
   bootId: string
   /** Number of the next check-in. */

@@ -68,7 +68,7 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
     /** Returns the SHA-256 (hex) of the key in force. */
     id: (): string => publicKeyHash(held.key),
     /**
-     * Applies the rotations of an answer and stores them durably. A rotation that does not verify changes nothing.
+     * Applies the rotations of a response and stores them durably. A rotation that does not verify changes nothing.
      *
      * @returns whether the key in force changed
      */

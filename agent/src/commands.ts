@@ -149,7 +149,7 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   return {
-    /** Receives the commands of an answer. */
+    /** Receives the commands of a response. */
     receive(commands: readonly SignedText[]): void {
       for (const signed of commands) {
         const refusal = receiveOne(signed)

@@ -124,7 +124,7 @@ export const createLoop = (deps: LoopDeps) => {
 
   /**
    * Stores whether the server knows this agent. An unknown agent keeps running, because a restored backup, a wrong
-   * address or a replaced agent give the same answer, and an armed host would become free permanently.
+   * address or a replaced agent give the same response, and an armed host would become free permanently.
    */
   function markUnknown(unknownSince: string | undefined): void {
     isUnknown = unknownSince !== undefined
@@ -236,7 +236,7 @@ export const createLoop = (deps: LoopDeps) => {
     switch (refusal.code) {
       case 'agent_revoked': {
         const fault = keys.revocationFault(refusal.body, commands.counter)
-        // An attacker on the network can forge this answer, but only the server can sign it.
+        // An attacker on the network can forge this response, but only the server can sign it.
         if (fault !== undefined)
           return afterUnknown(
             refusal,

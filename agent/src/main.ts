@@ -11,9 +11,9 @@ import { statusText } from './status.ts'
 import { noteEnd } from './update/record.ts'
 import { builtInReleaseKey } from './update/release-key.ts'
 
-/** Limit of `--once`. An installer waits for it. */
+/** Time limit for `--once`. An installer waits for it. */
 const ONCE_LIMIT_MS = 30_000
-/** Limit of an orderly stop. */
+/** Time limit for an orderly stop. */
 const STOP_LIMIT_MS = 1500
 
 /** Command line that starts this program again: an executable, or a script under this Node. */

@@ -17,7 +17,7 @@ import type { AgentKey } from './keys.ts'
 import type { Transport } from './transport/http.ts'
 import { type Answer, Refusal } from './transport/refusal.ts'
 
-/** The server answered 200 with something other than an answer of the protocol (captive portal, wrong address). */
+/** The server answered 200 with something other than a response of the protocol (captive portal, wrong address). */
 class BadAnswer extends Error {}
 
 /** Limits of the interval that a server may set. */
@@ -35,18 +35,18 @@ const MAX_KNOWLEDGE_BYTES = 16 * 1024 * 1024
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)
   if (typeof answer.body !== 'object' || answer.body === null)
-    throw new BadAnswer('the answer is not a JSON object; check the server address')
+    throw new BadAnswer('the response is not a JSON object; check the server address')
   return answer.body as Record<string, unknown>
 }
 
 const text = (value: unknown, name: string, max: number): string => {
   if (typeof value !== 'string' || value === '' || value.length > max)
-    throw new BadAnswer(`the answer has no usable ${name}`)
+    throw new BadAnswer(`the response has no usable ${name}`)
   return value
 }
 
 const number = (value: unknown, name: string): number => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new BadAnswer(`the answer has no usable ${name}`)
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new BadAnswer(`the response has no usable ${name}`)
   return value
 }
 

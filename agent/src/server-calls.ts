@@ -2,14 +2,14 @@ import { sleep } from './clock.ts'
 import { messageOf } from './exit.ts'
 import { askedWaitOf, Refusal } from './transport/refusal.ts'
 
-/** The answer is invalid. A retry would get the same answer. */
+/** The response is invalid. A retry would get the same response. */
 export class Unusable extends Error {}
 
 /** Waits before the retries. They bridge a short outage; the caller reports a longer one. */
 const RETRY_AFTER_MS: readonly number[] = [500, 2000]
 /** The longest `Retry-After` that a call waits for. A longer wait would delay the commands behind it. */
 export const MAX_ASKED_WAIT_MS = 10_000
-/** Limit of the wait for a session. */
+/** Time limit for opening a session. */
 const SESSION_WAIT_MS = 30_000
 
 /**

@@ -42,7 +42,7 @@ export interface CommandMemory {
   pending?: SignedText[]
 }
 
-/** What the `status` command prints. */
+/** Output of the `status` command. */
 export interface Status {
   state: string
   updatedAt: string

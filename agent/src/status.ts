@@ -37,7 +37,7 @@ const enforcementLines = (where: StatusPaths, identity: Identity | undefined): L
 type StatusPaths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'etcRoot' | 'publicDir'>
 
 /**
- * Returns the state of an agent as lines for the operator. Changes nothing, so the agent can run meanwhile. A user
+ * Returns the state of an agent as lines for the operator. Changes nothing, so the agent can run in the meantime. A user
  * without access to the state directory gets the public status.
  *
  * @throws AgentExit(1) if the directory cannot be read

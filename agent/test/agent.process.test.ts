@@ -79,7 +79,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
     await until('first check-in', () => peer.seen.checkIns.length === 1, 30_000)
     const expected: string[] = []
     for (let round = 0; round < 4; round++) {
-      // In even rounds the check-in never arrives. In odd rounds the server commits it, but the answer is lost.
+      // In even rounds the check-in never arrives. In odd rounds the server commits it, but the response is lost.
       peer.fail(
         agentPaths.checkIn,
         ...(round % 2 === 0 ? [] : [{ kind: 'lost-answer' as const }]),

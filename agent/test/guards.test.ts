@@ -69,7 +69,7 @@ describe('present devices', () => {
     expect(host.tree.isAuthorized('1-2')).toBe(true)
   })
 
-  it('that are attack tools are blocked, whenever they were attached', async () => {
+  it('are blocked if they are attack tools, whenever they were attached', async () => {
     const host = await startHost({ devices: [keyboard, stick] })
     host.peer.policy.knowledge = JSON.stringify({
       attackTools: [{ id: 'x', group: 'own', vid: '0781', pid: '5581', name: 'Tool', kind: 'k', source: 's' }],

@@ -28,7 +28,7 @@ import { Value } from 'typebox/value'
 /** Fault of one request instead of the ordinary answer. */
 export type Fault =
   | { kind: 'problem'; status: number; code: string; headers?: Record<string, string> }
-  /** The request is processed (committed), but its answer never arrives. */
+  /** The request is processed (committed), but its response never arrives. */
   | { kind: 'lost-answer' }
   /** The connection is reset before the request is processed. */
   | { kind: 'reset' }
@@ -112,7 +112,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     options: undefined as PolicyPayload['options'],
     contact: 'the help desk, 4711',
     knowledge: JSON.stringify({ attackTools: [], genuine: [] }),
-    /** Changes the next answers. */
+    /** Changes the next responses. */
     forge: (signed: { payload: string; signature: string }) => signed,
   }
   const packages = new Map<string, Buffer>()

@@ -223,7 +223,7 @@ describe('commands', () => {
     expect(host.peer.seen.policies).toBe(1)
   })
 
-  it('that free a host do not wait for transfers', async () => {
+  it('free a host without waiting for transfers', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     await host.arm()
     host.peer.fail(`${agentPaths.debugLogs}/order-2.`, { kind: 'hang' })

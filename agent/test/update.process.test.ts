@@ -154,7 +154,7 @@ describe('an update', () => {
     expect([`${executable}.previous`, host.path('update.json')].filter(existsSync)).toEqual([])
   })
 
-  it('that does not reach the server for two minutes is rolled back', async () => {
+  it('is rolled back if the new version does not reach the server for two minutes', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const { host, content, swap } = await setUp({ clock })

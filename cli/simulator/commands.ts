@@ -91,7 +91,7 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
   }
 
   return {
-    /** Executes the commands of an answer and fetches the policy if necessary. */
+    /** Executes the commands of a response and fetches the policy if necessary. */
     handleAnswer: async (answer: Answer): Promise<void> => {
       if (answer.body.needPolicy === true && state.mode === 'Armed') {
         await fetchPolicy().catch(() => {})

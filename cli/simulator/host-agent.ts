@@ -44,7 +44,7 @@ const final: ReadonlySet<string> = new Set(['agent_revoked', 'agent_unknown', 'e
 const sessionLost: ReadonlySet<string> = new Set(['agent_session_expired', 'agent_session_superseded'])
 const firstBackoffMs = 500
 const maxBackoffMs = 60_000
-/** Limit of consecutive check-ins without waiting, to prevent a loop if both sides disagree about the inventory. */
+/** Maximum number of consecutive check-ins without waiting, to prevent a loop if both sides disagree about the inventory. */
 const maxResyncs = 3
 
 export type HostAgent = ReturnType<typeof createHostAgent>

@@ -12,7 +12,7 @@ import { createRandom } from './random.ts'
 import { createTransport } from './transport.ts'
 import { createWaits } from './waits.ts'
 
-/** Limit of connections. It saturates a server with many cores; more would measure the kernel. */
+/** Maximum number of connections. It saturates a server with many cores; more would measure the kernel. */
 const maxConnections = 256
 const plugsPerHostAndSecond = 1 / 600
 const clock = { now: () => Date.now() }

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-/** An answer with any status. */
+/** A response with any status. */
 export interface Answer {
   status: number
   body: Record<string, unknown>
@@ -18,7 +18,7 @@ export interface TransportOptions {
   timeoutMs?: number
 }
 
-/** A request without an answer. */
+/** A request without a response. */
 export class NoAnswer extends Error {}
 
 const parse = (text: string): Record<string, unknown> => {

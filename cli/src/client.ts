@@ -88,7 +88,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     post: <T>(path: string, body: unknown): Promise<T> => send<T>('POST', path, JSON.stringify(body)),
     delete: <T>(path: string): Promise<T> => send<T>('DELETE', path),
-    /** Writes an answer to a file, atomically. Sends POST with a body, otherwise GET. */
+    /** Writes a response to a file, atomically. Sends POST with a body, otherwise GET. */
     download: async (path: string, body: unknown, file: string): Promise<void> => {
       const response = await (body === undefined ? answerOf('GET', path) : answerOf('POST', path, JSON.stringify(body)))
       if (!response.ok || response.body === null)

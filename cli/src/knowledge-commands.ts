@@ -8,7 +8,7 @@ import { table } from './table.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
-  /** Prints an answer as text, or as JSON with --json. */
+  /** Prints a response as text, or as JSON with --json. */
   show(answer: unknown, text: () => string): void
 }
 

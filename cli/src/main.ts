@@ -62,7 +62,7 @@ const program = new Command('portcullis')
     'file that contains the password of --user, or - for standard input (default: prompt)',
   )
   .option('--code <code>', 'verification code from the authenticator app of --user (default: prompt)')
-  .option('--json', 'print the answer as JSON')
+  .option('--json', 'print the response as JSON')
 
 const show = (answer: unknown, text: () => string): void => {
   print(program.opts().json ? JSON.stringify(answer) : text())

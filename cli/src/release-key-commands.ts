@@ -8,7 +8,7 @@ import { configuredFile, keyOfBuild, makeReleaseKey, readReleaseKeyFile, rotateR
 import { passphraseOf } from './signing-key.ts'
 
 interface Terminal {
-  /** Prints an answer as text, or as JSON with --json. */
+  /** Prints a response as text, or as JSON with --json. */
   show(answer: unknown, text: () => string): void
 }
 

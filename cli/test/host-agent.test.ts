@@ -230,7 +230,7 @@ describe('a simulated host', () => {
       expect(peer.agent.inventory.devices().some((d) => d.authorized === false)).toBe(true)
     })
 
-    it('that is repeated, gives the same answer, and ignores one with an old counter', async () => {
+    it('gives the same answer to a repeated command, and ignores one with an old counter', async () => {
       const logs = command(5, { kind: 'collect-logs' })
       const peer = peerWith([logs], [logs, command(4, { kind: 'collect-logs' })])
       await peer.agent.join('pce_x')

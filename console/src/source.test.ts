@@ -21,7 +21,7 @@ const nameOf = (node: ts.Node): string | undefined =>
       ? node.parent.name.getText()
       : undefined
 
-/** Tells whether code runs during render: its nearest function is a component, a hook, or the callback of useMemo. */
+/** Returns whether code runs during render: its nearest function is a component, a hook, or the callback of useMemo. */
 const runsInRender = (node: ts.Node): boolean => {
   let at = node.parent
   while (at !== undefined && !ts.isFunctionLike(at)) at = at.parent

@@ -34,14 +34,14 @@ import { useSelection } from '../src/ui/table/useSelection.ts'
 import { cssVariables, theme } from '../src/ui/theme/theme.ts'
 import type { View } from '../src/ui/useView.ts'
 
-// What the tests read and answer: `e2e/console-components.test.ts`.
+// Interface for the tests in `e2e/console-components.test.ts`.
 declare global {
   interface Window {
     /** Calls of the interface: operation and input. */
     calls: [operation: string, input: unknown][]
     /** Answers by operation. */
     answers: Record<string, unknown>
-    /** Search part of the address. */
+    /** Search part of the URL. */
     address: string
     /** Pages of rows that were loaded. */
     loads: number[]
@@ -76,7 +76,7 @@ const api = {
     throw new ConsoleRefusal(`no answer for ${id}`)
   },
 }
-/** What the components need of the application; the interface and the live channel are stand-ins. */
+/** The parts of the application that components need, with fakes of the API and the live channel. */
 const services = {
   api,
   live: {

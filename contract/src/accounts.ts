@@ -19,7 +19,7 @@ export const imageLimit = 256 * 1024
 export const LicenseSummary = closed({
   primeAccountName: Type.String({ description: 'Account name in the licence. `Community` if there is no licence.' }),
   licenseStatus: Type.Enum([...licenseStatuses], {
-    description: 'State of the licence. `Activated` also if there is no licence; nothing is limited then.',
+    description: 'State of the licence. `Activated` even without a licence; nothing is limited then.',
   }),
 })
 export type LicenseSummary = Static<typeof LicenseSummary>

@@ -7,19 +7,19 @@ const text = (maxLength: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength, pattern: '^[^\\p{Cc}]*$' }), { description }))
 
 const personal = {
-  firstName: text(254, 'Absent: unchanged. `null`: set to an empty text.'),
-  lastName: text(254, 'Absent: unchanged. `null`: set to an empty text.'),
+  firstName: text(254, 'Absent: unchanged. `null`: set to an empty string.'),
+  lastName: text(254, 'Absent: unchanged. `null`: set to an empty string.'),
   email: Type.Optional(
     nullable(
       Type.String({ maxLength: 254, pattern: '^$|^[^\\s\\p{Cc}@<>(),;:"\\\\\\[\\]]+@[^\\s\\p{Cc}@<>(),;:"\\\\]+$' }),
-      { description: 'One email address, or an empty text.' },
+      { description: 'One email address, or an empty string.' },
     ),
   ),
   phone: text(64, 'Absent: unchanged.'),
   image: Type.Optional(
     nullable(Type.String({ maxLength: imageLimit }), {
       description:
-        'Data URI of a PNG, JPEG or WebP picture, at most 256 KiB. An empty text or `null` removes the picture.',
+        'Data URI of a PNG, JPEG or WebP picture, at most 256 KiB. An empty string or `null` removes the picture.',
     }),
   ),
 }

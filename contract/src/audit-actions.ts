@@ -33,7 +33,7 @@ export type AuditObjectKind = (typeof auditObjectKinds)[number]
 
 interface ActionFacts {
   area: AuditArea
-  /** What the entity of a record with one object is; absent: the entity is a description. */
+  /** Type of the entity of a record with one object; absent: the entity is a description. */
   object?: AuditObjectKind
 }
 

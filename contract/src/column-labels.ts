@@ -250,7 +250,7 @@ const labelOf = (key: string, schema: AnySchema, isGraded: boolean): ColumnLabel
 
 /** Returns the labels of the columns of a row, by key. */
 export const columnLabels = (row: TObject): Readonly<Record<string, ColumnLabel>> => {
-  // A severity with a name beside it is a syslog severity.
+  // A severity with a name next to it is a syslog severity.
   const isGraded = !('severityString' in row.properties)
   return Object.fromEntries(
     Object.entries(row.properties).map(([key, schema]) => [key, labelOf(key, schema as AnySchema, isGraded)]),

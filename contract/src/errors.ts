@@ -466,7 +466,7 @@ export type ErrorCode = keyof typeof errorTable
 export interface FieldError {
   /** Where: `query.pageSize`, `body.items[3].uuid`, `line 7`. */
   field: string
-  /** What is wrong and what is expected. */
+  /** The fault and the expected value. */
   message: string
 }
 

@@ -31,7 +31,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     meaning: 'A device that is made to attack hosts is attached. The event names the host and the device.',
     cause:
       'The ids of the device are on the list of attack tools (suspected), or it behaves like one (confirmed). The server also raises the event if newer knowledge identifies a device that is already attached.',
-    cure: 'Ask the user of the host where the device comes from, unplug it and keep it as evidence. If the host is Free, arm it: an armed host blocks attack tools. If the finding is wrong, an Administrator can allow the device expressly.',
+    cure: 'Ask the user of the host where the device comes from, unplug it and keep it as evidence. If the host is Free, arm it: an armed host blocks attack tools. If the finding is wrong, an Administrator can explicitly allow the device.',
     guide: 'operator.md#findings',
   },
   blocked: {

@@ -138,7 +138,7 @@ export const pdfColumns = {
   ] satisfies (keyof Connection)[],
 } as const
 
-/** Value in `columns` that stands for all columns. */
+/** Value in `columns` for all columns. */
 export const everyColumn = '*'
 
 const agentExportOf = [

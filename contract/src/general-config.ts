@@ -69,7 +69,7 @@ const write = (
     path: `${base}/${path}`,
     tag,
     summary,
-    description: `Absent settings keep their values. \`null\` or an empty text resets a setting to its default. The server validates all settings together before it stores anything. Each change creates a new version and is audited. The response contains the version, the changes, and the group in \`items\` with masked secrets.${
+    description: `Absent settings keep their values. \`null\` or an empty string resets a setting to its default. The server validates all settings together before it stores anything. Each change creates a new version and is audited. The response contains the version, the changes, and the group in \`items\` with masked secrets.${
       configGroups[group].place.length > 0
         ? ' If you change the address that a secret is sent to, send the secret again.'
         : ''

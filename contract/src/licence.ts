@@ -52,7 +52,7 @@ export const addOrUpdateLicense = operation({
   tag: 'GeneralConfig',
   summary: 'Changes the licence',
   description:
-    'A licence for another product, or one that is not signed by a trusted issuer, gets 422 and changes nothing. `null` or an empty text removes the licence. Hosts show the new state within seconds.',
+    'A licence for another product, or one that is not signed by a trusted issuer, gets 422 and changes nothing. `null` or an empty string removes the licence. Hosts show the new state within seconds.',
   permission: 'config:write',
   body: licenceBody,
   bodyOptional: true,

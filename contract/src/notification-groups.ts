@@ -62,7 +62,7 @@ const webhookChannel = {
   secret: Type.String({
     maxLength: 128,
     description:
-      'Secret that signs each message (Standard Webhooks): `whsec_` and Base64 of 24 to 64 bytes. Responses contain `********` if it is set. Send `********` to keep it. An empty text creates a new secret, which the response contains once.',
+      'Secret that signs each message (Standard Webhooks): `whsec_` and Base64 of 24 to 64 bytes. Responses contain `********` if it is set. Send `********` to keep it. An empty string creates a new secret, which the response contains once.',
   }),
   ca: Type.String({
     maxLength: 65_536,

@@ -100,7 +100,7 @@ export const loopbackNetworks = (texts: readonly string[]): LoopbackNetworks => 
   const list = new BlockList()
   for (const text of texts) {
     const network = parseLoopback(text)
-    if (network === null) throw new RangeError(`${text} is no network on loopback`)
+    if (network === null) throw new RangeError(`${text} is not a loopback network`)
     list.addSubnet(network.address, network.prefix, network.family)
   }
   return { has: (address) => isIn(list, address) }

@@ -150,7 +150,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     current = undefined
     // A kernel ignores an interface outside a configuration. Keep it, so that a device cannot hide an interface this way.
     if (!configuration) {
-      problem('interface outside of a configuration')
+      problem('interface outside a configuration')
       configuration = openConfiguration({ value: 0, maxPowerMa: 0, attributes: 0, iConfiguration: 0, interfaces: [] })
     }
     if (!configuration) return
@@ -171,7 +171,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
   }
   function readEndpoint(at: number): void {
     if (!current) {
-      problem('endpoint outside of an interface')
+      problem('endpoint outside an interface')
       return
     }
     if (current.endpoints.length >= limits.endpoints) {

@@ -48,7 +48,7 @@ const HID_CLASS = 0x03
 /**
  * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the string of the active
  * configuration only while a device is authorised, and the decision must be the same before and after. Texts are cleaned
- * and empty texts removed, as the server stores them. Evaluate attack tools for a decision with this part as well.
+ * and empty strings removed, as the server stores them. Evaluate attack tools for a decision with this part as well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
   const { reportDescriptors: _, configuration: __, manufacturer, product, serial, ...steady } = report

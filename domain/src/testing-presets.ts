@@ -86,7 +86,7 @@ const receiver: DeviceSpec = {
 /** A genuine Logitech Unifying receiver with firmware 12.07. */
 export const unifyingReceiver1207 = preset(receiver)
 
-/** The same with mass storage beside it, which no genuine one has. */
+/** The same with additional mass storage, which no genuine one has. */
 export const spoofedUnifying = preset({
   ...receiver,
   serial: '3&1a2b3c4&0&1',
@@ -173,7 +173,7 @@ export const networkAdapter = preset({
   moreConfigurations: [['02:06:00', '0a:00:00']],
 })
 
-/** Strings a hostile device may say, one set per way to do harm. */
+/** Strings that a hostile device may report, one set per kind of attack. */
 export const hostileTexts = {
   html: '<img src=x onerror=alert(document.domain)>',
   formula: "=cmd|' /C calc'!A0",

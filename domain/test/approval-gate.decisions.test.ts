@@ -39,7 +39,7 @@ describe('decisions of the gate', () => {
       { kind: 'allow', hosts: 0, isForLaterHosts: true },
       'allow',
     ],
-    ['on hosts of today only', 100, 0, { kind: 'allow', hosts: 1, isForLaterHosts: false }, 'allow'],
+    ['on existing hosts only', 100, 0, { kind: 'allow', hosts: 1, isForLaterHosts: false }, 'allow'],
   ])('decides on allowing devices %s', (_, limit, allowed, wish, verdict) => {
     expect(judgeWish({ ...state, limit, allowed }, person, wish)).toBe(verdict)
   })
@@ -120,9 +120,9 @@ describe('decisions of the gate', () => {
     ['anybody, for a disabled requester', { requester: account('a', { isEnabled: false }) }, 'requester'],
     ['anybody, for a deleted requester', { requester: null }, 'requester'],
     ['anybody, a day later', { now: 123 * hour }, 'late'],
-    ['anybody, at the last instant', { now: 123 * hour - 1 }, null],
-    ['an account that was made when the request was', { approver: account('b', { madeAt: 99 * hour }) }, null],
-    ['an account whose link is still on its way', { approver: account('b', { heldUntil: 100 * hour + 1 }) }, 'recent'],
+    ['anybody, just before the request expires', { now: 123 * hour - 1 }, null],
+    ['an account created at the same time as the request', { approver: account('b', { madeAt: 99 * hour }) }, null],
+    ['an account whose link is still valid', { approver: account('b', { heldUntil: 100 * hour + 1 }) }, 'recent'],
     ['an account whose link has just expired', { approver: account('b', { heldUntil: 100 * hour }) }, null],
     ['an account that is newer than the request', { approver: account('b', { madeAt: 99.5 * hour }) }, 'new'],
     ['an account whose password another person set an hour ago', { influences: [influence()] }, 'recent'],
@@ -139,7 +139,7 @@ describe('decisions of the gate', () => {
     ],
     ['an account, an hour after the password of another', { influences: [influence({ accountId: 'd' })] }, null],
     [
-      'one of many accounts that got passwords an hour ago',
+      'one of many accounts whose passwords were set an hour ago',
       { influences: [influence({ accountId: 'd' }), influence()] },
       'recent',
     ],
@@ -153,17 +153,17 @@ describe('decisions of the gate', () => {
       null,
     ]),
     [
-      'an account that made another than the requester',
+      'an account that created an account other than the requester',
       { influences: [influence({ accountId: 'd', by: 'b', how: 'created', isApproved: false, at: 0 })] },
       null,
     ],
     [
-      'an account that the requester made',
+      'an account that the requester created',
       { influences: [influence({ by: 'a', how: 'created', isApproved: false, at: 0 })] },
       'related',
     ],
     [
-      'an account made by an account that the requester made',
+      'an account created by an account that the requester created',
       {
         influences: [
           influence({ by: 'c', how: 'created', isApproved: false, at: 0 }),
@@ -173,7 +173,7 @@ describe('decisions of the gate', () => {
       'related',
     ],
     [
-      'two accounts of the same maker',
+      'two accounts created by the same account',
       {
         influences: [
           influence({ by: 'c', how: 'created', isApproved: false, at: 0 }),

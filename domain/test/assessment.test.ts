@@ -433,7 +433,7 @@ describe('the key of a verdict', () => {
     )
   })
 
-  it('ignores empty texts', () => {
+  it('ignores empty strings', () => {
     const texts = { manufacturer: ' Maker ', product: '\u200b', serial: 'S1', configuration: 'C' }
     const { portPath, descriptors } = report
     expect(

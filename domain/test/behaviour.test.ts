@@ -208,8 +208,8 @@ describe('a keyboard from a hobby USB stack', () => {
       { ...named, interfaces: [keys(inward()), '02:02:01'] },
       [letter, 'it combines a keyboard and a serial port'],
     ],
-    ['network beside it', { ...named, interfaces: [keys(inward()), '02:06:00'] }, null],
-    ['another class beside it', { ...named, interfaces: [keys(inward()), '0a:02:00'] }, null],
+    ['with a network interface', { ...named, interfaces: [keys(inward()), '02:06:00'] }, null],
+    ['with an interface of another class', { ...named, interfaces: [keys(inward()), '0a:02:00'] }, null],
     [
       'several small ones',
       { selfPowered: true, maxPowerMa: 500, interfaces: [keys(inward(16))] },
@@ -275,7 +275,7 @@ describe('a keyboard from a hobby USB stack', () => {
 
   const sure: Partial<DeviceSpec> = { ...named, interfaces: [keys(inward(16), outward), '03:00:00'] }
   it.each<[string, Partial<DeviceSpec>, Kind[]]>([
-    ['if it is no keyboard', sure, ['Mouse']],
+    ['if it is not a keyboard', sure, ['Mouse']],
     ['if it is inside the host', { ...sure, removable: 'fixed' }, ['Keyboard']],
     ['if no endpoints are known', { ...named, vid: 'CAFE', interfaces: [keys(), '08:06:50'] }, ['Keyboard']],
     ['if no HID interface types', { ...named, vid: 'CAFE', interfaces: ['03:01:02'] }, ['Keyboard']],

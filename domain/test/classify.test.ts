@@ -176,7 +176,7 @@ describe('classify', () => {
     ['a fingerprint reader by its id', { vid: '27C6', pid: '5385', interfaces: ['ff:00:00'] }, 'Biometric'],
     ['one with CDC interfaces', { vid: '27C6', pid: '5840', interfaces: ['02:02:01', '0a:00:00'] }, 'Biometric'],
     ['a modem by MBIM', { interfaces: ['02:0e:00', '0a:00:02'] }, 'Modem'],
-    ['a modem by AT commands beside its network', { interfaces: ['02:06:00', '0a:00:00', '02:02:01'] }, 'Modem'],
+    ['a modem with AT commands and a network interface', { interfaces: ['02:06:00', '0a:00:00', '02:02:01'] }, 'Modem'],
     [
       'a modem of a maker of modules that also has audio',
       { vid: '2CB7', pid: '0104', interfaces: ['ff:ff:30', '01:01:00'] },

@@ -75,7 +75,7 @@ describe('parseDescriptors', () => {
         buildDescriptors({ vid: '0001', pid: '0002' }).subarray(0, 18),
         Buffer.from([9, 4, 0, 0, 0, 3, 1, 1, 0]),
       ]),
-      'interface outside of a configuration',
+      'interface outside a configuration',
     ],
   ])('reports a problem for %s', (_, bytes, problem) => {
     expect(parseDescriptors(bytes).problems.join('; ')).toContain(problem)

@@ -108,7 +108,7 @@ describe('the data for a decision', () => {
     ['a keyboard without HID class', storageStick({ interfaces: ['58:42:00'] }), { kinds: ['HID'], mayType: true }],
     ['one part of unknown kind', storageStick({ interfaces: ['ff:ff:00'] }), { kinds: ['Unknown'], mayType: false }],
     [
-      'a part of unknown kind beside storage',
+      'storage with a part of unknown kind',
       storageStick({ interfaces: ['08:06:50', 'ff:ff:00'] }),
       { kinds: ['Mass Storage', 'Unknown'] },
     ],

@@ -16,7 +16,7 @@ import { canRefuseTls } from './old-tls.ts'
 
 const foreign = 'evil.example'
 
-/** Returns the faults in the headers of an answer. */
+/** Returns the faults in the headers of a response. */
 const faultsOf = ({ status, headers }: Got, isTls = false): string[] => {
   const faults: string[] = []
   const expect = (name: string, wanted: string | RegExp): void => {

@@ -103,7 +103,7 @@ doorTest(
       const smuggled: string[] = []
       await forEachOf(ambiguous, 4, async ({ what, bytes }) => {
         const { statuses, isClosed } = await converse(server.url, bytes)
-        // The server may close the connection for an unknown protocol without an answer.
+        // The server may close the connection for an unknown protocol without a response.
         if (!isClosed || statuses.length > 1 || statuses.some((status) => status !== 400 && status !== 505))
           smuggled.push(`${what}: answers ${statuses.join(', ') || 'nothing'}, ${isClosed ? 'closed' : 'left open'}`)
       })

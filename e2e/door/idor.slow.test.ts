@@ -152,7 +152,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
     ),
   )
   holds(
-    'a policy speaks of another host',
+    'a policy names another host',
     JSON.stringify(policy).includes(b.agentId) && !JSON.stringify(policy).includes(a.agentId),
   )
   await due(

@@ -182,7 +182,7 @@ const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: r
 /** Requests missing objects as a principal with permission. */
 const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
   const administrator = fixture.principals[3] as Principal
-  // These operations omit unknown names from the answer, or answer with an empty list for an unknown host.
+  // These operations omit unknown names from the response, or answer with an empty list for an unknown host.
   const lenient = new Set([
     'getAssetLocations',
     'getConfigItemsByName',

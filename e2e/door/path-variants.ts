@@ -31,7 +31,7 @@ export const sameAs: readonly Variant[] = [
   },
   { what: 'slash at the end', of: (path) => `${path}/` },
   { what: 'encoded letter', of: (path) => at(path, 0, (s) => hex(s[0] as string) + s.slice(1)) },
-  { what: 'a query of its own', of: (path) => `${path}?_=1` },
+  { what: 'an additional query', of: (path) => `${path}?_=1` },
 ]
 
 /** Spellings that are not paths of the server. */

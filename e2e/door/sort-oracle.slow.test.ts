@@ -19,7 +19,7 @@ const folded = (name: string): string => name.toLowerCase().replaceAll('_', '')
 
 const camel = (column: string): string => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Returns the names by which a list can be sorted or filtered: its parameters and the members of its answer. */
+/** Returns the names by which a list can be sorted or filtered: its parameters and the members of its response. */
 const namesOf = (document: OpenApi, offered: Offered): Set<string> => {
   const resolve = resolverOf(document)
   const names = new Set((offered.described.parameters ?? []).map(({ name }) => folded(name)))
@@ -133,7 +133,7 @@ doorTest(
           }
         }
       })
-      // The answer names the valid keys. Each must be a member of the list's answer.
+      // The response names the valid keys. Each must be a member of the list's answer.
       const told: string[] = []
       for (const offered of lists) {
         const path = filled(offered.path, { uuid: fixture.hosts[0].agentId })

@@ -22,7 +22,7 @@ export type DeviceCommand =
       dir: string
       descriptors: string
       strings: string
-      /** Number of commands after which it sends an invalid answer, so that the host resets it, and then is another device. */
+      /** Number of commands before it sends an invalid answer. The host then resets it, and it returns as another device. */
       becomes?: { afterAnswers: number; attributes: Record<string, string> }
     }
   /** Types through a device node of usb_f_hid while it exists. */
@@ -38,6 +38,6 @@ export interface DeviceCounts {
   sectors: number
   /** Reports with a pressed key that the host read. */
   keystrokes: number
-  /** Number of times that it made the host reset it to become another device. */
+  /** Number of resets that it caused to become another device. */
   resets: number
 }

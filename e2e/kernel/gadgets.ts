@@ -55,7 +55,7 @@ export const impostor: Gadget = { ...approved, name: 'impostor', functions: ['ke
 
 export const gadgets = [typist, approved, desk, stick, impostor]
 
-/** Limit of typing. A keystroke takes 4 to 8 ms, and several times as long under load. */
+/** Time limit for typing. A keystroke takes 4 to 8 ms, and several times as long under load. */
 export const TYPING_MS = 120_000
 
 /** Creates a gadget without attaching it. */

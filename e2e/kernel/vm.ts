@@ -36,7 +36,7 @@ export const eventually: typeof until = (what, look, deadlineMs = 60_000) => {
   )
 }
 
-/** Limit of a boot. An emulated boot takes 10 to 20 s, and longer under load. */
+/** Time limit for booting. An emulated boot takes 10 to 20 s, and longer under load. */
 const BOOT_MS = 120_000
 const RUN_MS = 60_000
 
@@ -81,7 +81,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
       // A panic ends QEMU, which the test detects at once. The serial console gets only warnings, because it is slow.
       ...['-append', 'console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on'],
       ...['-chardev', `file,id=console,path=${consoleLog}`, '-serial', 'chardev:console'],
-      // A second serial port lost one of some hundred answers.
+      // A second serial port lost one in several hundred answers.
       ...['-chardev', `socket,id=shell,path=${socketPath}`, '-device', 'virtio-serial-pci'],
       ...['-device', 'virtserialport,chardev=shell,name=shell'],
       ...['-netdev', 'user,id=net', '-device', 'e1000,netdev=net'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { jsonOf } from '../../rig/wire.ts'
 import { partsOf } from '../smtp-receiver.ts'
 
-/** Parses CSV by RFC 4180. Returns null if a quote is misplaced. */
+/** Parses CSV according to RFC 4180. Returns null if a quote is misplaced. */
 const rowsOf = (csv: string): string[][] | null => {
   const rows: string[][] = [[]]
   let at = csv.startsWith('\ufeff') ? 1 : 0
@@ -41,7 +41,7 @@ const rowsOf = (csv: string): string[][] | null => {
 
 export const csvFaults = (csv: string): string[] => {
   const rows = rowsOf(csv)
-  if (rows === null) return ['not CSV by RFC 4180']
+  if (rows === null) return ['not CSV according to RFC 4180']
   const [head = [], ...rest] = rows
   const faults = rest
     .filter((row) => row.length !== head.length)
@@ -102,7 +102,7 @@ export const syslogFaults = (message: string, format: 'rfc5424' | 'cef' | 'ocsf'
     /^<\d{1,3}>1 \S{20,40} \S{1,255} \S{1,48} \S{1,128} \S{1,32} (?:-|(\[(?:[^"\]\\]|"(?:[^"\\\]]|\\["\\\]])*")*\])+)(?: (.*))?$/.exec(
       message,
     )
-  if (head === null) return [...faults, `not a message of RFC 5424: ${message.slice(0, 200)}`]
+  if (head === null) return [...faults, `not an RFC 5424 message: ${message.slice(0, 200)}`]
   const body = (head[2] ?? '').replace(/^\ufeff/, '')
   if (
     format === 'cef' &&
@@ -133,7 +133,7 @@ export const logFaults = (output: string): string[] =>
     .split('\n')
     .filter((line) => line !== '' && !/^(?:Portcullis is at |First sign-in|Data: |Its certificate)/.test(line))
     .filter((line) => typeof jsonOf(line) !== 'object' || raw(line))
-    .map((line) => `not a line of JSON: ${line.slice(0, 100)}`)
+    .map((line) => `not a line in JSON: ${line.slice(0, 100)}`)
 
 export const sseFaults = (text: string): string[] =>
   text
@@ -145,7 +145,7 @@ export const sseFaults = (text: string): string[] =>
       const bad = lines.filter((line) => !/^(?:id|event|data|retry):/.test(line))
       const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim())
       return [
-        ...bad.map((line) => `a line outside of an event: ${line.slice(0, 60)}`),
+        ...bad.map((line) => `a line outside an event: ${line.slice(0, 60)}`),
         ...(data.length > 1 || data.some((line) => line !== '' && jsonOf(line) === undefined)
           ? ['data that is not JSON']
           : []),

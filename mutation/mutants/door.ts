@@ -8,7 +8,7 @@ const contentTypes = test('content-types')
 const idor = test('idor')
 const browserHeaders = test('browser-headers')
 
-/** What only tests of the whole interface notice. Each starts a server of its own: some 15 seconds a mutant. */
+/** Mutants that only tests of the whole interface detect. Each test starts its own server: about 15 s for each mutant. */
 export const doorMutants: readonly Mutant[] = [
   {
     ...matrix,

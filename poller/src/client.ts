@@ -27,7 +27,7 @@ export interface ClientOptions {
   ca?: string
 }
 
-/** Limit of an answer. Leases of hundreds of polls are large. */
+/** Limit of a response. Leases of hundreds of polls are large. */
 const answerBytes = 64 * 1024 * 1024
 const timeoutMs = 30_000
 
@@ -57,7 +57,7 @@ const post = (
         let size = 0
         answer.on('data', (part: Buffer) => {
           size += part.length
-          if (size > answerBytes) answer.destroy(new Error('the answer of the server is too large'))
+          if (size > answerBytes) answer.destroy(new Error('the response of the server is too large'))
           else parts.push(part)
         })
         answer.on('error', reject)

@@ -27,7 +27,7 @@ export interface Session {
   run(command: string): Promise<Output>
   /** Address of the host. */
   address: string
-  /** Whether the banner names OpenSSH for Windows. Only a hint which command to try first. */
+  /** Whether the banner names OpenSSH for Windows. It only suggests which command to try first. */
   isWindows: boolean
   close(): void
 }
@@ -101,14 +101,14 @@ export interface OpenOptions {
   signal: AbortSignal
 }
 
-/** Limit of keyboard-interactive requests. PAM sends up to three requests without a field around the password. */
+/** Maximum number of keyboard-interactive requests. PAM sends up to three requests without a field around the password. */
 const maxQuestions = 5
 /** Bytes of a connection in addition to the output of the command (key exchange, framing). */
 const overheadBytes = 1024 * 1024
 
 /**
- * Connects and signs in. A host key other than the pinned one ends the connection before a credential is sent: the key
- * exchange checks it, and ssh2 authenticates only afterwards. The socket belongs to this module, because the library
+ * Connects and signs in. A host key other than the pinned one ends the connection before a credential is sent, because
+ * ssh2 authenticates after the key exchange. The socket belongs to this module, because the library
  * leaves it open after a protocol error and limits only the output of the command.
  */
 export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {

@@ -35,7 +35,7 @@ interface Running {
   control: AbortController
 }
 
-/** Limit of one call in characters. Half of the server's limit leaves room for non-ASCII names. */
+/** Maximum number of characters in one call. Half of the server's limit leaves room for non-ASCII names. */
 const resultBytes = workerLimits.bodyBytes / 2
 const flushMs = 200
 const leaseMs = 1_000

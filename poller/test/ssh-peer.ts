@@ -12,7 +12,7 @@ export interface SshPeerOptions {
   answer(command: string): string
   /** Identification in the banner. */
   ident?: string
-  /** Delay before each answer. */
+  /** Delay before each response. */
   delayMs?: number
   /** Handler of sign-ins. By default, all succeed. */
   authenticate?(context: AuthContext): void

@@ -1,4 +1,4 @@
-/** Seeds some thousand fingerprints through the agent protocol, so that the server judges them itself. */
+/** Seeds several thousand fingerprints through the agent protocol, so that the server judges them itself. */
 import { readFileSync } from 'node:fs'
 import type { DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'

@@ -10,6 +10,6 @@ export const accepted: readonly { matches: RegExp; why: string }[] = [
   },
   {
     matches: /: response\S*\.parentDeviceID may be null now$/,
-    why: 'A device at a root port has no parent. Version 0.1 sent an empty text, which no device has as its id.',
+    why: 'A device at a root port has no parent. Version 0.1 sent an empty string, which no device has as its id.',
   },
 ]

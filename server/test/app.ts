@@ -17,7 +17,7 @@ import { createFakeClock, longPatience, templateDatabase } from './database.ts'
 export { createFakeClock }
 
 export const adminPassword = 'correct horse battery'
-/** Parameters of a hash that takes some 2 ms. The real one takes 30. */
+/** Parameters of a hash that takes about 2 ms. The real one takes 30. */
 const cheapPasswords = { memory: 64, passes: 1, parallelism: 1 }
 
 /** Loaded once per test file. */

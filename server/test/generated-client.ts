@@ -85,7 +85,7 @@ export const wrong = async (call: ReturnType<typeof createClient>) => {
   await call('post', '/prime/webui/admin/adduser', { body: { userName: 'eve', userProfile: 40 } })
   // @ts-expect-error missing body
   await call('post', '/prime/webui/admin/updateuser', {})
-  // @ts-expect-error unknown member of the answer
+  // @ts-expect-error unknown member of the response
   ;(await call('get', '/prime/webui/admin/PrimeVersion', {})).versions
 }
 `

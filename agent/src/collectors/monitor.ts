@@ -21,7 +21,7 @@ export interface MonitorDeps {
 export const isUsbEvent = (line: string): boolean =>
   /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\((?:usb|hid)\)\s*$/.test(line)
 
-/** Limit of an incomplete line; kernel paths are far shorter. */
+/** Maximum length of an incomplete line; kernel paths are far shorter. */
 const MAX_LINE = 8192
 
 /** Runs the kernel event monitor as a child process and restarts it. Events only trigger scans; they are never evidence. */

@@ -7,7 +7,7 @@ export const cutText = (value: string, max: number): string => {
 
 /**
  * Returns the text of a sysfs attribute without the line end that the kernel adds, cut to `max` UTF-16 units. It replaces
- * invalid UTF-8 and keeps everything else as evidence; the server cleans what it shows. Undefined for an empty text: the
+ * invalid UTF-8 and keeps everything else as evidence; the server cleans what it shows. Undefined for an empty string: the
  * kernel gives an empty file for an empty string descriptor.
  */
 export const attributeText = (bytes: Uint8Array, max: number): string | undefined => {

@@ -14,7 +14,7 @@ export interface WatcherTiming {
   resyncMs: number
   /** Time without events that ends a burst. */
   settleMs: number
-  /** Limit of a burst, so that one flapping device does not hide the others. */
+  /** Maximum duration of a burst, so that one flapping device does not hide the others. */
   settleMaxMs: number
 }
 

@@ -56,7 +56,7 @@ export interface EnforcerDeps {
   onState: () => void
 }
 
-/** Limit of the first check-in after arming. Without it, nobody could correct an arming that cuts the host off. */
+/** Time limit for the first check-in after arming. Without it, nobody could free a host that lost its connection. */
 const CONTACT_MS = 10 * 60_000
 const NO_CONTACT = 'The host freed itself because it could not reach the server within 10 minutes of arming.'
 

@@ -14,7 +14,7 @@ const NEEDED_MOUNTS: ReadonlySet<string> = new Set(['/', '/boot', '/boot/efi', '
 const PORT = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
 /** Bits 1 to 31 of a KEY bitmap: Esc, digits and Q to D. udev calls a device with all of them a keyboard. */
 const FULL_KEYBOARD = 0xffff_fffen
-/** Limit of stacked block devices. Encryption on LVM on RAID has three levels. */
+/** Maximum depth of stacked block devices. Encryption on LVM on RAID has three levels. */
 const MAX_STACK = 8
 
 const read = (path: string): string => {

@@ -123,7 +123,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       const canWriteOne = all.some((name) => refusal(authorizedPath(name)) === undefined)
       return {
         grade: canWriteOne ? 'after-attach' : 'observe',
-        reason: `The agent cannot write ${first}. Run it as root and outside of a container.`,
+        reason: `The agent cannot write ${first}. Run it as root and outside a container.`,
       }
     },
   }

@@ -16,7 +16,7 @@ export interface NotifyDeps {
 
 const EVERY_MS = 10_000
 const MAX_LINES = 8
-/** Limit of the program, because a blocked terminal could stop it forever. */
+/** Time limit for the program, because a blocked terminal could stop it forever. */
 const LIMIT_MS = 10_000
 
 type Notice = Pick<BlockedDevice, 'portPath' | 'caseNumber' | 'name' | 'reason'> & { contact: string }

@@ -12,7 +12,7 @@ import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot, RELEASED
 
 type Paths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot'>
 
-/** Limit of a running agent, which unblocks each device within 20 ms. */
+/** Time limit for a running agent, which unblocks each device within 20 ms. */
 const ANSWER_MS = 10_000
 
 const requestPath = (stateDir: string): string => join(stateDir, 'release')

@@ -42,7 +42,7 @@ export interface PassDeps {
   sparesLastKeyboard: () => boolean
 }
 
-/** Limit of attempts to authorise an attachment, because each attempt can wait seconds for the device. */
+/** Maximum number of attempts to authorise an attachment, because each attempt can wait seconds for the device. */
 const MAX_TRIES = 3
 
 const isKeyboard = ({ device }: JudgedDevice): boolean => device.kinds.includes('Keyboard')

@@ -23,7 +23,7 @@ export interface PolicyFetchDeps {
 
 /**
  * Fetches the policy with a fresh nonce, for commands and in the background. The agent retries until it holds the policy,
- * because the server announces a policy only until it has sent an answer.
+ * because the server announces a policy only until it has sent a response.
  */
 export const createPolicyFetch = (deps: PolicyFetchDeps) => {
   const { calls, protocol, policyFile, enforcer, reports, clock, log, random = Math.random } = deps

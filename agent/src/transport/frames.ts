@@ -11,7 +11,7 @@ export interface Frame {
 /** The peer violated RFC 6455 or the limits of the wake socket. */
 export class FrameError extends Error {}
 
-/** Limit of a control frame. The wake socket needs no longer frames. */
+/** Maximum size of a control frame. The wake socket needs no longer frames. */
 const MAX_PAYLOAD = 125
 
 /** Returns a masked client frame (RFC 6455, section 5.3) of at most 125 bytes. */

@@ -20,11 +20,11 @@ export interface TransportDeps {
   now: () => number
 }
 
-/** Limit of all answers except policies and knowledge. */
+/** Maximum size of responses except policies and knowledge. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
-/** Limit of a refusal. Problem details have a few hundred bytes. */
+/** Maximum size of a refusal. Problem details have a few hundred bytes. */
 const MAX_REFUSAL_BYTES = 65_536
-/** Limit of a `Retry-After`, so that a server cannot stop its agents permanently. */
+/** Maximum `Retry-After`, so that a server cannot stop its agents permanently. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** Returns a `Retry-After` (seconds or date; RFC 9110, section 10.2.3) in ms, limited to an hour. */
@@ -127,13 +127,13 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
         let size = 0
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size > maxAnswerBytes) request.destroy(new Error('the answer is too long'))
+          if (size > maxAnswerBytes) request.destroy(new Error('the response is too long'))
           else chunks.push(chunk)
         })
         response.on('error', fail)
         response.on('end', () => {
           clearTimeout(timer)
-          if (!response.complete) return fail(new Error('the answer was cut off'))
+          if (!response.complete) return fail(new Error('the response was truncated'))
           const retryAfterMs = retryAfterOf(response.headers['retry-after'], now())
           const text = Buffer.concat(chunks).toString('utf8')
           resolve({
@@ -231,7 +231,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
             }
           })
           response.on('end', () => {
-            if (!response.complete) return reject(new Error('the answer was cut off'))
+            if (!response.complete) return reject(new Error('the response was truncated'))
             if (!isRefused) return resolve()
             const text = Buffer.concat(refusal).toString('utf8')
             const retryAfterMs = retryAfterOf(response.headers['retry-after'], now())

@@ -1,6 +1,6 @@
 import { cutText } from '../collectors/text.ts'
 
-/** An answer of the server with any status. */
+/** A response of the server with any status. */
 export interface Answer {
   status: number
   /** Parsed JSON, or undefined if the body is not JSON. */
@@ -14,7 +14,7 @@ export interface Answer {
 /** The server refused a request. The agent reacts according to `code` (SPEC.md, Refusals). */
 export class Refusal extends Error {
   readonly status: number
-  /** The `code` of the problem; empty if the answer is not a problem document. */
+  /** The `code` of the problem; empty if the response is not a problem document. */
   readonly code: string
   readonly retryAfterMs: number | undefined
   /** The parsed answer, for members that only some problems have. */

@@ -125,7 +125,7 @@ export const createWake = ({
     request.on('upgrade', (response, connection, head) => {
       if (isStopped || response.headers['sec-websocket-accept'] !== expected) {
         connection.destroy()
-        return failed('the answer to the upgrade is not from a WebSocket server')
+        return failed('the response to the upgrade request is not from a WebSocket server')
       }
       isDone = true
       attempt = undefined

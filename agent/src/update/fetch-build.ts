@@ -24,7 +24,7 @@ export interface Running {
 /** The release key of this host did not sign the build. This can be an attack by someone who can send commands. */
 export class ForeignBuild extends Error {}
 
-/** Limit of the first run of a build, which only prints its version. */
+/** Time limit for the first run of a build, which only prints its version. */
 const VERSION_CHECK_MS = 20_000
 
 /**

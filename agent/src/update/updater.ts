@@ -28,7 +28,7 @@ export interface UpdaterDeps {
   reports: Pick<Reports, 'add'>
 }
 
-/** Limit of the first check-in of a new version, including a slow start of the network. */
+/** Time limit for the first check-in of a new version, including a slow start of the network. */
 const PROBATION_MS = 120_000
 
 /** Replaces the executable with a newer one and rolls it back if the new version does not reach the server. */

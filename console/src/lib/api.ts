@@ -128,7 +128,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       // Neither a wrong second factor nor the need for fresh authentication means that the access token is invalid.
       if (!(failure instanceof CallFailure) || failure.status !== 401 || saysNothingOfTheToken.has(failure.code))
         throw failure
-      // Another call may have renewed the token meanwhile.
+      // Another call may have renewed the token in the meantime.
       if (token === used && !(await renew())) {
         onSignedOut()
         throw failure

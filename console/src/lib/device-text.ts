@@ -78,7 +78,7 @@ export const segmentsOf = (value: string): Segment[] => {
   return segments
 }
 
-/** Tells whether a string is shown in a monospaced font: it contains marks, markup or outer blanks. */
+/** Returns whether a string is shown in a monospaced font: it contains marks, markup or outer blanks. */
 export const isOdd = (value: string): boolean =>
   value !== value.trim() || /[<>{}`|\\^]|^[=+@]/.test(value) || segmentsOf(value).some((s) => s.kind === 'mark')
 

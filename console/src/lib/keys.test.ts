@@ -64,7 +64,7 @@ describe('the keyboard', () => {
     expect(done).toEqual(['g a'])
   })
 
-  it('recognises sequences only within their time', () => {
+  it('recognises sequences only within the time limit', () => {
     const { bind, press, done, wait } = setUp()
     bind('g a', 'a')
     press('g')

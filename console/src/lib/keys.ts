@@ -64,7 +64,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
       const started = prefix !== null && clock.now() - prefix.at < sequenceLimit ? prefix.key : null
       prefix = null
       const isPrefix = layers.some((layer) => layer.bindings.some(({ keys }) => keys.startsWith(`${event.key} `)))
-      // A key that starts sequences has no command of its own: `g a` must not first run what a screen binds to `g`.
+      // A key that starts sequences has no command itself: `g a` must not first run what a screen binds to `g`.
       const single = isPrefix ? undefined : find(event.key)
       const binding = (started === null ? undefined : find(`${started} ${event.key}`)) ?? single
       if (binding !== undefined) {

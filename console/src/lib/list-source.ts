@@ -11,7 +11,7 @@ interface AnyPage<Row> {
 }
 
 /**
- * Returns the source of a table's rows. The query contains texts by name, because it comes from the address; the server
+ * Returns the source of a table's rows. The query contains texts by name, because it comes from the URL; the server
  * refuses unknown names.
  */
 export const listSource = <O extends AnyOperation>(

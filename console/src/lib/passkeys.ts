@@ -13,7 +13,7 @@ import { strings } from './strings.ts'
 /** Options and responses of WebAuthn as JSON. Only the browser and the server's library know their structure. */
 type WebAuthnJson = Record<string, unknown>
 
-/** Tells whether this page can use passkeys: browsers offer them over HTTPS and on localhost. */
+/** Returns whether this page can use passkeys: browsers offer them over HTTPS and on localhost. */
 export const passkeysWork = (): boolean => window.isSecureContext && browserSupportsWebAuthn()
 
 /** Creates a passkey in the browser. */

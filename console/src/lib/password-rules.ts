@@ -6,7 +6,7 @@ export const passwordRules = {
   text: strings.passwordRules,
 } as const
 
-/** Returns what is wrong with a new password, or null. The server also rejects common passwords. */
+/** Returns the fault of a new password, or null. The server also rejects common passwords. */
 export const passwordFault = (password: string, userName = ''): string | null => {
   const length = [...password.normalize('NFC')].length
   if (length < passwordRules.min) return strings.passwordTooShort({ count: passwordRules.min - length })

@@ -156,7 +156,7 @@ export const failureOf = async (response: Response): Promise<CallFailure> => {
 }
 
 /**
- * Tells whether the server stored the change as a request for a second approver. Sending it again would store another
+ * Returns whether the server stored the change as a request for a second approver. Sending it again would store another
  * one.
  */
 export const isStoredRequest = (failure: unknown): boolean =>

@@ -18,7 +18,7 @@ export const textSearch =
 /** Declares the search parameters of a list page: its filters, sort order, columns, and open row. */
 export const listSearch = <Filters extends string = never>() => textSearch<Filters | ListName>()
 
-/** Declares search parameters with listed values. Other values are dropped from the address. */
+/** Declares search parameters with listed values. Other values are dropped from the URL. */
 export const choiceSearch =
   <const Values extends Lists>(values: Values) =>
   (search: Record<string, unknown>): { [Name in keyof Values]?: Values[Name][number] } =>

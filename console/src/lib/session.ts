@@ -40,7 +40,7 @@ export interface SessionMark {
   set: (has: boolean) => void
 }
 
-/** Tells whether the account must set up a second factor before anything else. */
+/** Returns whether the account must set up a second factor before anything else. */
 export const isFactorDue = ({ secondFactorDueAt }: Profile, now: number): boolean =>
   secondFactorDueAt !== null && Date.parse(secondFactorDueAt) <= now
 

@@ -10,7 +10,7 @@ export interface ViewSpec {
   defaultColumns: readonly string[]
 }
 
-/** The state of a list. All of it is in the address, so that a copied link shows the same. */
+/** The state of a list. All of it is in the URL, so that a copied link shows the same. */
 export interface ViewState {
   filters: Record<string, string>
   search: string

@@ -25,7 +25,7 @@ export interface Confirmation {
   count?: number
   /** Formats the number with its noun, such as `3 hosts`. */
   kind: (values: { count: number }) => string
-  /** What will happen, and whether it can be undone. */
+  /** The effect, and whether it can be undone. */
   consequence: string
   /** Label of the button. */
   action: string

@@ -30,7 +30,7 @@ export interface ExportedList {
 
 interface MenuFile {
   title: string
-  /** What the file is for. */
+  /** Purpose of the file. */
   hint: string
   ending: 'csv' | 'pdf'
   operation: AnyOperation

@@ -3,7 +3,7 @@ import classes from './FileItem.module.css'
 
 export interface FileItemProps {
   title: string
-  /** What the file is for. */
+  /** Purpose of the file. */
   hint: string
   onClick: () => void
 }

@@ -3,7 +3,7 @@ import classes from './SettingsPage.module.css'
 
 export interface SettingsPageProps {
   title: string
-  /** What the page is for, in a sentence. */
+  /** Purpose of the page, in one sentence. */
   intro?: ReactNode
   actions?: ReactNode
   children: ReactNode

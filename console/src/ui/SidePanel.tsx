@@ -13,7 +13,7 @@ export interface SidePanelProps {
   close: () => void
   /** Uses most of the page, for content with two columns. */
   isWide?: boolean
-  /** Further tools beside the close button. */
+  /** Further tools next to the close button. */
   tools?: ReactNode
   children: ReactNode
 }

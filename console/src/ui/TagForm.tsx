@@ -76,7 +76,7 @@ const useTagForm = (props: TagFormProps) => {
   const [names, setNames] = useState<string[]>([...(current ?? [])])
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  // What the change newly allows; null before the form has asked.
+  // Devices that the change newly allows; null before the preview.
   const [opens, setOpens] = useState<Opens | null>(null)
   const opened = opens === null ? 0 : openedHosts(opens)
   const [reason, setReason] = useState('')

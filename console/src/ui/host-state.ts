@@ -1,7 +1,7 @@
 import type { Agent } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** What the console shows of a host: whether it enforces the policy, and whether that is known now. */
+/** Shown state of a host: whether it enforces the policy, and whether that is currently known. */
 export type HostState = 'armed' | 'free' | 'disconnectedArmed' | 'disconnectedFree' | 'licence'
 
 export type StatusOfHost = Pick<Agent, 'displayStatusCombined' | 'operationalStatus'>

@@ -10,7 +10,7 @@ export type ListRoute = {
   [Id in RouteIds<Tree>]: ListName extends keyof RouteById<Tree, Id>['types']['fullSearchSchema'] ? Id : never
 }[RouteIds<Tree>]
 
-/** The state of a list page, stored in the address. */
+/** The state of a list page, stored in the URL. */
 export interface View {
   spec: ViewSpec
   state: ViewState

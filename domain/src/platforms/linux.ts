@@ -120,7 +120,7 @@ export const readLinux = (lines: readonly string[]): Reading => {
   if (lines.includes('error denied')) return failed('not-permitted', '/sys/bus/usb/devices cannot be read')
   if (lines[0] === 'error od') return failed('not-understood', 'the host has no command od')
   const blocks = blocksOf(lines)
-  if (!blocks) return failed('not-understood', 'the answer is cut off or mixed with other output')
+  if (!blocks) return failed('not-understood', 'the output is truncated or mixed with other output')
   const [values, ...rest] = blocks
   const { said, devices, machineId } = valuesOf(bytesOf(values as Block, MAX_VALUE_BYTES).toString('utf8'))
   const found: DeviceReport[] = []

@@ -195,7 +195,7 @@ const nicsOf = (lines: readonly string[]): NicReport[] => {
 /** Parses the output of the script on macOS, after the line with the system name. */
 export const readMacos = (lines: readonly string[]): Reading => {
   const sections = sectionsOf(lines)
-  if (!sections) return failed('not-understood', 'the answer is cut off')
+  if (!sections) return failed('not-understood', 'the output is truncated')
   const text = (name: string): string => (sections.get(name) ?? []).join('\n').trim()
   const profiled = parseJson(text('profiler')) ?? parsePlist(text('profiler'))
   const registry = parsePlist(text('registry'))

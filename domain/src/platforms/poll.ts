@@ -24,10 +24,10 @@ export const decodeAnswer = (bytes: Uint8Array): string => {
  */
 export const readPoll = (bytes: Uint8Array): { platform: PolledPlatform | null; reading: Reading } => {
   if (bytes.length > MAX_ANSWER)
-    return { platform: null, reading: failed('output-too-large', `the answer has ${bytes.length} bytes`) }
+    return { platform: null, reading: failed('output-too-large', `the output has ${bytes.length} bytes`) }
   const lines = decodeAnswer(bytes).split(/\r?\n/, MAX_LINES)
   const marker = lines.slice(0, MAX_GREETING_LINES).findIndex((line) => line.trim() === POLL_MARKER)
-  if (marker < 0) return { platform: null, reading: failed('not-understood', 'the answer does not begin as expected') }
+  if (marker < 0) return { platform: null, reading: failed('not-understood', 'the output does not begin as expected') }
   const system = lines[marker + 1]?.trim() ?? ''
   const rest = lines.slice(marker + 2)
   if (system === 'Linux') return { platform: 'linux', reading: readLinux(rest) }

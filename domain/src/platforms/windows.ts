@@ -168,10 +168,10 @@ const textOrNumber = (said: TreeObject, key: string): string =>
 /** Parses the output of the script on Windows, after the line with the system name. */
 export const readWindows = (lines: readonly string[]): Reading => {
   const end = lines.findIndex((line) => line.trim() === 'end')
-  if (end < 0) return failed('not-understood', 'the answer is cut off')
+  if (end < 0) return failed('not-understood', 'the output is truncated')
   const said = parseJson(lines.slice(0, end).join('\n'))
   if (typeof said !== 'object' || said === null || Array.isArray(said))
-    return failed('not-understood', 'the answer is no list of devices')
+    return failed('not-understood', 'the output is not a list of devices')
   const nodes = objectsIn(said, 'Devices', MAX_NODES).flatMap((device) => nodeOf(device) ?? [])
   if (nodes.length === 0 && Object.hasOwn(said, 'Denied') && said.Denied === true)
     return failed('not-permitted', 'the user may not ask Windows for its devices')

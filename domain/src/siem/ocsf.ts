@@ -13,7 +13,7 @@ import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } fro
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Removes empty values, because the schema does not allow empty texts. */
+/** Removes empty values, because the schema does not allow empty strings. */
 const filled = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== '' && value !== undefined))
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import schema from './ocsf-1.7.0.json' with { type: 'json' }
 
 /**
- * Validates events with the OCSF schema. `ocsf-1.7.0.json` contains the used classes and objects of
+ * Validates events with the OCSF schema. `ocsf-1.7.0.json` contains the classes and objects in use, from
  * github.com/ocsf/ocsf-schema (Apache-2.0, release 1.7.0): requirement, type, enumeration values, and `@` with the profile.
  */
 
@@ -41,25 +41,25 @@ const faultsOf = (
     if (rule.startsWith('required ') && !rule.includes('@') && value[name] === undefined)
       faults.push(`${at}${name} is missing`)
   if (at_least_one.length > 0 && at_least_one.every((name) => value[name] === undefined))
-    faults.push(`${at} has none of ${at_least_one}`)
+    faults.push(`${at} needs at least one of ${at_least_one}`)
   for (const [name, given] of Object.entries(value)) {
     const rule = attributes[name]
     if (rule === undefined) {
-      faults.push(`${at}${name} is not of the schema`)
+      faults.push(`${at}${name} is not in the schema`)
       continue
     }
     const [, type = '', ...more] = rule.split(' ')
     const profile = more.find((part) => part.startsWith('@'))?.slice(1)
-    if (profile !== undefined && !profiles.includes(profile)) faults.push(`${at}${name} takes the profile ${profile}`)
+    if (profile !== undefined && !profiles.includes(profile)) faults.push(`${at}${name} needs the profile ${profile}`)
     const numbers = more.find((part) => /^\d/.test(part))?.split('|')
     const plain = type.replace('[]', '')
     const all = type.endsWith('[]') ? (Array.isArray(given) ? given : [undefined]) : [given]
     for (const one of all) {
-      if (numbers !== undefined && !numbers.includes(String(one))) faults.push(`${at}${name} has no ${one}`)
+      if (numbers !== undefined && !numbers.includes(String(one))) faults.push(`${at}${name} cannot be ${one}`)
       const shape = objects[plain]
       if (shape !== undefined)
         faults.push(...faultsOf(one as Record<string, unknown>, shape, `${at}${name}.`, profiles))
-      else if (isOf[plain]?.(one) !== true) faults.push(`${at}${name} is no ${plain}: ${JSON.stringify(one)}`)
+      else if (isOf[plain]?.(one) !== true) faults.push(`${at}${name} is not a ${plain}: ${JSON.stringify(one)}`)
     }
   }
   return faults
@@ -74,7 +74,7 @@ interface OcsfEvent extends Record<string, unknown> {
 /** Returns the violations of the schema in an event. */
 export const faultsOfOcsf = (event: OcsfEvent): string[] => {
   const shape = classes[String(event.class_uid)]
-  if (shape === undefined) return [`no class ${event.class_uid}`]
+  if (shape === undefined) return [`unknown class ${event.class_uid}`]
   const expected = {
     class_name: shape.caption,
     category_uid: shape.category_uid,
@@ -85,7 +85,7 @@ export const faultsOfOcsf = (event: OcsfEvent): string[] => {
     .filter(([name, value]) => event[name] !== value)
     .map(([name, value]) => `${name} is not ${value}`)
   const activity = shape.activities[event.activity_id]
-  if (event.activity_id !== 99 && event.activity_name !== activity) faults.push(`the activity is called ${activity}`)
-  if (event.metadata.version !== schema.version) faults.push('another version')
+  if (event.activity_id !== 99 && event.activity_name !== activity) faults.push(`the activity name is not ${activity}`)
+  if (event.metadata.version !== schema.version) faults.push('the version is not that of the schema')
   return [...faults, ...faultsOf(event, shape, '', event.metadata.profiles ?? [])]
 }

@@ -73,16 +73,16 @@ export const parseRfc5424 = (text: string): Rfc5424 => {
 
 /** Parses CEF 0 according to "Implementing ArcSight Common Event Format". */
 export const parseCef = (text: string): { header: string[]; extension: Record<string, string>; keys: string[] } => {
-  if (!text.startsWith('CEF:0|')) throw new Error('no CEF')
+  if (!text.startsWith('CEF:0|')) throw new Error('not CEF')
   const header: string[] = []
   let at = 6
   while (header.length < 6) {
     let field = ''
     while (text[at] !== '|') {
-      if (at >= text.length) throw new Error('the header does not end')
+      if (at >= text.length) throw new Error('the header is incomplete')
       if (text[at] === '\\') {
         at++
-        if (text[at] !== '|' && text[at] !== '\\') throw new Error('no escape of a header')
+        if (text[at] !== '|' && text[at] !== '\\') throw new Error('an invalid escape in the header')
       }
       field += text[at++]
     }

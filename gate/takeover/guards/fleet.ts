@@ -126,7 +126,7 @@ export const fleetGuards = defineGuards({
     does: 'A polled host that claims another machine’s identifiers is shown beside it and hides nothing',
     test: {
       file: 'server/src/features/fleet/agentless/agentless.test.ts',
-      name: 'that claims to be another host is listed beside it and reported',
+      name: 'is listed and reported separately if it claims to be another host',
     },
     removedBy: [
       {

@@ -1,4 +1,4 @@
-/** Runs `portcullis admin lift-second-approver`, for installations whose second Administrator is gone. */
+/** Runs `portcullis admin lift-second-approver`, for installations that no longer have a second Administrator. */
 import { parseArgs } from 'node:util'
 import { systemActor } from '#platform/http/actor.ts'
 import { StartError } from '#platform/start-error.ts'

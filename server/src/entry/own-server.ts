@@ -6,7 +6,7 @@ import type { Config } from '#platform/config.ts'
 
 export interface OwnServerAnswer {
   status: number
-  /** Whether the answer has the format of this product. */
+  /** Whether the response has the format of this product. */
   isOurs: boolean
   /** SHA-256 of its certificate, as X509Certificate returns it; null for plain HTTP. */
   fingerprint: string | null

@@ -23,7 +23,7 @@ export interface Config {
   releaseKeyFile: string | null
   /** Root of the report folders, one per schedule. */
   reportsDir: string
-  /** Folder for checkpoints of the audit trail, outside of the database. */
+  /** Folder for checkpoints of the audit trail, outside the database. */
   auditDir: string
   /** Whether it was configured; then it must exist. */
   isAuditDirGiven: boolean

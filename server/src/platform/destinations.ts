@@ -24,7 +24,7 @@ export interface Destination extends DestinationAddress {
 /** Resolves and checks a host (name or address, IPv6 with or without brackets). Throws `DestinationError`. */
 export type ResolveDestination = (host: string) => Promise<Destination>
 
-/** `unresolved`: unknown name, or no answer; `refused`: an address that the server does not connect to. */
+/** `unresolved`: unknown name, or no response; `refused`: an address that the server does not connect to. */
 export type DestinationFault = 'unresolved' | 'refused'
 
 export class DestinationError extends Error {

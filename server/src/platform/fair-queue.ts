@@ -2,7 +2,7 @@ import { networkOf } from './address.ts'
 
 /**
  * The caller. `known`: signed in, or at an address from which an account signed in before. The two lanes take turns, so
- * strangers delay known callers by at most one task.
+ * unknown callers delay known callers by at most one task.
  */
 export interface Source {
   lane: 'known' | 'stranger'
@@ -14,7 +14,7 @@ export interface Source {
 export const signedInSource = (accountId: string): Source => ({ lane: 'known', key: accountId })
 
 export interface FairQueueOptions {
-  /** Tasks that run at once, and how many of them strangers may use. */
+  /** Tasks that run at once, and how many of them unknown callers may use. */
   atOnce: number
   strangersAtOnce: number
   /** Waiting callers per lane. */

@@ -29,7 +29,7 @@ export interface StoredCommandKey {
   retiresAt: string | null
 }
 
-/** The key file of an installation, stored outside of its database. */
+/** The key file of an installation, stored outside its database. */
 export interface KeyFile {
   version: 1
   root: string

@@ -37,7 +37,7 @@ const withoutStack = (error: unknown): unknown =>
 
 /**
  * Folds repeated lines: writes the first of a kind at once and in full, and the others of an interval as one line with
- * their number. A kind is a level, message, error code or class, and route; strangers choose none of these.
+ * their number. A kind is a level, message, error code or class, and route; clients choose none of these.
  */
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()

@@ -20,7 +20,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** Seconds: from a page served from memory to the statement timeout. */
 const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
-/** A label with ever new values would grow the registry without limit; further ones count as `other`. */
+/** A label with unlimited values would grow the registry without limit, so further values count as `other`. */
 const seriesLimit = 1_000
 
 const escapeValue = (text: string): string =>

@@ -1,5 +1,5 @@
 export interface PacerOptions {
-  /** Refusals per second, of all callers together. */
+  /** Refusals per second, for all callers together. */
   perSecond: number
   /** Maximum delay of a refusal, in milliseconds. */
   mostMs: number

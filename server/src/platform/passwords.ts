@@ -84,7 +84,7 @@ export const createPasswords = (cost: PasswordCost = defaultCost) => {
 
   return {
     /**
-     * Runs `work` in its turn. Answers 503 if too many wait. Do not nest turns: the inner one could wait for the outer.
+     * Runs `work` in its turn. Returns 503 if too many wait. Do not nest turns: the inner one could wait for the outer.
      */
     turn: <T>(source: Source, work: (passwords: PasswordWork) => Promise<T>): Promise<T> =>
       turn(source, () => work({ hash, verify })),

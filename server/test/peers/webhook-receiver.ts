@@ -10,7 +10,7 @@ export type WebhookReply =
   | 'hang'
   /** Resets the connection after the request. */
   | 'reset'
-  /** Sends the head of an answer with 200, but never ends it. */
+  /** Sends the head of a response with 200, but never ends it. */
   | 'slow'
 
 export interface WebhookReceiverOptions {

@@ -163,7 +163,7 @@ const Password = ({ account }: { account: Account }) => {
   )
 }
 
-/** The reader's own profile: picture, name, password and second factor. */
+/** The profile of the signed-in user: picture, name, password and second factor. */
 export const ProfilePage = () => {
   useTitle(strings.myProfile)
   const state = useSession()

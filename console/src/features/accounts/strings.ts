@@ -92,7 +92,7 @@ export const strings = messages({
   sessions: 'Sessions',
   sessionEnded: 'Session ended.',
   sessionsIntro:
-    'Where you are signed in. A session expires after 30 minutes without use, and after 12 hours at the latest.',
+    'Where you are signed in. A session expires after 30 minutes without use, or after 12 hours in any case.',
   ipAddress: 'IP address',
   browser: 'Browser',
   signedIn: 'Signed in',

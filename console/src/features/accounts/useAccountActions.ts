@@ -4,7 +4,7 @@ import { confirm } from '../../ui/confirm.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-/** Returns what the reader may do with accounts. */
+/** Returns the account actions that the signed-in user may perform. */
 export const useAccountRights = () => {
   const { session } = useServices()
   const state = useSession()

@@ -46,7 +46,7 @@ const Body = ({ close }: { close: () => void }) => {
   )
 }
 
-/** Creates the token of a further worker process and shows it once. */
+/** Creates the token of another worker process and shows it once. */
 export const AddWorker = ({ opened, close }: { opened: boolean; close: () => void }) => (
   <Modal opened={opened} onClose={close} title={strings.addWorker} size="lg">
     {opened ? <Body close={close} /> : null}

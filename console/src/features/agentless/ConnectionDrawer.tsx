@@ -23,7 +23,7 @@ import { strings } from './strings.ts'
 import { useConnection, useShownHostKey } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
 
-/** Marks a new host in the address; no host name can be `*`. */
+/** Marks a new host in the URL; no host name can be `*`. */
 export const newConnection = '*'
 
 /** Returns the failures before the one that is shown above them. */

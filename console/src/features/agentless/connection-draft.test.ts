@@ -82,7 +82,7 @@ describe('draft of a connection', () => {
       port: 0,
       intervalMinutes: 0,
     })
-    // A new connection without own values sends none.
+    // A new connection that overrides nothing sends no credentials.
     expect(inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true }, null)).toEqual({
       computerName: 'a',
       isOverrideDefaults: true,

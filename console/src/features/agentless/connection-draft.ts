@@ -48,7 +48,7 @@ const sameTags = (one: readonly string[], other: readonly string[]) =>
 const numberOrDefault = (value: number | string): number => (typeof value === 'number' ? value : 0)
 
 /**
- * Returns what differs from the stored connection. Unchanged members are left out: the server asks for the secrets
+ * Returns the members that differ from the stored connection. Unchanged members are left out: the server asks for the secrets
  * again when the route to the host changes, and replaces the tags of the host when they are named.
  */
 const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<ConnectionInput, 'computerName'> => {
@@ -87,7 +87,7 @@ export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typ
   }
 }
 
-/** Returns the errors that need no answer of the server, by field. */
+/** Returns the errors that the console finds without the server, by field. */
 export const faultsOf = (draft: ConnectionDraft): Partial<Record<keyof ConnectionDraft, string>> =>
   draft.computerName.trim() === '' ? { computerName: strings.nameMissing } : {}
 

@@ -18,7 +18,7 @@ export const previewLines = ({ errors, lines }: UploadReport): UploadLine[] => {
   ]
 }
 
-/** Returns what a file would do or has done. */
+/** Returns the preview or the result of an upload. */
 export const uploadText = ({ added, updated, failed }: UploadReport, isDone: boolean): string => {
   if (failed === 0) return (isDone ? strings.uploadDone : strings.uploadPlan)({ added, updated })
   return (isDone ? strings.uploadDoneFailed : strings.uploadPlanFailed)({ added, updated, failed })

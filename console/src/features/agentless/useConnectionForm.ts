@@ -63,7 +63,7 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
   const test = useConnectionTest()
   const defaults = worker.data?.defaults
   const isStored = isStoredRequest(failure)
-  // What the changed tags newly allow. Once it is shown, saving needs a second click.
+  // Devices that the changed tags newly allow. Once they are shown, saving needs a second click.
   const [opens, setOpens] = useState<Opens | null>(null)
   const change = (part: Partial<ConnectionDraft>) => {
     setStatus('')
@@ -97,7 +97,7 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
         setBefore(next)
         setDraft(draftOf(next))
         setOpens(null)
-        // Shown beside the button: a message in the corner would cover it.
+        // Shown next to the button: a message in the corner would cover it.
         setStatus(strings.saved)
         onSaved(next.computerName)
       }

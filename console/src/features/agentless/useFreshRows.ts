@@ -45,6 +45,6 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
       )
     }
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is the signal to read the rows again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each response is the signal to read the rows again
   useEffect(() => reread(), [running.dataUpdatedAt])
 }

@@ -43,7 +43,7 @@ const useShown = (
   return { shown, showLatest: () => setCurrent({ ...current, shown: latest ?? null }) }
 }
 
-/** Reads the models that await approval, with the filters of the address. */
+/** Reads the models that await approval, with the filters of the URL. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
   const { api } = useServices()
   const view = useView('/inside/approvals', approvalsView)

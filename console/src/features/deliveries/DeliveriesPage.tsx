@@ -21,7 +21,7 @@ const stuckGap = 3_000
 const idOf = ({ id }: Delivery) => id
 const hrefOf = ({ id }: Delivery) => `/settings/deliveries?open=${encodeURIComponent(id)}`
 
-/** What leaves this server: event streams, and messages to people and webhooks. */
+/** Outgoing deliveries: event streams, and messages to people and webhooks. */
 export const DeliveriesPage = () => {
   useTitle(strings.deliveries)
   const { api, session } = useServices()

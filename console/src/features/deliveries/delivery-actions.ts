@@ -7,10 +7,10 @@ import { strings } from './strings.ts'
 
 export const stuckKey = ['stuck-deliveries']
 
-/** Limit of one call. */
+/** Maximum number of deliveries in one call. */
 const most = 10_000
 
-/** Tells whether a delivery can still be sent or dropped. */
+/** Returns whether a delivery can still be sent or dropped. */
 export const isOpen = ({ state }: Pick<Delivery, 'state'>): boolean => state === 'waiting' || state === 'failed'
 
 const rereadDeliveries = (queries: QueryClient): Promise<unknown> =>

@@ -24,7 +24,7 @@ const ranges = [
   { value: '30', label: strings.days30 },
   { value: '90', label: strings.days90 },
 ] as const
-/** More changes than a part has that changes all the time. */
+/** More changes than a part that changes constantly can have. */
 const mostChanges = 5_000
 
 const tookText = (ms: number | null): string =>

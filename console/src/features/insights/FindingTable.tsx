@@ -20,9 +20,9 @@ export interface FindingLine {
   serialNumber?: string
   finding: ReactNode
   hosts: number
-  /** Address of its devices. */
+  /** URL of its devices. */
   href: string
-  /** Address of its hosts; absent if the device list shows them. */
+  /** URL of its hosts; absent if the device list shows them. */
   hostsHref?: string
   devices: number
   /** Share of the active hosts, 0 to 1; absent if meaningless. */

@@ -25,6 +25,6 @@ describe('knowledge', () => {
     ])
     expect(judgingText({ designs: 1200, waiting: 200, hosts: 9 })).toBe('1,000 of 1,200 fingerprints evaluated so far.')
     expect(judgingText({ designs: 1200, waiting: 0, hosts: 9 })).toBe('9 hosts are still getting new verdicts.')
-    expect(judgingText({ designs: 3, waiting: 0, hosts: 0 })).toBe('3 fingerprints are judged with this version.')
+    expect(judgingText({ designs: 3, waiting: 0, hosts: 0 })).toBe('3 fingerprints are evaluated with this version.')
   })
 })

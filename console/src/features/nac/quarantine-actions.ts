@@ -11,11 +11,11 @@ import { rereadQuarantines } from '../../ui/nac/useNac.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-/** Tells whether a quarantine waits for approval. */
+/** Returns whether a quarantine waits for approval. */
 export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
 
 /**
- * Tells whether a quarantine can be released: active or pending, and not being released, unless only a person can end
+ * Returns whether a quarantine can be released: active or pending, and not being released, unless only a person can end
  * it.
  */
 export const isClearable = ({ state, isActive, isMoved }: Quarantine): boolean =>

@@ -118,14 +118,14 @@ describe('errors of a draft', () => {
   it('are assigned to their fields in every notation of the server', () => {
     const fields = [
       { field: 'body.channels.syslog.address', message: 'must be a host' },
-      { field: 'body.channels.email.recipients[2]', message: 'is no address' },
-      { field: 'body.hashtags.0', message: 'is no tag: it has a comma' },
+      { field: 'body.channels.email.recipients[2]', message: 'is not an address' },
+      { field: 'body.hashtags.0', message: 'is not a tag: it contains a comma' },
       { field: 'query.x', message: 'is unknown' },
     ]
     expect(faultsOfFailure(new CallFailure('validation_failed', 'Bad.', { status: 400, fields }))).toEqual({
       'channels.syslog.address': 'It must be a host.',
-      'channels.email.recipients': '3: It is no address.',
-      hashtags: 'It is no tag: it has a comma.',
+      'channels.email.recipients': '3: It is not an address.',
+      hashtags: 'It is not a tag: it contains a comma.',
     })
     const refused = new CallFailure('unprocessable', 'body.channels.webhook.url: 10.0.0.1 is not connected to.')
     expect(faultsOfFailure(refused)).toEqual({ 'channels.webhook.url': '10.0.0.1 is not connected to.' })
@@ -142,7 +142,7 @@ describe('a group in a few words', () => {
       ['Syslog: siem.example.org, tls, ocsf', 'off'],
     ])
     expect(chipsOf(group, false)[0]).toMatchObject({ state: 'idle', why: 'No mail server is set up.' })
-    // A reader without permission for the settings does not learn of them.
+    // A user without permission for the settings does not see them.
     expect(chipsOf(group, null)[0]).toMatchObject({ state: 'on' })
     expect(
       chipsOf({ channels: { ...group.channels, email: { isEnabled: false, recipients: [] } } }, true),

@@ -10,7 +10,7 @@ import {
 import { CallFailure } from '../../lib/problem.ts'
 import { strings } from './strings.ts'
 
-/** A group as entered: numbers are still texts. */
+/** A group as entered: numbers are still strings. */
 export interface Draft {
   isEnabled: boolean
   minimumSeverity: NotificationGroup['minimumSeverity']
@@ -29,7 +29,7 @@ export interface Draft {
 
 const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Tells whether the triggers of a group are categories of events. Such a group sends each event and no email. */
+/** Returns whether the triggers of a group are categories of events. Such a group sends each event and no email. */
 export const sendsEvents = ({ notifications }: Pick<NotificationGroup, 'notifications'>): boolean =>
   notifications.every(({ id }) => (eventCategories as readonly string[]).includes(id))
 
@@ -57,7 +57,7 @@ export const draftOf = (group: NotificationGroup): Draft => ({
   syslog: group.channels.syslog,
 })
 
-/** Tells whether the server has a secret for the webhook. */
+/** Returns whether the server has a secret for the webhook. */
 export const hasSecret = (group: NotificationGroup): boolean => group.channels.webhook.secret !== ''
 
 /** Returns the secret that the server has just generated, or null. */
@@ -73,7 +73,7 @@ export const recipientsOf = (text: string): string[] =>
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
 
-/** Returns what is wrong with recipients, or null. */
+/** Returns the fault of a list of recipients, or null. */
 export const recipientsFault = (text: string): string | null => {
   const all = recipientsOf(text)
   const bad = all.filter((one) => !address.test(one) || one.length > 254)
@@ -152,7 +152,7 @@ export const testBodyOf = (draft: Draft, channel: Channel): ChannelsChange => ({
   [channel]: channelsOf(draft)[channel],
 })
 
-/** Returns the errors that need no answer of the server, by field. */
+/** Returns the errors that the console finds without the server, by field. */
 export const faultsOfDraft = (draft: Draft): Record<string, string> => {
   const faults: Record<string, string> = {}
   const recipients = recipientsFault(draft.email.recipients)

@@ -95,7 +95,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     fresh,
     isDirty,
     acknowledge,
-    /** Tells whether every error is shown at a field. */
+    /** Returns whether every error is shown at a field. */
     isAtField: Object.keys(faultsOfFailure(failure)).length > 0,
     errorOf: (name: string): string | undefined =>
       (isSubmitted || name === 'channels.email.recipients' ? own[name] : undefined) ??

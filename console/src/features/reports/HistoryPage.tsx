@@ -13,7 +13,7 @@ const hrefOf = (run: ReportRun) => `/reports/history?run=${run.id}`
 
 const idOf = (run: ReportRun) => run.id
 
-/** The runs of reports. Links in emails open a run by `run` in the address. */
+/** The runs of reports. Links in emails open a run by `run` in the URL. */
 export const HistoryPage = () => {
   useTitle(strings.historyTitle)
   const navigate = useNavigate({ from: '/reports/history' })

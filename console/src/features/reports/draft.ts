@@ -33,7 +33,7 @@ export const withList = (draft: Draft, list: ReportListName): Draft => {
   }
 }
 
-/** Returns a new schedule with the values of the address. */
+/** Returns a new schedule with the values of the URL. */
 export const draftOf = (search: Search, timeZone: string): Draft => {
   const list = isList(search.list) ? search.list : 'agents'
   const filter = Object.entries(search).flatMap(([name, value]) =>
@@ -74,7 +74,7 @@ export const draftOfStored = ({ filter, columns, sortBy, ...stored }: ReportSche
   isEnabled: stored.isEnabled,
 })
 
-/** Returns what is sent to the server. */
+/** Returns the request body of a draft. */
 export const inputOf = (draft: Draft): ReportScheduleInput => ({
   ...draft,
   name: draft.name.trim(),

@@ -105,7 +105,7 @@ export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
   applyToPresent: false,
 })
 
-/** Returns what the draft is missing; null if it is complete. */
+/** Returns the first fault of the draft, or null if it is complete. */
 export const draftFault = ({ rings }: Pick<RolloutDraft, 'rings'>): string | null => {
   if (rings.length === 0) return strings.faultNoRings
   for (const [index, { name, by, tags }] of rings.entries()) {

@@ -17,7 +17,7 @@ import { useGroupForm } from './useGroupForm.ts'
 export interface GroupFormProps {
   page: SettingPage
   stored: ConfigMap
-  /** Shown beside the fields. */
+  /** Shown next to the fields. */
   preview?: (texts: Record<string, string>) => ReactNode
   /** Shown above the fields; `enter` fills one of them. */
   hint?: (texts: Record<string, string>, enter: (name: string, text: string) => void) => ReactNode

@@ -17,7 +17,7 @@ import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
 import { WithHistory } from './WithHistory.tsx'
 
-/** Returns what a page shows beside its form. */
+/** Returns the elements that a page shows beside its form. */
 const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
   if (group === 'login') return { preview: (texts) => <LoginPreview texts={texts} /> }
   if (group !== 'domain') return {}

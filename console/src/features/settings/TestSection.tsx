@@ -53,7 +53,7 @@ const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'te
   </div>
 )
 
-/** Tests the entered values: shows each step, what was seen and what helps, and the last use. */
+/** Tests the entered values: shows each step with its result and remedy, and the last use. */
 export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)

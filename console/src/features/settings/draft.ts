@@ -83,11 +83,11 @@ export const differencesOf = (body: Readonly<Record<string, string | null>>, sto
     return { name, from: isSet ? strings.secretSet : '', to }
   })
 
-/** Tells whether a change moves something that was set. A first entry moves nothing. */
+/** Returns whether a change moves something that was set. A first entry moves nothing. */
 export const isMoved = (body: object, stored: ConfigMap, names: readonly string[]): boolean =>
   names.slice(0, 1).every((name) => stored[name] !== '') && names.some((name) => Object.hasOwn(body, name))
 
-/** Returns what is wrong with a number or a long text. The server checks everything else. */
+/** Returns the fault of a number or a long text. The server checks everything else. */
 export const faultOf = ({ kind, range, max }: ConfigItem, text: string): string | null => {
   if (text === '') return null
   if (text.length > max) return strings.tooLong({ length: text.length, max })

@@ -5,7 +5,7 @@ const limits = { bytes: 256 * 1024, side: 2_000 } as const
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-/** Returns what is wrong with a picture, or null. */
+/** Returns the fault of a picture, or null. */
 export const imageFault = (bytes: Uint8Array): string | null => {
   // The first chunk of a PNG is IHDR: length 13, then width and height.
   const isPng =

@@ -44,7 +44,7 @@ export interface TestField {
 /** The test of a group. */
 export interface GroupTest {
   operation: typeof testSmtp
-  /** What the test does and what it leaves alone. */
+  /** Effects and side effects of the test. */
   text: string
   fields: readonly TestField[]
 }

@@ -76,7 +76,7 @@ export const strings = messages({
   formThen: '2. Sign-in',
   lowContrast:
     '{theme, select, light {In the light theme} dark {In the dark theme} other {In both themes}}, the accent colour is close to the colour of the card. Button labels are readable, but the outlines of buttons are hard to see.',
-  alreadyRestored: 'No setting differs from that version any more.',
+  alreadyRestored: 'The settings already match that version.',
   restored:
     '{count, plural, one {# setting} other {# settings}} restored to version {version}. This is now version {created}.',
   calculating: 'Calculating changes…',

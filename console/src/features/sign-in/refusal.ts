@@ -20,5 +20,5 @@ export const suspensionText = (failure: unknown): string | null =>
     ? strings.suspended({ detail: messageOf(failure).detail })
     : null
 
-/** Tells whether the sign-in must start again because the second step expired or failed too often. */
+/** Returns whether the sign-in must start again because the second step expired or failed too often. */
 export const isOver = (failure: unknown): boolean => failure instanceof CallFailure && failure.code === 'session_ended'

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { strings } from './strings.ts'
 
-/** What uses a tag, besides hosts and devices. */
+/** Rules, rollouts and settings that use a tag. */
 export interface TagUses {
   /** Texts of the first hundred rules for this tag. */
   rules: readonly string[]
@@ -19,7 +19,7 @@ const exclusions = { ISE_EXCLUDE_TAGS: strings.ciscoIse, CACT_EXCLUDE_TAGS: stri
 
 const isSame = (one: string, other: string) => one.trim().toLowerCase() === other.toLowerCase()
 
-/** Reads what uses a tag, as far as the account may read it. */
+/** Reads the uses of a tag that the account may read. */
 export const useTagUses = ({ name }: Tag) => {
   const { api, session } = useServices()
   return useQuery({

@@ -1,6 +1,6 @@
 import { language } from '../../lib/locale.ts'
 import { strings } from './strings.ts'
-/** A filter of a list: its name in the API and in the address, its label, and its kind of editor. */
+/** A filter of a list: its name in the API and in the URL, its label, and its kind of editor. */
 export type Filter =
   | { name: string; label: string; kind: 'choice'; options: readonly Option[]; single?: boolean }
   | { name: string; label: string; kind: 'yesNo' }

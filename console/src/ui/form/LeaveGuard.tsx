@@ -8,7 +8,7 @@ import { strings } from './strings.ts'
 
 export interface LeaveGuardProps {
   isDirty: boolean
-  /** What would be lost, if not form input. */
+  /** The data that would be lost; default: form input. */
   title?: string
   words?: string
 }

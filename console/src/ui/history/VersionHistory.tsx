@@ -22,7 +22,7 @@ export interface VersionHistoryProps<Version> {
   history: { data: { data: readonly Version[] } | undefined; error: unknown; refetch: () => unknown }
   /** Returns how to show a version. */
   shown: (version: Version, index: number) => ShownVersion
-  /** Number of the open version, from the address. */
+  /** Number of the open version, from the URL. */
   open: string | undefined
   setOpen: (version: string) => void
   page: number

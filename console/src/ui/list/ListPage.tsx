@@ -34,7 +34,7 @@ export interface ListPageProps<Row> {
   above?: ReactNode
   /** Exports of the list. */
   exports?: Pick<ExportMenuProps, 'name' | 'report' | 'csv' | 'pdf'>
-  /** Tools beside the columns, instead of `exports`. */
+  /** Tools next to the columns, instead of `exports`. */
   tools?: ReactNode
   /** Further items of the menu. */
   more?: ReactNode

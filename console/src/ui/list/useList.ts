@@ -11,7 +11,7 @@ import { type ListRoute, useView, type View } from '../useView.ts'
 /** Number of rows that a copied curl command requests. */
 const copiedRows = 100
 
-/** A list with its query and counts, from the state in the address. */
+/** A list with its query and counts, from the state in the URL. */
 export interface List<Row> {
   view: View
   /** The query: filters, search, and sort order. */

@@ -42,7 +42,7 @@ export const useNacSystems = () => {
 const countsKey = ['quarantine-counts']
 
 /**
- * Tells whether the console shows quarantines, because a system is enabled or quarantines exist, and how many wait for
+ * Returns whether the console shows quarantines, because a system is enabled or quarantines exist, and how many wait for
  * approval.
  */
 export const useNac = (isReady = true) => {

@@ -88,7 +88,7 @@ export const lineOfHealth = (notice: HealthNotice): Line => ({
   page: '/settings/health',
 })
 
-/** Returns `10,000×` for a count above one, and an empty text for one. */
+/** Returns `10,000×` for a count above one, and an empty string for one. */
 export const timesText = (count: number): string => (count > 1 ? `${count.toLocaleString('en')}×` : '')
 
 /** Returns the address of the list of hosts of an alert. */

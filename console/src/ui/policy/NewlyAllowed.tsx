@@ -11,7 +11,7 @@ export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1
 export const asReason = (reason: string): { reason?: string } => (reason.trim() === '' ? {} : { reason: reason.trim() })
 
 export interface NewlyAllowedProps {
-  /** What the change newly allows; null while loading. */
+  /** Devices that the change newly allows; null while loading. */
   opens: Opens | null
   reason: string
   setReason: (reason: string) => void

@@ -27,7 +27,7 @@ export const worksAgainText = ({
   }
 }
 
-/** What a change newly allows, from a preview or dry run. */
+/** Devices that a change newly allows, from a preview or dry run. */
 export interface Opens {
   worksAgain: Preview['worksAgain'] | null
   newlyAllowed?: number
@@ -58,7 +58,7 @@ export const tagsOpenText = (opens: Opens): { severity: Severity; text: string }
 /** The devices of a prediction, with their hosts and attachments. */
 export type Subject = Prediction['blocked']
 
-/** What a prediction examined. */
+/** Devices and hosts that a prediction examined. */
 export type Examined = Subject & Pick<Prediction, 'from' | 'to'>
 
 /** Says which period, devices, hosts and attachments a prediction is based on. */

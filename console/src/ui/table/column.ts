@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 /** A column of a list, as data. */
 export interface Column<Row> {
-  /** Name in the address. */
+  /** Name in the URL. */
   id: string
   title: string
   /** Initial width in px. */
@@ -17,7 +17,7 @@ export interface Column<Row> {
   align?: 'right'
   /** Export keys of the cell content. Default: the sort key. */
   exportKeys?: readonly string[]
-  /** The cell has a link of its own. Otherwise the first column of a row links to its page. */
+  /** The cell has its own link. Otherwise the first column of a row links to its page. */
   hasLink?: true
   cell: (row: Row) => ReactNode
 }

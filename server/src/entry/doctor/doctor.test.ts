@@ -35,7 +35,7 @@ const ofTests = [
   'release key',
 ]
 
-/** Runs `portcullis doctor` in a process of its own. */
+/** Runs `portcullis doctor` in a separate process. */
 const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
   const child = spawn(process.execPath, [cli, ...args, 'doctor'], {
     env: {
@@ -85,7 +85,7 @@ describe('portcullis doctor on files', () => {
     expect([bad.length, status]).toEqual([1, 1])
   })
 
-  it('detects a missing key file beside a database, and a damaged key file', async () => {
+  it('detects a missing key file with an existing database, and a damaged key file', async () => {
     writeFileSync(join(dataDir, 'portcullis.key'), '{"version":1}')
     expect((await doctor({})).of('key file')).toMatchObject([{ status: 'error' }])
     rmSync(join(dataDir, 'portcullis.key'))
@@ -103,7 +103,7 @@ describe('portcullis doctor on files', () => {
   it.each([
     ['expired', 'expired', 'p.example', 'error', 'it expired on'],
     ['is valid', 'valid', 'p.example', 'ok', 'expires in'],
-  ] as const)('judges a certificate that %s', async (_what, state, host, expected, seen) => {
+  ] as const)('reports a certificate that %s', async (_what, state, host, expected, seen) => {
     const { cert, key } = await (await createAuthority()).issue([host], state)
     writeFileSync(join(dir, 'cert.pem'), cert)
     writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 })

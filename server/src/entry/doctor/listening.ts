@@ -12,7 +12,7 @@ const tryToListen = ({ host, port }: Config): Promise<string | null> =>
   })
 
 export interface Listening {
-  /** The answer of the running server; null: none answers. */
+  /** The response of the running server; null: none answers. */
   answer: OwnServerAnswer | null
   findings: Finding[]
 }

@@ -118,7 +118,7 @@ const checkTarget = async (target: Outbound, resolve: ResolveDestination): Promi
   )
 }
 
-/** Checks all destinations concurrently, so that ten without an answer take as long as one. */
+/** Checks all destinations concurrently, so that ten without a response take as long as one. */
 export const outbound = (config: Config, targets: readonly Outbound[]): Promise<Finding[]> => {
   const resolve = createDestinations(config.outboundAllow)
   return Promise.all(targets.map((target) => checkTarget(target, resolve)))

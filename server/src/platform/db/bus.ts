@@ -14,7 +14,7 @@ const retryEveryMs = 500
 export type BusMessage = { topic: string } & Readonly<Record<string, unknown>>
 
 /**
- * Messages between replicas by LISTEN/NOTIFY, on a connection of its own. Nothing may depend on them alone: a cache
+ * Messages between replicas by LISTEN/NOTIFY, on a separate connection. Nothing may depend on them alone: a cache
  * must check `isLive` before use and clear itself in `onGap`.
  */
 export interface Bus {

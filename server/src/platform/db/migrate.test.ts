@@ -63,7 +63,7 @@ describe('migrate', () => {
         t.db.query(sql`select from pg_locks l where l.relation = 'tags'::regclass and not l.granted`)
       for (let i = 0; i < 500 && (await isWaiting()).length === 0; i++)
         await new Promise((next) => setTimeout(next, 10))
-      // A later read gets an answer: it does not wait for the first one.
+      // A later read gets a response: it does not wait for the first one.
       await expect(t.db.query(sql`select count(*) from tags`)).resolves.toHaveLength(1)
     })
     expect(await done).toBe(9996)

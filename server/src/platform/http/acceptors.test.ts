@@ -72,7 +72,7 @@ describe('a listening server', () => {
     await named.close()
   })
 
-  it('that stops waits for the responses of all connections, and frees its port', async () => {
+  it('waits for the responses of all connections when it stops, and frees its port', async () => {
     const stopping = await startTestApp({ listen: true })
     const its = Number(new URL(stopping.address).port)
     let seen = 0

@@ -21,7 +21,7 @@ export interface Actor {
   readonly credentialId: string | null
   /** Whether the password must be changed first: only the caller's own profile is reachable. */
   readonly mustChangePassword: boolean
-  /** Since when this session is limited to setting up a second factor, in milliseconds; null: not limited. */
+  /** Time in milliseconds since which this session is limited to setting up a second factor; null: not limited. */
   readonly secondFactorDueAt: number | null
   /**
    * When the person behind this session last entered a password or second factor, in milliseconds since 1970. Null for

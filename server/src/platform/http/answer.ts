@@ -45,7 +45,7 @@ export const answered = Symbol('answered')
 export const exportFileName = (stem: string, now: number, extension: string): string =>
   `${stem}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '')}Z.${extension}`
 
-/** Builds Content-Disposition by RFC 6266: an ASCII name for old clients beside the full one. */
+/** Builds Content-Disposition by RFC 6266: an ASCII name for old clients, and the full one. */
 export const contentDisposition = (fileName: string): string => {
   const ascii = fileName.replace(/[^\w.-]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(fileName)}`

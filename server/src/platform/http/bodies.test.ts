@@ -46,7 +46,7 @@ describe('bodies', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('that are not UTF-8 are rejected', async () => {
+  it('are rejected if they are not UTF-8', async () => {
     const answer = await t.request({
       method: 'POST',
       url: tokens,
@@ -67,7 +67,7 @@ describe('bodies', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([413, 'payload_too_large'])
   })
 
-  it('that are optional may be null or empty', async () => {
+  it('may be null or empty if they are optional', async () => {
     for (const body of [undefined, 'null', '', '[]'])
       expect((await admin.post('/prime/webui/agents/deleteAgents', body)).json()).toEqual({
         accepted: [],
@@ -295,7 +295,7 @@ describe('a name in a path', () => {
     },
   )
 
-  it('that is longer than any name is a 404', async () => {
+  it('returns 404 if it is longer than any name', async () => {
     const answer = await admin.delete(`/prime/webui/policy/rules/${'x'.repeat(2_000)}`)
     expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
   })

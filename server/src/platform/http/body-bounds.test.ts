@@ -87,7 +87,7 @@ describe('depth', () => {
     [`[${filler},"\\"${'['.repeat(100)}"]`, false],
     [`[${filler},${'['.repeat(32)}`, true],
     [`{"a":${filler},"b":${'{"a":'.repeat(32)}`, true],
-  ])('is counted outside of strings', (text, deep) => expect(isTooDeep(text)).toBe(deep))
+  ])('is counted outside strings', (text, deep) => expect(isTooDeep(text)).toBe(deep))
 })
 
 describe('size', () => {

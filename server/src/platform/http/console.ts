@@ -17,7 +17,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** First path segments outside of the console: unknown paths below them are a 404, not a page. */
+/** First path segments outside the console: unknown paths below them are a 404, not a page. */
 const reserved = new Set(['prime', 'agent', 'worker', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
 
 const policy = (nonce: string): string =>

@@ -53,7 +53,7 @@ describe('paths', () => {
     ['/prime/webui/%zz', 400],
     ['/prime/webui/agents/agent/%ff', 400],
     ['/prime/webui/nothing', 404],
-  ])('%s → %i, also without permission', async (path, status) => {
+  ])('%s → %i, even without permission', async (path, status) => {
     // A raw socket, because clients and frameworks normalise paths.
     const head = await raw(
       `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${(await bearer()).authorization}\r\nconnection: close\r\n\r\n`,

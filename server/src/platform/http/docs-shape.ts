@@ -37,7 +37,7 @@ const bounds = (schema: JsonSchema): string => {
   ].join(' ')
 }
 
-/** Returns the description and limits of a field, for the comment beside it. */
+/** Returns the description and limits of a field, for the comment next to it. */
 export const notesOf = (schema: JsonSchema): string =>
   [schema.description ?? '', bounds(schema)].filter((text) => text !== '').join(' ')
 

@@ -15,7 +15,7 @@ afterEach(() => {
 afterAll(() => t.close())
 
 /**
- * Sends bodies without their last bytes on many connections. Returns the answers: at least this many, or all within a
+ * Sends bodies without their last bytes on many connections. Returns the responses: at least this many, or all within a
  * second.
  */
 const unfinished = async (count: number, head: string, body: Buffer, atLeast = 0): Promise<string[]> => {

@@ -22,7 +22,7 @@ export const createHeldBytes = (most: number) => {
   }
 }
 
-/** Counts a body until its response ends: a thousand bodies of strangers took a gigabyte. */
+/** Counts a body until its response ends: a thousand bodies of unauthenticated clients took a gigabyte. */
 export const countedBody = (held: HeldBytes, body: Readable, answer: ServerResponse): Readable => {
   let size = 0
   let taken = 0

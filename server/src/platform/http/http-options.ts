@@ -23,7 +23,7 @@ export interface HttpOptions {
    * one waits for its end.
    */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
-  /** Handles a request before the router; true if it did. The check-in path lives here (ADR 0006). */
+  /** Handles a request before the router; true if it did. The check-in path is here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
   tracer?: Pick<Tracer, 'request'>
 }

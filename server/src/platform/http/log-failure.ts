@@ -1,7 +1,7 @@
 import type { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 
-/** Identifies the request by its route, never by its path, which strangers choose. */
+/** Identifies the request by its route, never by its path, which clients choose. */
 interface Where {
   traceId: string
   route: string

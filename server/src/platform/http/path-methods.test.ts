@@ -34,7 +34,7 @@ const ask = async (method: string, url: string) => {
   return [statusCode, headers.allow]
 }
 
-it('answers 405 also if a pattern with a parameter supports the method', async () => {
+it('answers 405 even if a pattern with a parameter supports the method', async () => {
   const paths = [...new Set(operations.map(({ path }) => path))]
   const others = (path: string): AnyOperation[] =>
     operations.filter(

@@ -23,7 +23,7 @@ export const toAppError = (error: unknown): AppError => {
     return invalid('body', 'is not a form with one file: it ends early, has another boundary or too many parts')
   // Longer than any existing name.
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('not_found', { detail: 'This path does not exist.' })
-  // The client disconnected while it sent the body: nobody reads the answer, and the server did not fail.
+  // The client disconnected while it sent the body: nobody reads the response, and the server did not fail.
   if (code === 'ECONNRESET' && (error as Error).message === 'aborted')
     return new AppError('validation_failed', { detail: 'The request ended before its body did.' })
   if (isUnavailable(error)) return new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause: error })

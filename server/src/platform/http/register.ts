@@ -17,7 +17,7 @@ import type { RequestSpans } from './request-span.ts'
 import type { SendAnswer } from './send-answer.ts'
 
 const jsonLimit = 8 * 1024 * 1024
-/** Limit of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
+/** Maximum total size of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
 

@@ -52,7 +52,7 @@ const send = async (head: string, isChunked = false): Promise<Sent> => {
   return { answer, status: Number(answer.slice(9, 12)), read: peer?.bytesRead ?? Number.NaN }
 }
 
-/** Returns what is wrong with the response to an unauthenticated body; null: nothing. */
+/** Returns the fault of the response to an unauthenticated body, or null. */
 const faultOf = ({ answer, status, read }: Sent): string | null =>
   status >= 400 && status < 500 && /\r\nconnection: close\r\n/i.test(answer) && read <= mostRead
     ? null

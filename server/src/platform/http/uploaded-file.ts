@@ -32,14 +32,14 @@ export const uploadedFile = async (request: FastifyRequest, limit?: number): Pro
   return part
 }
 
-/** Limit of a file that is read into memory. */
+/** Maximum size of a file that is read into memory. */
 const wholeLimit = 32 * 1024 * 1024
-/** Limit of all such files being received: one account could send a hundred at once. */
+/** Maximum total size of all such files being received: one account could send a hundred at once. */
 const held = createHeldBytes(4 * wholeLimit)
 
 /**
  * Reads the file of an uploaded form into memory and passes it to `work`, or rejects it as soon as it is too large. Frees
- * the bytes afterwards: left to the garbage collector, two or three earlier uploads stayed in memory beside the next one.
+ * the bytes afterwards: left to the garbage collector, two or three earlier uploads stayed in memory during the next one.
  * @param none the result for a form without a file
  */
 export const withUploadedBytes = async <T>(

@@ -26,7 +26,7 @@ export type Filter = (field: string, text: string) => SqlFragment | Condition
 export interface Column {
   /** Expression for ORDER BY; absent: not sortable. */
   sort?: string
-  /** Join that `sort` needs beside the list's FROM; it must keep the number of rows. */
+  /** Join that `sort` needs in addition to the list's FROM; it must keep the number of rows. */
   sortJoin?: string
   /**
    * For sorting by a text with few values, stored once each and referenced by id: `from` holds the values, `link` ties

@@ -133,8 +133,8 @@ export const compileList = (
 const byValueUpTo = 2_000
 
 /**
- * Common page sizes are literals in the text, and so is a missing offset: with either as a parameter, PostgreSQL
- * expects a tenth of the list and plans each page again, 0.7 ms of 3.5.
+ * Common page sizes and a missing offset are literals in the text. With parameters, PostgreSQL expects a tenth of the
+ * list and plans each page again, which takes 0.7 ms of 3.5 ms.
  */
 const usualSizes: ReadonlyMap<number, SqlFragment> = new Map([
   [20, raw('limit 20')],
@@ -163,7 +163,7 @@ const walk = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: num
 
 /** Selects the ids of a page with their order by sorting all matching rows, `f`, which are few. */
 const ofFew = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment =>
-  // Keeps the planner from scanning the sort index in the hope of an early end.
+  // Keeps the planner from scanning the sort index, which it expects to end early.
   sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
       ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
 
@@ -205,8 +205,8 @@ export type RowPlan = 'walk' | 'join'
  * Returns the statement for the rows of a list, all or the first `limit`, in order. `cells` are expressions over `t`,
  * which has the response keys. Keys that a cell uses twice are computed once, and unused keys are not computed.
  *
- * `walk` looks up each row in the order of the list: as fast as joining all (100,000 agents: 1.2 s), but the first row
- * comes after 5 ms instead of 600 ms, and no wide rows are sorted on disk. `join` is for few rows whose joins read more
+ * `walk` looks up each row in the order of the list. It is as fast as joining all (100,000 agents: 1.2 s), but returns
+ * the first row after 5 ms instead of 600 ms, and sorts no wide rows on disk. `join` is for few rows whose joins read more
  * than the row.
  */
 export const cellsStatement = (

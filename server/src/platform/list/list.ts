@@ -37,7 +37,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
 
   /**
    * Returns the rows of a page and the counts of list and filter. The number of matches decides how rows are found;
-   * both ways find the same ones. The last count is good enough for that decision. The new count runs beside the rows,
+   * both ways find the same ones. The last count is good enough for that decision. The new count runs concurrently with the rows,
    * or with them if all matches are sorted anyway.
    */
   async function rowsAndCounts(list: CompiledList, totalStatement: SqlFragment, offset: number, limit: number) {

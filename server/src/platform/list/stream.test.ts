@@ -106,7 +106,7 @@ describe('a page over 2,000 rows', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('that the client aborts frees its connection', async () => {
+  it('frees its connection if the client aborts it', async () => {
     // The export pool has four connections: more aborts than that would use it up.
     for (let n = 0; n < 12; n++) {
       const stop = new AbortController()
@@ -120,7 +120,7 @@ describe('a page over 2,000 rows', () => {
     expect((await streamed('agents?PageSize=1000000')).data).toHaveLength(fleet + 1)
   })
 
-  it('that is aborted before its first row affects nothing else', async () => {
+  it('affects nothing else if it is aborted before its first row', async () => {
     for (const left of [streamLines, streamArray].map((stream) => stream(t.server.db, sql`select 'a row'`))) {
       left.on('error', () => {})
       left.destroy()

@@ -59,7 +59,7 @@ function linked(draft: string, path: string): boolean {
   }
 }
 
-/** Removes a dead holder's lock. If the lock changed meanwhile, puts it back. */
+/** Removes a dead holder's lock. If the lock changed in the meantime, puts it back. */
 function takeAway(path: string, judged: string | undefined): void {
   const aside = `${path}.stale.${process.pid}`
   try {

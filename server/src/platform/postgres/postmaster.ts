@@ -44,7 +44,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     cwd: '/',
     env: CHILD_ENV,
     stdio: ['ignore', options.logFile.fd, options.logFile.fd],
-    // A session of its own, so that Ctrl+C in the terminal reaches only our server, which shuts down in order.
+    // A separate session, so that Ctrl+C in the terminal reaches only our server, which shuts down in order.
     detached: true,
   })
   const ended = endOf(child)

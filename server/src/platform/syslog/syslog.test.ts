@@ -93,24 +93,24 @@ describe.each(['udp', 'tcp', 'tls'] as const)('syslog over %s', (protocol) => {
 })
 
 describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
-  it('that accepts and never reads runs into the timeout, which counts as a failure', async () => {
+  it('fails with a timeout if it accepts and never reads', async () => {
     const peer = await receiver({ protocol, behaviour: 'neverReads' })
     // The kernels buffer this much without a reader.
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(10)))).toBe('timeout')
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(5_000, 2_000)))).toBe('timeout')
   })
 
-  it('that resets the connection has not received the batch', async () => {
+  it('has not received the batch if it resets the connection', async () => {
     const peer = await receiver({ protocol, behaviour: { reset: 100_000 } })
     expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
   })
 
-  it('that closes early has not received the batch', async () => {
+  it('has not received the batch if it closes early', async () => {
     const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
     expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
   })
 
-  it('that reads slowly gets the whole batch, or runs into the timeout', async () => {
+  it('gets the whole batch, or fails with a timeout, if it reads slowly', async () => {
     const peer = await receiver({ protocol, behaviour: { slow: 20_000 } })
     const messages = batch(100)
     await sender(protocol, peer.port).send(messages)
@@ -119,7 +119,7 @@ describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(messages))).toBe('timeout')
   })
 
-  it('that recovered gets the same messages again', async () => {
+  it('gets the same messages again after it recovered', async () => {
     const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
     const one = sender(protocol, peer.port)
     const messages = batch(5_000, 1_000)

@@ -95,7 +95,7 @@ describe('spans', () => {
     expect(performance.now() - stopping).toBeLessThan(3_000)
   })
 
-  it('that a receiver rejects are dropped, and the next ones are sent', async () => {
+  it('are dropped if a receiver rejects them, and the next ones are sent', async () => {
     const { receiver, tracer } = await start()
     receiver.set(400)
     await tracer.work('job refused', {}, async () => {})

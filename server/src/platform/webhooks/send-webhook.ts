@@ -26,7 +26,7 @@ export interface WebhookSenderOptions {
 }
 
 const usualMs = 10_000
-/** Bytes read of an answer; none are shown or stored. */
+/** Bytes read of a response; none are shown or stored. */
 const mostBytes = 64 * 1024
 /** Longest Retry-After that is respected. */
 const mostRetryAfter = 3_600

@@ -1,6 +1,6 @@
 import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#platform/connection-fault.ts'
 
-/** Why a webhook got no answer. `insecure`: http to an address other than permitted loopback. */
+/** Why a webhook got no response. `insecure`: http to an address other than permitted loopback. */
 export type WebhookFault = ConnectionFault | 'insecure'
 
 const sentences: Readonly<Record<WebhookFault, (host: string) => string>> = {

@@ -6,7 +6,7 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
 import type { IdentityRow } from './identity.ts'
 
-/** Maximum number of rows in an insight, so that made-up devices cannot make the answer grow without limit. */
+/** Maximum number of rows in an insight, so that made-up devices cannot make the response grow without limit. */
 const maxRows = 5_000
 /** Peripherals read to name 20 hosts: some hosts have a device twice. */
 const sampledPeripherals = 100

@@ -15,7 +15,7 @@ const activeMs = 30 * 86_400_000
 
 /** Default period for errors. */
 const errorsMs = 7 * 86_400_000
-/** Number of rows above which an answer is streamed. */
+/** Number of rows above which a response is streamed. */
 const streamFrom = 2_000
 
 type ErrorRow = ResponseOf<typeof errorTotal>['data'][number]

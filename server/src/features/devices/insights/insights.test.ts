@@ -50,7 +50,7 @@ describe('uncommon peripherals', () => {
   })
   afterAll(() => t.close())
 
-  it('need a minimum population, and the answer says so', async () => {
+  it('need a minimum population, and the response says so', async () => {
     await enrolMany(18)
     await enrolMany(1, () => [storageStick({ portPath: '1-2' })])
     expect(await uncommon()).toMatchObject({ population: 19, insufficientPopulation: true, recordsTotal: 0, data: [] })

@@ -1,9 +1,9 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** Requests within this time share an answer, so a hundred open consoles cost as much as one. */
+/** Requests within this time share a response, so a hundred open consoles cost as much as one. */
 const freshMs = 1_000
 
-/** Runs one computation at a time. Requests during a run wait for its answer. */
+/** Runs one computation at a time. Requests during a run wait for its response. */
 export const createSingleFlight = <T>(clock: Clock, compute: () => Promise<T>) => {
   let last: { at: number; value: T } | null = null
   let running: Promise<T> | null = null
@@ -23,9 +23,9 @@ export const createSingleFlight = <T>(clock: Clock, compute: () => Promise<T>) =
   }
 
   return {
-    /** Returns an answer that is at most a second old. */
+    /** Returns a response that is at most a second old. */
     get: async (): Promise<T> => (last !== null && clock.now() - last.at < freshMs ? last.value : reload()),
-    /** Recomputes the answer, or waits for the current run. */
+    /** Recomputes the response, or waits for the current run. */
     reload,
   }
 }

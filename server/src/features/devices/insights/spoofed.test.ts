@@ -79,7 +79,7 @@ describe('spoofed identities', () => {
     expect((await spoofed()).filter((row) => row.pid === model.pid)).toEqual([])
   })
 
-  it('are confirmed by properties that the genuine product cannot have, shown beside its own', async () => {
+  it('are confirmed by properties that the genuine product cannot have, shown next to its own', async () => {
     await enrolAgent(t, {
       devices: [
         unifyingReceiver1207({ portPath: '1-1' }),

@@ -12,7 +12,7 @@ const readJson = async <T>(dir: string, file: string): Promise<T> => {
   }
 }
 
-/** Reads the folder `knowledge/` and builds the knowledge from it: about 730 kB, some 50 ms once at start. */
+/** Reads the folder `knowledge/` and builds the knowledge from it: about 730 kB, about 50 ms once at start. */
 export const loadKnowledge = async (dir: string): Promise<Knowledge> => {
   const [manifest, usbIds, attackTools, vulnerable, genuine, supplement] = await Promise.all([
     readJson<{ version: string }>(dir, 'manifest.json'),

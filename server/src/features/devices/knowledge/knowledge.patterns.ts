@@ -9,7 +9,7 @@ const longest = agentLimits.string
 /** For each position in a text, the number of paths by which a matcher can reach it. */
 type Ways = Float64Array
 
-/** A forbidden construct in a pattern; the message is the answer. */
+/** A forbidden construct in a pattern; the message is returned to the client. */
 class Fault extends Error {}
 
 const both = (a: Ways, b: Ways): Ways => a.map((n, i) => n + (b[i] ?? 0))

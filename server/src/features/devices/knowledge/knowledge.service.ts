@@ -233,7 +233,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     await db.transaction(async (tx) => {
       const writes = createKnowledgeStore(tx)
       await lock(tx, locks.knowledge)
-      // Another request may have pinned another key meanwhile.
+      // Another request may have pinned another key in the meantime.
       const now = (await writes.keys()).filter((key) => seals.isKey(key))
       if (now.length > 0 && !now.some((key) => key.fingerprint === fingerprint))
         throw new AppError('knowledge_key_refused', { fingerprint })

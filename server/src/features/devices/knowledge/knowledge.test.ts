@@ -155,7 +155,7 @@ describe('knowledge files', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['text that is no JSON', '{"format":\n"portcullis', 'line 2'],
+    ['text that is not JSON', '{"format":\n"portcullis', 'line 2'],
     ['an unknown member', payload('2031.2', { attackTools: [{ ...tool(), colour: 'red' }] }), 'files.attackTools[0]'],
     [
       'an id in lower case',

@@ -26,7 +26,7 @@ export const decisionReason = (source: number, ruleReason: string | null): strin
   return ruleReason === null ? label : `${label}: ${ruleReason}`
 }
 
-/** Returns what decided: the id of the rule, or the name of the source. */
+/** Returns the origin of a decision: the id of the rule, or the name of the source. */
 export const decider = (source: number, ruleId: string | null): string => ruleId ?? policySources[source] ?? 'default'
 
 const cases = (column: string, labels: Readonly<Record<string, string>>): string =>

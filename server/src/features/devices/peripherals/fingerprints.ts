@@ -13,7 +13,7 @@ import {
 import { levelsBy } from './levels.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
-/** Limit on cached characters: some 20,000 fingerprints of real devices. A made-up fingerprint may have 16,000. */
+/** Limit on cached characters: about 20,000 fingerprints of real devices. A made-up fingerprint may have 16,000. */
 const cacheLimit = 64_000_000
 /** Overhead of a fingerprint in addition to its texts. */
 const fingerprintOverhead = 2_000

@@ -8,7 +8,7 @@ type JudgedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacturer' 
  * shows before and after authorisation. That excludes the report descriptors and the configuration name, which the
  * stored verdict may use.
  *
- * Few fingerprints depend on the serial number of a device. For the others, one verdict (some 20 µs) serves all devices
+ * Few fingerprints depend on the serial number of a device. For the others, one verdict (about 20 µs) serves all devices
  * of a speed.
  */
 export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): LevelOf => {

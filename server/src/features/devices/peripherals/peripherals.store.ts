@@ -118,7 +118,7 @@ const policyView = (row: FingerprintRow): StoredFingerprint['device'] => {
       fingerprint: row.policy_fingerprint,
       fingerprintWithoutRevision: row.policy_without_revision,
     }
-  // An earlier release did not store these inputs; the fingerprint over everything shows which of the two applied.
+  // Earlier releases did not store the configuration and whether a serial number exists: compare the full fingerprint.
   const withSerial = { ...report, configuration: row.configuration, serial: '1' }
   if (fingerprints(parsed, withSerial).exact !== row.fingerprint) return plain
   const { fingerprint, fingerprintWithoutRevision } = policyDevice(parsed, withSerial, null)

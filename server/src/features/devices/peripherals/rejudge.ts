@@ -15,7 +15,7 @@ import type { DecisionsPort } from './ports.ts'
 import { hasChanged, levels, newVerdict, reevaluate } from './reevaluate.ts'
 import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
 
-/** Number of fingerprints per transaction: some 20 ms of evaluation. */
+/** Number of fingerprints per transaction: about 20 ms of evaluation. */
 const fingerprintsAtOnce = 200
 const hostsAtOnce = 200
 const rowsShown = 500
@@ -29,7 +29,7 @@ const topic = 'designs'
 
 /** A step of the job that re-evaluates verdicts, saved in the transaction that made it. */
 export interface JudgingStep {
-  /** Null: no new knowledge came into force, and the job only works off the queue. */
+  /** Null: no new knowledge came into force, and the job only processes the queue. */
   data: unknown
   cursor: unknown
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
@@ -173,7 +173,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     }
     if (job.data !== null) await giveOwnFingerprints(yieldNow)
     total += (await progress(knowledge().info.version)).hosts
-    // Reports that arrived meanwhile may carry the previous verdict of a fingerprint.
+    // Reports that arrived in the meantime may carry the previous verdict of a fingerprint.
     do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
     if (job.data !== null) await askForInventories()

@@ -48,7 +48,7 @@ export interface AfterChange {
 }
 
 /**
- * Groups hosts by the rules that apply to them. Group 0 holds all other hosts: those without own rules and without
+ * Groups hosts by the rules that apply to them. Group 0 holds all other hosts: those without rules of their own and without
  * these tags. If the change is about `isSome` hosts, group 0 also holds the hosts that it is not about.
  */
 export const groupHosts = (

@@ -55,7 +55,7 @@ export interface RuleChanges {
   remove: readonly RuleRow[]
   write: readonly RuleRow[]
   reason?: string | undefined
-  /** What the audit record states instead of the rules. */
+  /** Text of the audit record in place of the rules. */
   stated?: AuditFacts
 }
 

@@ -25,7 +25,7 @@ export interface DraftDeps {
 }
 
 const listedEffects = 200
-/** Maximum number of warnings in an answer. */
+/** Maximum number of warnings in a response. */
 const listedWarnings = 50
 
 /** Returns the id of the n-th added rule of a draft. Ids of stored rules are UUIDs. */

@@ -3,7 +3,7 @@ import { sql } from '#platform/db/sql.ts'
 
 /**
  * Runs a read of many devices on the pool of long reads, so that it takes no connection from sign-ins and lists. The
- * pool has no timeout of its own, so each statement gets one.
+ * pool has no default timeout, so each statement gets one.
  */
 export const createLongRead =
   (exportDb: Pick<Db, 'transaction'>) =>

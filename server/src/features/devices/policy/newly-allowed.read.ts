@@ -65,7 +65,7 @@ export const createNewlyAllowedRead = () => ({
     (await q.query<{ n: number }>(sql`select count(*)::int as n from (${openedHosts(opened, agentIds)}) hosts`))[0]
       ?.n ?? 0,
 
-  /** Returns those of the given hosts that have one of these devices or are named. */
+  /** Returns the given hosts that have one of these devices or are named. */
   among: async (
     q: Queryable,
     opened: readonly OpenedDevices[],
@@ -77,7 +77,7 @@ export const createNewlyAllowedRead = () => ({
         select h.agent_id from (${openedHosts(opened, agentIds)}) h where h.agent_id = any(${some}::uuid[])`)
     ).map((row) => row.agent_id),
 
-  /** Returns those of these hosts that have an allow rule of their own. */
+  /** Returns the given hosts that have their own allow rule. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
     q.query(sql`
       select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
@@ -85,7 +85,7 @@ export const createNewlyAllowedRead = () => ({
         and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
 
-  /** Counts those of these hosts with an attached device that "approve all attached devices" would allow. */
+  /** Counts the given hosts with an attached device that "approve all attached devices" would allow. */
   approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`

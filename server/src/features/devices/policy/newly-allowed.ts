@@ -32,7 +32,7 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
 
 /**
  * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that is blocked now
- * and allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. In doubt, it counts
+ * and allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If uncertain, it counts
  * more hosts.
  *
  * A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends before a new
@@ -130,7 +130,7 @@ export const createNewlyAllowed = ({
     },
 
     /**
-     * Returns those of the given hosts on which devices are newly allowed when rules start (`write`) or stop (`gone`)
+     * Returns the given hosts on which devices are newly allowed when rules start (`write`) or stop (`gone`)
      * applying.
      */
     among: async (

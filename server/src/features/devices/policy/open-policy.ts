@@ -6,7 +6,7 @@ import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { createRuleSet, type HostPolicy, type RuleSet } from './rule-set.ts'
 import type { Seals } from './seal.ts'
 
-/** A host whose policy to open. */
+/** A host whose policy is opened. */
 export interface OpenedHost {
   agent_id: string
   armed: boolean

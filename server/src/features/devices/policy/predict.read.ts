@@ -29,7 +29,7 @@ export interface Examined {
 
 /** The properties by which rules and verdicts may treat devices differently. */
 export interface Distinctions {
-  /** Groups of hosts with rules of their own; all other hosts are in group 0. */
+  /** Groups of hosts with their own rules; all other hosts are in group 0. */
   groupOf: ReadonlyMap<string, number>
   /** Serial numbers that rules name. */
   serials: readonly string[]
@@ -87,7 +87,7 @@ export interface Asked {
   redecided: Redecided | null
 }
 
-/** What `totals` counts besides devices and hosts. */
+/** Further columns that `totals` counts. */
 export interface Counted {
   /** The effect of arming on each host, without hosts where it has no effect. */
   isEachHost: boolean

@@ -8,7 +8,7 @@ import { hostOf } from './host.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
 
-/** Number of hosts per transaction: some 6,000 peripherals, about 200 ms. */
+/** Number of hosts per transaction: about 6,000 peripherals, about 200 ms. */
 const hostsAtOnce = 500
 
 export interface ReassessDeps {

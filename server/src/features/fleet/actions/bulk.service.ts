@@ -25,7 +25,7 @@ type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
 const jobKind = 'commands'
-/** Number of hosts per step: their rows are locked for some 50 ms. */
+/** Number of hosts per step: their rows are locked for about 50 ms. */
 const hostsPerStep = 500
 /**
  * Maximum number of concurrent jobs per person: each holds the ids of up to 100,000 hosts, and they run one after the

@@ -82,7 +82,7 @@ describe('a host that is polled', () => {
     ])
   })
 
-  it('that fails is polled less often after each failure, shows cause and cure, and is grouped by cause', async () => {
+  it('is polled less often after each failure, shows cause and cure, and is grouped by cause', async () => {
     ok(
       await agentless.post('connectiondetails', {
         connections: [{ computerName: 'down-1', password: 'p', userName: 'u' }],
@@ -112,7 +112,7 @@ describe('a host that is polled', () => {
     ok(await agentless.post('registration', { computerNames: ['down-1'] }))
   })
 
-  it('that never answered counts in errorTotal by its name', async () => {
+  it('counts in errorTotal by its name before its first success', async () => {
     for (const computerName of ['never-1', '192.0.2.7'])
       ok(await agentless.post('connectiondetails', { computerName, password: 'p', userName: 'u' }))
     const errors = async (computerName: string) => {
@@ -248,7 +248,7 @@ describe('a host that is polled', () => {
     expect((await agentless.status('copy-1')).uuid).not.toBe(a.uuid)
   })
 
-  it('that claims to be another host is listed beside it and reported', async () => {
+  it('is listed and reported separately if it claims to be another host', async () => {
     const machineIdHash = '6f'.repeat(32)
     const w = await agentless.registerWorker()
     await agentless.activate()
@@ -418,7 +418,7 @@ describe('a host that is polled', () => {
     expect((await host()).connectionStatus).toBe('Disconnected')
   })
 
-  it('that was deleted from the agents is no longer polled', async () => {
+  it('is no longer polled after it was deleted from the agents', async () => {
     const uuid = (await agentless.status('lost-1')).uuid
     ok(await (await t.admin()).post('/prime/webui/agents/deleteAgents', [uuid]))
     expect(await agentless.status('lost-1')).toMatchObject({ statusString: 'Unregistered', nextRun: null, uuid: '' })

@@ -8,7 +8,7 @@ const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9
 /** Invalid IP addresses would be resolved as names, which nobody intends. */
 const looksLikeAddress = /^[0-9.]+$/
 
-/** Returns what is wrong with the name of a computer; null: nothing. */
+/** Returns why the name of a computer is invalid, or null if it is valid. */
 const nameFault = (name: string): string | null => {
   if (name === '') return 'is empty'
   if (isIP(name) !== 0)
@@ -20,7 +20,7 @@ const nameFault = (name: string): string | null => {
 /** Returns the normalized name of a computer, without case and final dot. */
 export const nameKey = (name: string): string => name.trim().toLowerCase().replace(/\.$/, '')
 
-/** The given credentials: an absent or null member keeps the stored one, an empty text removes it. */
+/** The given credentials: an absent or null member keeps the stored one, an empty string removes it. */
 export interface GivenSecrets {
   password: string | null
   privateKey: string | null
@@ -55,7 +55,7 @@ export const assertConnection = (input: Partial<ConnectionInput>, field: string)
     throw invalid(`${field}.hashtags`, 'contains a tag twice')
 }
 
-/** Returns whether the input overrides the default credentials or interval; null: it does not say. */
+/** Returns whether the input overrides the default credentials or interval, or null if it does not specify this. */
 export const overrides = (input: Partial<ConnectionInput>): boolean | null => {
   const given = [input.userName, input.password, input.privateKey, input.passphrase].some((text) => (text ?? '') !== '')
   if (given || (input.intervalMinutes ?? 0) > 0) return true

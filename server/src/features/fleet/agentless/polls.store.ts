@@ -38,7 +38,7 @@ export interface PolledHost {
   is_source: boolean
 }
 
-/** Of several registered connections to one host, the one linked first is the source. If an agent runs there, none is. */
+/** If several connections lead to one host, the one linked first is the source. If an agent runs there, none is. */
 export const isSource = `(c.agent_id is null or (
   (select n.agentless from agent_rows n where n.agent_id = c.agent_id)
   and not exists (select from connections o where o.agent_id = c.agent_id and o.is_registered

@@ -14,7 +14,7 @@ const members = [
   ['passphrase', 'passphrase'],
 ] as const
 
-/** Seals the secrets of a row: null keeps the stored one, an empty text removes it. `aad` identifies the row. */
+/** Seals the secrets of a row: null keeps the stored one, an empty string removes it. `aad` identifies the row. */
 export const sealed = (
   envelope: Envelope,
   aad: string,

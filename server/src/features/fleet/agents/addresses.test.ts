@@ -58,7 +58,7 @@ describe('addresses', () => {
     expect(status.data.map((row) => row.computerName)).toEqual(expected)
   })
 
-  it('that are invalid sort as names, and no text causes an error', async () => {
+  it('sort as names if they are invalid, and no text causes an error', async () => {
     const part = fc.constantFrom('0', '1', '10', '255', '256', '00', 'f', 'ffff', 'fffff', 'g', '', 'İ')
     const mark = fc.constantFrom(':', '::', '.', '%', '/', '')
     const odd = fc.array(fc.tuple(part, mark), { maxLength: 9 }).map((all) => all.flat().join(''))

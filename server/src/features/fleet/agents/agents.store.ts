@@ -287,7 +287,7 @@ export const createAgentsStore = (db: Queryable) => ({
   },
 
   /**
-   * Marks agents without a check-in since `before` as disconnected, some thousand at a time, because an outage
+   * Marks agents without a check-in since `before` as disconnected, several thousand at a time, because an outage
    * disconnects a whole fleet. Returns how many.
    */
   disconnectSilent: async (before: Date): Promise<number> => {

@@ -203,7 +203,7 @@ describe('a deleted agent', () => {
     expect(revocation.publicKeyHash).not.toBe((ofOther.revocation as AgentRevocation).publicKeyHash)
     // The fast path of check-ins returns the same.
     expect((JSON.parse((await agent.post(agent.body())).text) as Problem).revocation).toEqual(revocation)
-    // If the signing key was rotated since, the answer contains the rotations.
+    // If the signing key was rotated since, the response contains the rotations.
     await commandKey('rotate')
     expect((await revokedOf(agent)).commandKeys?.length).toBe(keys().newest().number)
     expect((await revokedOf(agent)).revocation).toEqual(revocation)

@@ -80,7 +80,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     if (!timingSafeEqual(digest(secret), expected) || row === undefined)
       throw refuse('This server did not issue the enrolment token.')
     const status = statusOf(row, clock.now())
-    // A used-up token still answers the host that took its last use and lost the answer.
+    // A used-up token still answers the host that took its last use and lost the response.
     if (status !== 'Active' && status !== 'Used up') throw refuse(`The enrolment token is ${status.toLowerCase()}.`)
     return row
   }

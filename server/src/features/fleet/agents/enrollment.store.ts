@@ -80,7 +80,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
       update enrollment_tokens e set uses = e.uses + 1
       where e.token_id = ${tokenId} and e.uses < e.max_uses and e.expires_at > ${now} and e.revoked_at is null`)) === 1,
 
-  /** Returns the agent that was enrolled with this key and token, if the answer to that enrolment was lost. */
+  /** Returns the agent that was enrolled with this key and token, if the response to that enrolment was lost. */
   agentOfKey: async (tx: Tx, publicKey: Buffer, tokenId: string): Promise<string | undefined> =>
     (
       await tx.query<{ agent_id: string }>(

@@ -2,7 +2,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A check-in without news. */
+/** A check-in without changes. */
 export interface Beat {
   agentId: string
   bootId: string

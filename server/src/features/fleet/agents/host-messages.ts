@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/db.ts'
 /** Topics of the bus for the replica that holds the socket of a host: the host must check in now, or it was removed. */
 export const hostTopics = { wake: 'wake', removed: 'agents-removed' } as const
 
-/** A message holds some 200 ids (bus.ts, payloadLimit). */
+/** A message holds about 200 ids (bus.ts, payloadLimit). */
 const idsPerMessage = 150
 
 /** Notifies, at COMMIT, the replicas that hold the sockets. */

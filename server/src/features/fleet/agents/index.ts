@@ -130,7 +130,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     commandsPending: commandState.pending,
     commandsDone: commandState.idle,
     configured: commandState.configured,
-    /** Stores check-ins without news in batches of hundreds. */
+    /** Stores check-ins without changes in batches of hundreds. */
     takeHeartbeats: heartbeats.take,
     heartbeatStates: heartbeats.states,
     setConnected: heartbeats.connect,

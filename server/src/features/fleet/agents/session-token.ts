@@ -15,7 +15,7 @@ const uuidText = (bytes: Buffer): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Number of verified tokens in the cache: 200,000 of some 300 bytes are 60 MB. Each check-in saves an HMAC (4 µs). */
+/** Number of verified tokens in the cache: 200,000 of about 300 bytes are 60 MB. Each check-in saves an HMAC (4 µs). */
 const cacheSize = 200_000
 
 /**

@@ -23,7 +23,7 @@ const farMs = 10 * 365 * 86_400_000
 /**
  * Limits of concurrent session openings: each holds one of 12 connections for six statements. After an outage, all
  * hosts reconnect at once. Hosts that would wait for over 3 s retry at spread times, and check-ins find a connection
- * meanwhile.
+ * in the meantime.
  */
 const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 15 } }
 

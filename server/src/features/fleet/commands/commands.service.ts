@@ -22,7 +22,7 @@ import {
 
 /** Number of rows per statement: each changes some index entries, and 2,000 take well under a second. */
 const rowsPerStatement = 2_000
-/** Number of signatures between two yields to other work: some 2 ms each time. */
+/** Number of signatures between two yields to other work: about 2 ms each time. */
 const signedAtOnce = 50
 const keptMs = 90 * 24 * 3_600_000
 
@@ -184,7 +184,7 @@ export const createCommandsService = ({
       return { queued, missing }
     },
 
-    /** Returns the pending commands of these agents, for the answers to their check-ins. */
+    /** Returns the pending commands of these agents, for the responses to their check-ins. */
     deliver: async (agentIds: readonly string[]): Promise<Map<string, SignedText[]>> => {
       const rows = await store.deliver(new Date(clock.now()), agentIds)
       const result = new Map<string, SignedText[]>()

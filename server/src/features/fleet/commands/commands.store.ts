@@ -125,7 +125,7 @@ export const createCommandsStore = (db: Queryable) => ({
       returning c.agent_id, c.kind, c.title, c.state, e.was, c.message, c.job_id`)
   },
 
-  /** Returns those of these agents that still have active commands. */
+  /** Returns the given agents that still have active commands. */
   waiting: async (tx: Tx, agentIds: readonly string[]): Promise<Set<string>> =>
     new Set(
       (

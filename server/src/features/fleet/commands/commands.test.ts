@@ -88,7 +88,7 @@ describe('a command', () => {
       },
     ])
 
-    // An answer may be lost, so every answer contains the command until it ends.
+    // A response may be lost, so every answer contains the command until it ends.
     expect(payloads(await agent.checkIn())).toEqual([command])
     t.clock.advance(1_000)
     expect(await ack(agent, command?.id ?? '')).toEqual({ nextCheckInSeconds: 60 })
@@ -172,7 +172,7 @@ describe('a command', () => {
     expect(JSON.parse(first.text).commands).toHaveLength(1)
   })
 
-  it('that fails shows its reason on the page and in an event', async () => {
+  it('shows the reason of a failure on the page and in an event', async () => {
     const agent = await enrol()
     await queue(arm(agent))
     const [command] = payloads(await agent.checkIn())
@@ -185,7 +185,7 @@ describe('a command', () => {
     expect(await ofAgent(agent)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('that is not completed in time expires visibly and is never delivered', async () => {
+  it('expires visibly if it is not completed in time, and is never delivered', async () => {
     // Expires the commands of other tests first.
     t.clock.advance(168 * 3_600_000)
     await t.commands.expire()
@@ -207,7 +207,7 @@ describe('a command', () => {
     })
   })
 
-  it('that is cancelled is not delivered, but a later confirmation wins', async () => {
+  it('is not delivered after it was cancelled, but a later confirmation wins', async () => {
     const [early, late] = await Promise.all([enrol(), enrol()])
     await queue(arm(early), arm(late))
     const [command] = payloads(await late.checkIn())

@@ -105,10 +105,10 @@ describe('debug logs', () => {
     expect((await upload(agent, id, sound)).status).toBe(200)
   })
 
-  it('that unpack to more than 400 MiB are refused with constant memory', async () => {
+  it('are refused with constant memory if they unpack to more than 400 MiB', async () => {
     const agent = await enrolAgent(t)
     const id = await asked(agent)
-    // 420 MiB of zeros compress to some 420 kB.
+    // 420 MiB of zeros compress to about 420 kB.
     const gzip = createGzip({ level: 9 })
     const parts: Buffer[] = []
     gzip.on('data', (part: Buffer) => parts.push(part))

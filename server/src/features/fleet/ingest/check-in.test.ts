@@ -102,7 +102,7 @@ describe('a check-in', () => {
     expect(await codesOf(agent)).not.toEqual(once)
   })
 
-  it('that arrives late changes nothing', async () => {
+  it('changes nothing if it arrives late', async () => {
     const agent = await enrolAgent(t)
     const plugged = agent.body({ changes: [{ op: 'attached', at: 1, device: plainMouse() }] })
     const unplugged = agent.body({ changes: [{ op: 'removed', at: 2, portPath: '1-1' }] })
@@ -113,7 +113,7 @@ describe('a check-in', () => {
     expect(await codesOf(agent)).toEqual(['0x120002', '0x120001', '0x110001', '0x110003'])
   })
 
-  it('that was lost is replaced by the inventory that the next answer requests', async () => {
+  it('is replaced by a requested inventory if it was lost', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     agent.devices.set('1-2', storageStick({ portPath: '1-2' }))
     agent.body() // is lost

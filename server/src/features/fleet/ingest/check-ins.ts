@@ -37,7 +37,7 @@ const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | un
 
 /**
  * Adds the pending commands, in one query for the whole batch, or in none if no agent has any. The check-ins are
- * already stored: if the query fails, they are answered without commands, which follow in the next answers.
+ * already stored: if the query fails, they are answered without commands, which follow in the next responses.
  */
 const withCommands = async (
   { commandsFor, log }: CheckInsDeps,
@@ -59,7 +59,7 @@ const withCommands = async (
 }
 
 /**
- * Processes check-ins: heartbeats without news in batches of hundreds in one statement, the others in transactions of
+ * Processes check-ins: heartbeats without changes in batches of hundreds in one statement, the others in transactions of
  * their own.
  */
 export const createCheckIns = (deps: CheckInsDeps) => {

@@ -68,7 +68,7 @@ export const collectReport = (
 ): CollectedReport => {
   const agentId = state.agent_id
   const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
-  // Changes before the first inventory have no base state. The inventory that the answer requests includes them.
+  // Changes before the first inventory have no base state. The inventory that the response requests includes them.
   const isBlind = state.inventory_hash === null && inventory === null
   const applied = applyReport(stored, isBlind ? [] : changes, inventory)
   const hash = isBlind ? null : storedHash(applied.all)

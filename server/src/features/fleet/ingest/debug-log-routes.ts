@@ -42,7 +42,7 @@ export const registerDebugLogUpload = (app: HttpApp, { clock, agents, commands }
     if (sending.has(agentId)) throw tooMany(secondsBetween)
     sending.add(agentId)
     try {
-      // Refusing a body midway must not destroy the connection before the answer is sent.
+      // Refusing a body midway must not destroy the connection before the response is sent.
       const body = (request.body as Readable).iterator({ destroyOnReturn: false })
       await commands.receiveLog(agentId, params.commandId, body)
       return { received: true as const }

@@ -20,7 +20,7 @@ afterAll(async () => {
   proxy.close()
 })
 
-/** Maximum duration of an answer, whatever the database does (drill D4). */
+/** Maximum duration of a response, whatever the database does (drill D4). */
 const slowestMs = 5_000
 
 const timed = async (work: () => Promise<HttpAnswer>) => {

@@ -76,7 +76,7 @@ describe('a rogue agent', () => {
     expect([answers[0], refused.status]).toEqual([200, 429])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await other.post(other.body({ changes }))).status).toBe(200)
-    // A check-in without news is still served.
+    // A check-in without changes is still served.
     expect((await rogue.post(rogue.body())).status).toBe(200)
   })
 
@@ -154,7 +154,7 @@ describe('sockets', () => {
     socket.destroy()
   })
 
-  it('that offer HTTP/2 are answered as HTTP/1.1', async () => {
+  it('get HTTP/1.1 responses if they offer HTTP/2', async () => {
     const answer = await rawHttp(
       t,
       'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n\r\n',

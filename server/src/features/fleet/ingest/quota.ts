@@ -7,7 +7,7 @@ const atOnce = 8
 const heldBytes = 128 * 1024 * 1024
 /** Maximum burst of reports per agent: four inventories of the largest size. */
 const agentBurst = 16 * 1024 * 1024
-/** Size of a check-in without news. The server accepts it even from an agent over its quota. */
+/** Size of a check-in without changes. The server accepts it even from an agent over its quota. */
 export const beatBytes = 1024
 /** Burst of requests of one agent, and the refill per second. An agent sends one every few seconds. */
 const requests = { most: 1_000, perSecond: 20 } as const
@@ -39,7 +39,7 @@ export type Quota = ReturnType<typeof createQuota>
 
 /**
  * Creates the quota of each agent. A rogue agent can use up its own quota, but not the memory, the queue or the
- * database of others. For check-ins without news, only the number of concurrent requests is limited.
+ * database of others. For check-ins without changes, only the number of concurrent requests is limited.
  */
 export const createQuota = (
   clock: Pick<Clock, 'now'>,
@@ -75,7 +75,7 @@ export const createQuota = (
   }
 
   return {
-    /** Admits a request before its body of the announced `bytes`. Call `leave` after the answer. */
+    /** Admits a request before its body of the announced `bytes`. Call `leave` after the response. */
     enter: (agentId: string, bytes = 0): void => {
       const now = clock.now()
       const left = levelOf(asked.get(agentId), now, requests.most, requests.perSecond) - 1

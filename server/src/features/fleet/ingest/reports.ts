@@ -37,7 +37,7 @@ const reportsOf = (request: CheckInRequest): DeviceReport[] => [
 ]
 
 /**
- * Applies check-ins with news: at most one per agent in a batch, all or nothing, answered after COMMIT. It collects the
+ * Applies check-ins with changes: at most one per agent in a batch, all or nothing, answered after COMMIT. It collects the
  * reports, assesses the hosts that changed, and writes.
  */
 export const createReports = (deps: ReportsDeps) => {

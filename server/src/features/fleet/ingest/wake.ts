@@ -16,7 +16,7 @@ const openings = { most: 10, everyMs: 5_000 } as const
 
 /**
  * Manages wake sockets: one idle WebSocket per agent that carries nothing but "check in now". They use no compression
- * and small buffers, so that an idle agent costs some 10 kB. Nothing depends on them: after a lost wake, the next
+ * and small buffers, so that an idle agent costs about 10 kB. Nothing depends on them: after a lost wake, the next
  * check-in follows anyway. An agent has at most one: a new socket closes the previous one immediately, even if its peer
  * does not respond.
  */

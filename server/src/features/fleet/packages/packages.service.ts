@@ -148,7 +148,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     }
   }
 
-  /** Stores a verified package. The transaction reads a local file of some 34 MB, which takes under a second. */
+  /** Stores a verified package. The transaction reads a local file of about 34 MB, which takes under a second. */
   const put = (actor: Actor, header: PackageHeader, file: FileHandle) =>
     db.transaction(async (tx) => {
       const packages = store(tx)

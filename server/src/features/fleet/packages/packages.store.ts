@@ -12,7 +12,7 @@ export interface PackageRow {
   published_at: Date
   published_by: string
   withdrawn_at: Date | null
-  /** The time of the upload, while the build waits for a second approver. It counts as withdrawn meanwhile. */
+  /** The time of the upload, while the build waits for a second approver. It counts as withdrawn in the meantime. */
   pending_since: Date | null
   pending_by: string | null
 }

@@ -199,7 +199,7 @@ describe('agent packages', () => {
       zstdCompressSync(Buffer.concat([executable, Buffer.alloc(1)])),
       zstdCompressSync(executable).subarray(0, 3_000),
       zstdCompressSync(randomBytes(5_000)),
-      // 64 MiB of zeros in some 2 kB: stops at the first byte beyond the signed size.
+      // 64 MiB of zeros in about 2 kB: stops at the first byte beyond the signed size.
       zstdCompressSync(Buffer.alloc(64 * 1024 * 1024)),
       Buffer.alloc(0),
       randomBytes(100),

@@ -22,7 +22,7 @@ import {
 } from './rollout-machine.ts'
 import { createRolloutsStore, type RolloutRow } from './rollouts.store.ts'
 
-/** Number of hosts commanded per transaction: signing takes some 0.1 s. */
+/** Number of hosts commanded per transaction: signing takes about 0.1 s. */
 const hostsAtOnce = 2_000
 /** Number of hosts that update concurrently: each downloads 109 MB, and a replica serves 64 at once. */
 const updatesAtOnce = 200
@@ -221,7 +221,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     for (let i = 0; i < stepsAtOnce && pending !== 'done'; i++) pending = await step(id, pending, i === 0)
   }
 
-  /** Cancels commands that are still active after a halt or an end, also after a crash in between. */
+  /** Cancels commands that are still active after a halt or an end, even after a crash in between. */
   async function cancelActive(id: string, isFinal: boolean): Promise<void> {
     await db.transaction((tx) => createHostsStore(tx).noteOutcomes({ rollout_id: id }))
     await commands.cancelJob(id, isFinal ? 'The rollout ended.' : 'The rollout was halted.')

@@ -104,7 +104,7 @@ export const createRolloutsRead = (db: Queryable) => ({
   candidates: async (): Promise<number> =>
     (await db.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where not r.agentless`))[0]?.n ?? 0,
 
-  /** Returns those of these tags that do not exist. */
+  /** Returns the given tags that do not exist. */
   unknownTags: async (names: readonly string[]): Promise<string[]> => {
     const foldedOf = (name: string): string => fold(name.trim())
     const folded = names.map(foldedOf)

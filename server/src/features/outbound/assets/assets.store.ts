@@ -37,7 +37,7 @@ export const createAssetsStore = (db: Queryable) => ({
   isDirty: async (): Promise<boolean> =>
     (await db.prepared<{ is: boolean }>(sql`select exists (select from asset_dirty d) as is`))[0]?.is === true,
 
-  /** Replaces each changed design by its peripherals. Returns the number of designs. */
+  /** Replaces each changed fingerprint with its peripherals. Returns the number of fingerprints. */
   spreadDesigns: (tx: Tx): Promise<number> =>
     tx.execute(sql`
       with taken as (delete from asset_dirty d where d.design_id is not null returning d.design_id),

@@ -11,7 +11,7 @@ const shown = (now: Date) => sql`c.kind, c.name, c.position, greatest(0, h.n - c
 
 export const createConsumersStore = (db: Queryable) => ({
   /**
-   * Saves the position of a reader and until when it counts as connected; null: it left. Its account holds the lease.
+   * Saves the position of a reader and the time until which it counts as connected (null: it left). Its account holds the lease.
    */
   seen: async (
     accountId: string | null,

@@ -22,7 +22,7 @@ const token = (text: string): string =>
 
 /**
  * Returns the subject of a message: one per asset, so that the stream keeps the newest state of each. Messages without
- * state get a subject of their own.
+ * state get their own subject.
  */
 export const natsSubject = ({ type, subject, sequence }: StreamMessage): string => {
   const [what = '', id = '', ...rest] = subject.split('/')

@@ -15,7 +15,7 @@ export const assetsTopic = 'assets'
 
 export interface SequencerDeps {
   db: Db
-  /** A pool for long statements: a design may have a million peripherals. */
+  /** A pool for long statements: a fingerprint may have a million peripherals. */
   exportDb: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
@@ -54,7 +54,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
       return taken > 0
     })
 
-  /** Replaces changed designs by their peripherals. Returns whether there were any. */
+  /** Replaces changed fingerprints with their peripherals. Returns whether there were any. */
   async function spread(): Promise<boolean> {
     if (!(await store.hasDesigns())) return false
     try {
@@ -83,7 +83,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
 
   return {
     notify,
-    /** Returns since when changes have waited while none got a position; null: none wait. */
+    /** Returns the time since which changes have waited for a position, or null if none wait. */
     waitingSince: (): number | null => waitingSince,
     /** Assigns positions to all changes. A call during a run waits for a later run. */
     run: async (): Promise<void> => {

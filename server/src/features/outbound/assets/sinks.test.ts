@@ -126,7 +126,7 @@ describe('Kafka', () => {
     }
   })
 
-  it('gets the same batch again after a connection lost before the acknowledgement, and keeps it once', async () => {
+  it('gets the same batch again after a connection lost before the acknowledgement, and stores it once', async () => {
     const kafka = await startKafka()
     try {
       const sink = createKafkaSink([kafka.broker], resolve, 2_000)

@@ -134,7 +134,7 @@ describe('a reader of the asset stream', () => {
     await leave()
   })
 
-  it('does not displace the consumers of other accounts with ever new names', async () => {
+  it('does not displace the consumers of other accounts by changing its name', async () => {
     const quiet = await start('after=0&follow=false&consumer=the-cmdb')
     quiet.resume()
     await expect
@@ -151,7 +151,7 @@ describe('a reader of the asset stream', () => {
     expect(names).toContain('flood-209')
   })
 
-  it('that stalls costs no memory, and misses no change', async () => {
+  it('costs no memory while it stalls, and misses no change', async () => {
     await insertFleet(t, fleet)
     const startedAt = performance.now()
     await t.assets.sequence()

@@ -78,7 +78,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     raw.on('close', () => ending.abort())
     raw.on('error', () => ending.abort())
     try {
-      // An answer that does not follow contains everything acknowledged before this call.
+      // A response that does not follow contains everything acknowledged before this call.
       if (!follow) await sequencer.run()
       const newest = await read.newest()
       const source = `urn:portcullis:${await read.instance()}`

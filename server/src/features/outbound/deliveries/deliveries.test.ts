@@ -67,7 +67,7 @@ describe('mail of a group', () => {
       expect(mail.taken.some(({ text }) => text.replaceAll('=\r\n', '').includes(`1209/000${i}`))).toBe(true)
   })
 
-  it('that is permanently rejected is listed, and a person retries or drops it', async () => {
+  it('is listed after a permanent rejection, and a person retries or drops it', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(2, { channels: { email: { isEnabled: true, recipients: ['a@example.org', 'b@example.org'] } } })
     mail.state.refuse = { code: 550, message: 'no such person' }
@@ -110,7 +110,7 @@ describe('mail of a group', () => {
     expect((await t.deliveries.health()).status).not.toBe('OK')
   })
 
-  it('that waits for the mail server is reported by the part "mail" only, until it recovers', async () => {
+  it('is reported only by the part "mail" while it waits for the mail server', async () => {
     let mail = sender.opened(await startMail(t))
     const { port } = mail
     const peer = sender.opened(await startWebhookReceiver())
@@ -344,7 +344,7 @@ describe('a webhook of a group', () => {
     ).toEqual([['delivered', 4, `127.0.0.1:${peer.port}`]])
   })
 
-  it('that answers 4xx fails at once; one that hangs does not delay mail', async () => {
+  it('fails at once after a 4xx response, and does not delay mail while it hangs', async () => {
     const peer = sender.opened(await startWebhookReceiver())
     const mail = sender.opened(await startMail(t))
     await sender.group(2, {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => sender.close())
 
 describe('a stream of events', () => {
-  it('sends every event to a syslog server once and in order, also after an outage', async () => {
+  it('sends every event to a syslog server once and in order, even after an outage', async () => {
     let peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     const { port } = peer
     await append(t, deviceEvent('attached'))

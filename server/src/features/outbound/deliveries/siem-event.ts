@@ -11,7 +11,7 @@ const devicePattern = /^\[Agent\] (?:Vulnerable )?Device VID\/PID are ([0-9A-F]{
 /** Returns the device names at the end of the details of a USB event; empty: none. */
 export const namesOf = (details: string): string => /^[^(]* {2}\((.*?)\)(?::|$)/s.exec(details)?.[1] ?? ''
 
-/** Returns the ids of the device in an event; empty texts: none. */
+/** Returns the ids of the device in an event, or empty strings. */
 export const deviceOf = (details: string): { vid: string; pid: string; serial: string } => {
   const found = devicePattern.exec(details)
   return { vid: found?.[1] ?? '', pid: found?.[2] ?? '', serial: found?.[3] ?? '' }

@@ -10,7 +10,7 @@ describe('labels of columns', () => {
     expect(new Set(headings).size).toBe(headings.length)
     for (const heading of headings) expect(heading).toMatch(/^[A-Z][^_]*$/)
     expect(headings.filter((heading) => /[a-z][A-Z]/.test(heading))).toEqual([])
-    // A time says its zone.
+    // A time includes its zone.
     const labelOf = (key: string) => columns.find((column) => column.key === key)?.label
     for (const key of ['firstSeen', 'lastSeen', 'creationTime', 'startTime', 'expiresAt', 'lastUpdated'])
       if (labelOf(key) !== undefined) expect(labelOf(key)?.heading).toMatch(/ \(UTC\)$/)

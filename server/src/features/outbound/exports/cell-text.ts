@@ -1,7 +1,7 @@
 /** Texts of cells for people, on paper and in CSV. Each has the same meaning as its value in the API. */
 import type { ColumnLabel } from '@portcullis/contract'
 
-/** What formats a cell. */
+/** Formatter of a cell. */
 export type CellFormat = Pick<ColumnLabel, 'form' | 'labels'>
 
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/

@@ -41,7 +41,7 @@ export const chosenColumns = (
   return [...chosen]
 }
 
-/** Parses the body of an export. Answers 400 and names the member if it is invalid. */
+/** Parses the body of an export. Returns 400 and names the member if it is invalid. */
 export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
   const { form: _form, columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
   const given = Object.entries(query)

@@ -2,7 +2,7 @@ import { type ColumnLabel, columnLabels } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
 
-/** What a column can hold. Only text that outsiders choose can look like a formula. */
+/** Content of a column. Only text that outsiders choose can look like a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
 
 export interface ExportColumn {

@@ -81,7 +81,7 @@ describe('an export', () => {
     expect(text).not.toContain('changed while')
   })
 
-  it('that is aborted repeatedly uses up no connection', async () => {
+  it('uses up no connection if it is aborted repeatedly', async () => {
     // Their pool has four connections.
     for (let n = 0; n < 10; n++) (await start()).destroy()
     const answer = await t.as(await t.signIn()).post(exportAgentCsv.path, { globalSearch: 'nobody has this name' })

@@ -180,7 +180,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
   }
 
   return {
-    /** Checks the request. Answers 400 and names the member if it is invalid. */
+    /** Checks the request. Returns 400 and names the member if it is invalid. */
     prepare: (content: FileContent, range: TimeRange | null): PreparedFile => {
       assertKnown(content.list, content.filter)
       const list = lists[content.list]

@@ -11,7 +11,7 @@ import { createPrinter } from './pdf/printer.ts'
 
 export type { FilesApi } from './files.service.ts'
 
-/** What the exports take besides the lists. */
+/** Dependencies of the exports besides the lists. */
 export interface ExportsFeatureDeps {
   insights: InsightsApi
   /** Returns the logo of the organisation as a PNG data URI. Empty: the logo of the product. */

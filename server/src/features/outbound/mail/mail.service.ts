@@ -25,7 +25,7 @@ export interface MailDeps extends SmtpDeps {
   store: MailStore
 }
 
-/** The feature that enqueues mails with a `ref`. It supplies their attachments and learns their outcome. */
+/** The feature that enqueues mails with a `ref`. It supplies their attachments and receives their results. */
 export interface MailFollower {
   /** Returns the attachment at send time, so that it is stored once and not in each mail; null: none. */
   attachment(ref: string): Promise<MailAttachment | null>
@@ -133,7 +133,7 @@ export const createMail = (deps: MailDeps) => {
         } catch (error) {
           const reason = error instanceof MailError ? error.message : 'The mail cannot be decrypted.'
           if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'cannot send a mail')
-          // A permanently rejected recipient is no fault of the mail server; the follower reports it.
+          // A permanently rejected recipient is not a fault of the mail server; the follower reports it.
           const isRefused = ref !== undefined && error instanceof MailError && error.isFinal
           if (!isRefused) await settings.noteUse('smtp', reason)
           if (isRefused || clock.now() - row.created_at.getTime() > giveUpMs) {

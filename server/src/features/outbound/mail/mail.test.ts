@@ -143,7 +143,7 @@ describe('a mail server', () => {
     expect(server.taken[0]?.text).toContain('Test mail from Portcullis')
   })
 
-  it('that fails reports the step, the cause and the cure, and stores nothing', async () => {
+  it('shows step, cause and cure when its test fails, and stores nothing', async () => {
     const [starttls, plain] = [await startSmtp(false), await startSmtp(false, { hideStartTls: true })]
     peers.push(starttls, plain)
     for (const [body, step, message] of [
@@ -167,7 +167,7 @@ describe('a mail server', () => {
     expect(stored.json()).toEqual({ SMTP_HOST: '' })
   })
 
-  it('that accepts and stays silent runs into a timeout', async () => {
+  it('causes a timeout if it accepts and stays silent', async () => {
     const { ok: isOk, steps } = await test(smtp(await mute()))
     expect([isOk, steps[0]?.message]).toEqual([false, expect.stringMatching(/No answer from localhost:\d+/)])
   }, 30_000)

@@ -16,7 +16,7 @@ export class MailError extends Error {
   }
 }
 
-/** Limit of a whole exchange in milliseconds: the timeouts below restart with each byte, so a slow drip never ends. */
+/** Time limit for a whole exchange in milliseconds: the timeouts below restart with each byte, so a slow drip never ends. */
 const wholeMs = 60_000
 /** Timeouts for a server that accepts connections and stays silent. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }

@@ -41,7 +41,7 @@ export interface CactDeps {
   isLive?: boolean
 }
 
-/** Tokens live for five minutes; the last one is not used. */
+/** Tokens are valid for five minutes; the last minute is not used. */
 const tokenMs = 4 * 60_000
 
 type Json = Readonly<Record<string, unknown>>
@@ -122,7 +122,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTe
     const kept = token.current
     const isKept = kept !== null && clock.now() < kept.until
     let answer = await ask(isKept ? kept.value : await signIn())
-    // The token was revoked meanwhile, for example by a restart of CounterACT.
+    // The token was revoked in the meantime, for example by a restart of CounterACT.
     if (answer.status === 401 && isKept) answer = await ask(await signIn())
     if (answer.status === 401 || answer.status === 403)
       throw new NacFault(

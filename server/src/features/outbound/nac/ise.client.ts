@@ -89,7 +89,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
   }
   const colon = (text: string): string => (text === '' ? '.' : `: ${text}`)
 
-  /** Returns the answer of ERS, or throws the fault it shows. */
+  /** Returns the response of ERS, or throws the fault it shows. */
   function judged(answer: PeerAnswer): PeerAnswer {
     if (answer.status === 401)
       throw new NacFault(
@@ -187,7 +187,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
     }
     return ids
   }
-  /** Empty texts: it is gone meanwhile. */
+  /** Empty strings if it was removed in the meantime. */
   async function ancEndpoint(id: string): Promise<{ mac: string; policy: string }> {
     const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
     return { mac: textOf(endpoint.macAddress).toUpperCase(), policy: textOf(endpoint.policyName) }

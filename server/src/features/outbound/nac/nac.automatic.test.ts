@@ -30,7 +30,7 @@ const plugged = async (options: Parameters<typeof nacHost>[1] = {}): Promise<Tes
 const settle = () => n.pass(40_000)
 
 describe('a confirmed attack tool', () => {
-  it('that stays attached for 30 seconds quarantines its host, and releases it when detached', async () => {
+  it('quarantines its host after 30 seconds, and releases it when detached', async () => {
     const agent = await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-1' })] })
     await agent.plug(tool())
     expect((await agent.peripherals()).find((one) => one.severity === 50)?.isKnownAttackTool).toBe(true)
@@ -64,7 +64,7 @@ describe('a confirmed attack tool', () => {
     expect((await of(agent)).map(({ state }) => state)).toEqual(['verified', 'cleared'])
   }, 30_000)
 
-  it('that is detached earlier causes nothing, nor do suspected tools or other devices', async () => {
+  it('causes nothing if it is detached earlier, nor do suspected tools or other devices', async () => {
     const [quick, other] = [await plugged(), await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-2' })] })]
     await n.pass(25_000)
     await quick.unplug('1-5')
@@ -77,7 +77,7 @@ describe('a confirmed attack tool', () => {
     expect([await of(quick), await of(other)]).toEqual([[], []])
   }, 30_000)
 
-  it('that a person approves releases its host', async () => {
+  it('releases its host when a person approves it', async () => {
     const agent = await plugged()
     await settle()
     expect((await of(agent))[0]?.state).toBe('verified')

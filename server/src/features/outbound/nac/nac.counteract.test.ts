@@ -42,7 +42,7 @@ describe('a host that CounterACT quarantines', () => {
     })
     // Revoked tokens, for example after a restart, are requested again.
     n.cact.forgetTokens()
-    // The property was renamed meanwhile: the one that was set is cleared.
+    // The property was renamed in the meantime: the one that was set is cleared.
     n.cact.properties.add('other_state')
     await n.useCact({ CACT_PROPERTY: 'other_state' })
     await n.ok('nac/quarantines/clear', { ids: [q.id] })

@@ -60,7 +60,7 @@ describe('Cisco ISE', () => {
     expect(n.ise.seen.some(({ headers }) => headers['x-csrf-token'] === 'fetch')).toBe(true)
   }, 60_000)
 
-  it('keeps receiving requests to release a host, also after its password changed', async () => {
+  it('keeps receiving requests to release a host, even after its password changed', async () => {
     const agent = await nacHost(n.t)
     await n.ask([agent])
     await n.run()

@@ -190,7 +190,7 @@ export const createNacStore = () => ({
       where q.quarantine_id = ${row.quarantine_id}::uuid and q.fence = ${row.fence}::int`)
   },
 
-  /** Saves the progress of a leased quarantine. Returns false if somebody changed it meanwhile. */
+  /** Saves the progress of a leased quarantine. Returns false if somebody changed it in the meantime. */
   advance: async (
     tx: Tx,
     row: QuarantineRow,
@@ -262,7 +262,7 @@ export const createNacStore = () => ({
         where q.system = ${system} and q.is_automatic and q.started_at > ${since}`)
     )[0]?.n ?? 0,
 
-  /** Returns quarantines that expired or whose host has no attack tool any more, with the reason. */
+  /** Returns quarantines that expired or whose host no longer has an attack tool, with the reason. */
   over: (tx: Tx, now: Date): Promise<{ quarantine_id: string; why: string }[]> =>
     tx.query(sql`
       select q.quarantine_id, case

@@ -32,7 +32,7 @@ export interface PeerAddress {
   resolve: ResolveDestination
 }
 
-/** Returns whether an answer is a web page, whatever its header says. */
+/** Returns whether a response is a web page, whatever its header says. */
 export const isWebPage = ({ type, text }: Pick<PeerAnswer, 'type' | 'text'>): boolean =>
   type === 'text/html' || /^\s*<(?:!doctype html|html)[\s>]/i.test(text)
 
@@ -113,7 +113,7 @@ export const exchange = async (
       response.on('data', (part: Buffer) => {
         size += part.length
         if (size > maxAnswer)
-          fail(new NacFault('setup', 'answer', `The answer of ${where} exceeds 4 MiB. Check the address.`))
+          fail(new NacFault('setup', 'answer', `The response of ${where} exceeds 4 MiB. Check the address.`))
         else parts.push(part)
       })
       response.on('error', (error) => fail(connectionFault(error, where)))

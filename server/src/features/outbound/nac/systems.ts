@@ -9,7 +9,7 @@ import { NacFault } from './fault.ts'
 import { createIse, nothingKnown } from './ise.client.ts'
 import { createTraffic } from './traffic.ts'
 
-/** What a quarantine writes to the other system. */
+/** Data that a quarantine writes to the other system. */
 export interface Note {
   state: 'quarantined' | 'cleared'
   reason: string

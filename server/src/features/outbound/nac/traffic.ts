@@ -12,7 +12,7 @@ export interface TrafficManner {
   signal?: AbortSignal | undefined
   /** A connection test by a person: ignores a pause, and neither starts nor ends one. */
   isTest?: boolean | undefined
-  /** A live view for a person: waits until all quarantines had their turn. */
+  /** A live view for a person: waits until no quarantine waits. */
   isLive?: boolean | undefined
 }
 
@@ -50,7 +50,7 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
     })
   }
   /**
-   * Releases a turn one second after the answer, not after the request: however long requests travel, at most ten
+   * Releases a turn one second after the response, not after the request: however long requests travel, at most ten
    * arrive within one second (counted by their start, eleven did).
    */
   function leave(): void {

@@ -102,7 +102,7 @@ export const findXml = (element: XmlElement | null, name: string): XmlElement | 
   return null
 }
 
-/** Returns the text of the first element with a name, or an empty text. */
+/** Returns the text of the first element with a name, or an empty string. */
 export const xmlText = (element: XmlElement | null, name: string): string => findXml(element, name)?.text ?? ''
 
 /** Escapes a value for an XML document. */

@@ -19,7 +19,7 @@ export interface GroupDefinition {
   groupName: string
   description: string
   kind: 'Risk' | 'SystemHealth'
-  /** What its switches select. */
+  /** Meaning of its switches: categories of events, or kinds of alerts. */
   of: 'notices' | 'subsystems' | 'events'
   switches: readonly { id: string; name: string }[]
   /** Channels that the group supports. */

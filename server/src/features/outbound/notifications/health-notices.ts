@@ -10,7 +10,7 @@ export interface HealthNews {
   news: News | null
   /** Whether it becomes unread, and open if it was dismissed. */
   comesUp: boolean
-  /** Severity of the problem, also after its end, so that everybody who was notified learns of the end. */
+  /** Severity of the problem. It stays after the recovery, so that everybody who was notified of the problem is notified again. */
   severity: number
 }
 
@@ -35,7 +35,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
     const isOpen = row !== undefined && !row.is_dismissed
     const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
     const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
-    // An alert dismissed during the problem stays dismissed; those notified learn of the recovery.
+    // An alert dismissed during the problem stays dismissed; everybody who was notified is notified of the recovery.
     const isOver = !isWorse && status === 'OK' && row?.is_dismissed === true && row.status !== 'OK'
     if (!isWorse && !isOpen && !isOver) return []
     const news: News | null = isWorse

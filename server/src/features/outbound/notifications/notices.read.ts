@@ -84,7 +84,7 @@ const viewOf = (text: string): RiskQuery => {
   ) as RiskQuery
 }
 
-/** Returns the filters by their bare names. Answers 400 if a filter is given in two forms. */
+/** Returns the filters by their bare names. Returns 400 if a filter is given in two forms. */
 const bareNames = (query: RiskQuery): Map<string, string | number> => {
   const members = new Map<string, string | number>()
   function add(name: string, value: string | number): void {

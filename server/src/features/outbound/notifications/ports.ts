@@ -1,7 +1,7 @@
 import type { HealthStatus } from '@portcullis/contract'
 
-/** What notifications need from health, a higher feature that also monitors notifications. */
+/** Interface to health, a higher feature that also monitors notifications. */
 export interface HealthPort {
-  /** Returns the worst status of the configured subsystems and its time. Call it outside of transactions. */
+  /** Returns the worst status of the configured subsystems and its time. Call it outside transactions. */
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
 }

@@ -13,7 +13,7 @@ export interface TitleParts {
   device: string
   /** Name of the host or account of the newest event. */
   entity: string
-  /** True if the alert stands for too many models or hosts to name each. */
+  /** True if the alert covers too many models or hosts to name each. */
   isFlood: boolean
 }
 

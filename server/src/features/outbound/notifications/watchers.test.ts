@@ -143,7 +143,7 @@ describe('findings of the insights', () => {
     await watchers().violations()
     await t.notifications.run()
     expect(await notices('whitelistViolation')).toEqual([])
-    // One of them was blocked meanwhile.
+    // One of them was blocked in the meantime.
     t.clock.advance(91_000)
     violating = violating.slice(0, 2)
     await watchers().violations()

@@ -29,7 +29,7 @@ const readable = (folder: string, error: unknown): unknown => {
 }
 
 /**
- * Opens report folders below one root. Writes stay in the opened folder, even if its name points elsewhere meanwhile.
+ * Opens report folders below one root. Writes stay in the opened folder, even if its name points elsewhere in the meantime.
  */
 export const createFolders = (root: string, clock: Clock) => {
   /** Passes an opened folder by a path to its descriptor, not to what its name may point to by now. */

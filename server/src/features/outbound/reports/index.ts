@@ -96,7 +96,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   app.register(reportRunFile, async ({ actor, params }) => {
     const run = isId(params.id) ? await store.run(params.id) : undefined
     if (run === undefined) throw notFound('No report run has this id.')
-    if (!run.has_file) throw notFound('The file of this run is no longer stored, or not made yet.')
+    if (!run.has_file) throw notFound('The file of this run is no longer stored, or does not exist yet.')
     const { list, format } = run.definition
     assertMayRead(actor, list)
     await db.transaction((tx) =>

@@ -149,7 +149,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
   }
 
-  /** Yields the chunks of the file. Throws if it was deleted meanwhile, so that a part never passes for the whole. */
+  /** Yields the chunks of the file. Throws if it was deleted in the meantime, so that a part never passes for the whole. */
   async function* chunksOf({ run_id, bytes }: Pick<RunRow, 'run_id' | 'bytes'>): AsyncGenerator<Buffer> {
     let given = 0
     for (let n = 0; given < bytes; n++) {

@@ -176,7 +176,7 @@ describe('a report by mail', () => {
     ])
   })
 
-  it('that one mailbox refuses reaches the others; the history shows the reason until it is delivered', async () => {
+  it('reaches the other mailboxes if one refuses it, and the history shows the reason until it is delivered', async () => {
     const made = await reports.add({ recipients: ['busy@example.org', 'eve@example.org'] })
     peer.state.refuses = 'busy@example.org'
     await reports.runNow(made.id)
@@ -193,7 +193,7 @@ describe('a report by mail', () => {
     expect(peer.state.taken.map(({ to }) => to[0])).toEqual(['eve@example.org', 'busy@example.org'])
   })
 
-  it('that a mailbox permanently rejects is not retried, and does not count as a fault of the mail server', async () => {
+  it('is not retried after a permanent rejection, which is not a fault of the mail server', async () => {
     const made = await reports.add({ recipients: ['gone@example.org'] })
     Object.assign(peer.state, { refuses: 'gone@example.org', refusesWith: 550 })
     await reports.runNow(made.id)
@@ -208,7 +208,7 @@ describe('a report by mail', () => {
     expect(peer.state.taken).toEqual([])
   })
 
-  it('that still waits when its owner loses the permission is not sent', async () => {
+  it('is not sent if its owner loses the permission while it waits', async () => {
     const owner = await person(t, { profile: 10 })
     const given = scheduleInput({ name: 'of an owner who leaves', recipients: ['busy@example.org'] })
     const made = (await owner.api.post(`${reportsBase}/schedules`, given)).json()
@@ -243,7 +243,7 @@ describe('a report by mail', () => {
     expect(await hasFile(first.id)).toBe(false)
   })
 
-  it('that is too large to attach contains a link', async () => {
+  it('contains a link if the file is too large to attach', async () => {
     await insertFleet(t, 30_000)
     const made = await reports.add({ recipients: ['ada@example.org'] })
     const ordered = await reports.runNow(made.id)
@@ -271,7 +271,7 @@ describe('a report by mail', () => {
     expect(attachment?.body.equals((await reports.file(ordered)).rawPayload)).toBe(true)
   }, 60_000)
 
-  it('that waits for the mail server is reported by the part "mail", and by its own part once mail works', async () => {
+  it('is reported by the part "mail" while it waits, and by its own part once mail works', async () => {
     await configure()
     for (const { id } of (await (await t.admin()).get(`${reportsBase}/schedules`)).json().data)
       await (await t.admin()).delete(`${reportsBase}/schedules/${id}`)

@@ -154,7 +154,7 @@ describe('a schedule', () => {
 })
 
 describe('a folder', () => {
-  it('that is a link is never followed, nor is a link in place of a file', async () => {
+  it('is not followed if it is a link, nor is a link in place of a file', async () => {
     const outside = join(t.keyDir, 'outside')
     mkdirSync(outside)
     mkdirSync(folder(''), { recursive: true })
@@ -188,7 +188,7 @@ describe('a folder', () => {
     expect(readdirSync(folder('planted')).filter((one) => !one.startsWith('.'))).toEqual([name])
   })
 
-  it('that is a file causes a readable error, and other files stay', async () => {
+  it('causes a readable error if it is a file, and other files stay', async () => {
     writeFileSync(folder('file'), 'x')
     const made = await reports.add({ folder: 'file', name: 'into a file' })
     expect((await reports.runNow(made.id)).deliveries).toMatchObject([

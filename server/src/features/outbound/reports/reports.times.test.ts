@@ -45,7 +45,7 @@ describe('a schedule', () => {
     expect((await reports.schedule(made.id)).nextRunAt).toBe('2031-05-06T04:00:00.000Z')
   })
 
-  it('that no server runs appears in the health of the server', async () => {
+  it('appears in the health of the server if no server runs it', async () => {
     const made = await reports.add()
     expect((await t.server.reports.health()).status).toBe('OK')
     t.clock.advance(Date.parse(made.nextRunAt as string) - t.clock.now() + 6 * 60_000)
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     expect((await t.server.reports.health()).status).toBe('OK')
   })
 
-  it('that is disabled runs only manually', async () => {
+  it('runs only manually while it is disabled', async () => {
     const made = await reports.add({ isEnabled: false })
     expect(made.nextRunAt).toBeNull()
     t.clock.advance(2 * day)

@@ -31,7 +31,7 @@ const valueText = (key: keyof AccountRow, value: unknown): string =>
         : 'no'
       : String(value ?? '')
 
-/** Returns what changed, for people. */
+/** Describes the changes in readable form. */
 export const changedFacts = (before: AccountRow, after: AccountRow): AuditFact[] => [
   ...shown
     .filter(([key]) => before[key] !== after[key])

@@ -28,7 +28,7 @@ export const passwordFault = (password: string, userName: string): string | null
   return null
 }
 
-/** Refuses a password that breaks the rules. Answers 400. */
+/** Refuses a password that breaks the rules. Returns 400. */
 export const assertPassword = (password: string, userName: string): void => {
   const fault = passwordFault(password, userName)
   if (fault !== null) throw new AppError('password_rejected', { detail: fault })

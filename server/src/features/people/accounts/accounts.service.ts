@@ -70,7 +70,7 @@ export type AccountsService = ReturnType<typeof createAccountsService>
 
 /** Checks the change of an account: Managers change only Users, and nobody grants more than they have. */
 const assertMayChange = (actor: Actor, present: UserProfile, wanted: UserProfile): void => {
-  // Whoever creates an account or sets its password can act as it, so a token must have all of its permissions.
+  // A token that creates an account or sets its password can act as it, so it must have all of its permissions.
   for (const permission of [...permissionsOf(wanted), ...permissionsOf(present)])
     if (actor.profile <= permissionTable[permission]) assertPermission(actor, permission)
   if (actor.profile === profiles.administrator) return

@@ -138,7 +138,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
       return { ...view(row, now.getTime()), token: token.text }
     },
 
-    /** Deletes a token. Another person's token gives the same answer as a missing one. */
+    /** Deletes a token. Another person's token gives the same response as a missing one. */
     delete: async (actor: Actor, tokenId: string): Promise<void> => {
       const owner = !isId(tokenId)
         ? undefined

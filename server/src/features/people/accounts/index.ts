@@ -326,7 +326,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
       await links.maintain()
       await signin.maintain()
       await mfa.maintain()
-      // A replica of the previous release may have created tokens without scopes meanwhile.
+      // A replica of the previous release may have created tokens without scopes in the meantime.
       await tokenExpiry.limitLegacy()
       await tokenExpiry.announce()
     },

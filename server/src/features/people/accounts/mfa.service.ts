@@ -247,7 +247,7 @@ export const createMfa = (deps: MfaDeps) => {
       })
     if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
       return { id, reset: false, waits: account }
-    // Also without factors: someone who knows the password, and that no factor exists, could act as this account.
+    // Even without factors: someone who knows the password, and that no factor exists, could act as this account.
     if (by !== null)
       await approvals.noteInfluence(tx, {
         accountId: id,

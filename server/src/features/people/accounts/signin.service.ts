@@ -186,7 +186,7 @@ export const createSigninService = (deps: SigninDeps) => {
           ? { refused: account, userName: person.userName }
           : { opened: await open(tx, account, from, authenticatedBy(person)) }
       })
-    // Of two first sign-ins at the same time, the second finds the account that the first created.
+    // If two first sign-ins happen at the same time, the second finds the account that the first created.
     const done = await run().catch((error: unknown) => {
       if (isPgError(error, '23505')) return run()
       return recordSuspended(error, person.userName, from.ip)
@@ -262,7 +262,7 @@ export const createSigninService = (deps: SigninDeps) => {
 
   return {
     /**
-     * Signs in by name and password. All refusals have the same answer and duration, and only failures count. A known
+     * Signs in by name and password. All refusals have the same response and duration, and only failures count. A known
      * address of the account has its own limit, so that nobody can lock the owner out from elsewhere. With
      * `asksDirectory`, names that are not local are checked at the directory.
      */

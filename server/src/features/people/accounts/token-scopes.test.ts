@@ -42,7 +42,7 @@ describe('scopes of API tokens', () => {
     }
   })
 
-  it('a token without given scopes can only read', async () => {
+  it('a token created without scopes can only read', async () => {
     const { api: token, scopes } = await tokenWith(null)
     expect(scopes).toEqual(permissionsOf(10).filter((name) => name.endsWith(':read')))
     expect((await token.get(`${api}/admin/profile`)).json().permissions).toEqual(scopes)
@@ -88,7 +88,7 @@ describe('scopes of API tokens', () => {
     expect(await t.db.query(sql`select 1 from tags g where g.name = 'smuggled'`)).toEqual([])
   })
 
-  it('a report does not show a token a list that it may not read', async () => {
+  it('a token cannot read a report about a list that it may not read', async () => {
     const { api: token } = await tokenWith(['config:write', 'export:read'])
     const answer = await token.post(`${api}/reports/export`, { list: 'audit', format: 'csv' })
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'scope_missing'])

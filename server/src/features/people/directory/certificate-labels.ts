@@ -12,7 +12,7 @@ const faults: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 }
 
-/** Returns what is wrong with a certificate, by Node's error code. Returns undefined for other errors. */
+/** Returns the fault of a certificate by Node's error code, or undefined for other errors. */
 export const certificateFault = (error: unknown): string | undefined => {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' ? faults[code] : undefined

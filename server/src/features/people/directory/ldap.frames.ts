@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { LdapFault } from './ldap.fault.ts'
 
-/** Bytes of one message. The entry of a person with a picture has some 100 KiB. */
+/** Bytes of one message. The entry of a person with a picture has about 100 KiB. */
 const maxMessageBytes = 1024 * 1024
-/** Bytes and messages of one connection. 5,000 groups are 5,000 messages of some 100 bytes. */
+/** Bytes and messages of one connection. 5,000 groups are 5,000 messages of about 100 bytes. */
 const maxBytes = 8 * 1024 * 1024
 const maxMessages = 20_000
 
@@ -34,7 +34,7 @@ export const messageEnd = (bytes: Buffer, most: number): number | null => {
 
 /**
  * Passes messages on one by one, complete and of limited size. The LDAP library recurses for each message of a chunk:
- * some 9,000 tiny ones in 64 KiB were enough to end the process.
+ * about 9,000 tiny ones in 64 KiB were enough to end the process.
  */
 export class LdapFrames extends Duplex {
   readonly connecting = false
@@ -77,7 +77,7 @@ export class LdapFrames extends Duplex {
       this.#parts = [rest]
       this.#held = rest.length
     } catch (error) {
-      // The library throws malformed messages outside of any promise, so the check is here.
+      // The library throws malformed messages outside any promise, so the check is here.
       this.destroy(error instanceof LdapFault ? error : noDirectory())
     }
   }

@@ -8,7 +8,7 @@ import { anyOf, groupsThat } from './ldap.filters.ts'
 const maxDepth = 10
 /** Groups checked for one profile. A cycle ends because no group is checked twice. */
 const maxGroups = 5_000
-/** DNs in one filter: some 10 KB of request. */
+/** DNs in one filter: about 10 KB of request. */
 const dnsPerFilter = 100
 
 /** How the directory stores memberships: groups at the person, or people at the group by DN or by name. */

@@ -21,7 +21,7 @@ export interface LdapDeps {
   config: () => Promise<LdapConfig>
 }
 
-/** Runs `work` on a connection and closes it afterwards, at the latest after `ms`. */
+/** Runs `work` on a connection and closes it afterwards, or after `ms` in any case. */
 export const withLdap = async <T>(
   config: LdapConfig,
   ms: number,
@@ -110,7 +110,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
         const found = await findPerson(connection, config, userName, clock.now())
         const person = found.kind === 'one' && !isDecoy && password !== '' ? found.person : null
         if (person !== null) await beforeBind(person.userName)
-        // Unknown names are bound too, so that every refusal takes as long.
+        // Unknown names are bound too, so that every refusal takes equally long.
         const isRight = await (person === null
           ? connection.bindAs(
               `${config.nameAttribute}=${randomBytes(12).toString('hex')},${config.baseDn}`,

@@ -27,7 +27,7 @@ export interface LdapSocketOptions {
 /** An open connection, with TLS if configured. */
 export interface LdapSocket {
   socket: Socket
-  /** Peer for people: host, address and port. */
+  /** Peer in readable form: host, address and port. */
   where: string
   /** Certificate of the directory. Null without TLS. */
   certificate: PeerCertificate | null
@@ -45,7 +45,7 @@ const startTlsRequest = Buffer.concat([
 const startTlsResult = (bytes: Buffer): number | null => {
   const end = messageEnd(bytes, maxAnswerBytes)
   if (end === null) return null
-  // Clear text after the answer would otherwise count as received over TLS.
+  // Clear text after the response would otherwise count as received over TLS.
   if (bytes.length > end)
     throw new LdapFault('noTls', 'Unexpected data arrived before TLS began. An attacker may control the connection.')
   const message = berLength(bytes, 1)
@@ -108,7 +108,7 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: Abor
     })
   })
 
-/** Describes a certificate for people: name, issuer and expiry. */
+/** Describes a certificate in readable form: name, issuer and expiry. */
 export const certificateName = (certificate: PeerCertificate | null): string => {
   const of = (name: string | string[] | undefined): string => cleanText([name].flat()[0] ?? '', 80)
   if (certificate?.valid_to === undefined) return 'The certificate of the directory'

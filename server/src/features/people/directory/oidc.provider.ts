@@ -19,7 +19,7 @@ import type { OidcConfig } from './oidc.config.ts'
 
 /** Time limit of one exchange with a provider in milliseconds. */
 const exchangeMs = 8_000
-/** Documents and tokens of providers have some 10 KB, and the keys of large ones 100 KB. */
+/** Documents and tokens of providers have about 10 KB, and the keys of large ones 100 KB. */
 const mostBytes = 1024 * 1024
 /** Allowed difference between the clocks in seconds. */
 const toleranceSeconds = 60
@@ -43,7 +43,7 @@ export interface Identity {
 export const providerFetch = (config: OidcConfig) =>
   createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes, resolve: config.resolve })
 
-/** Reads the documents of a provider, against which its answers are checked. */
+/** Reads the documents of a provider, against which its responses are checked. */
 export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {
   const secret = config.clientSecret()?.reveal()
   const fetch = providerFetch(config)
@@ -89,7 +89,7 @@ export const authorizationUrl = async (
     code_challenge_method: 'S256',
   })
 
-/** Exchanges the code of an answer for an identity. Checks state, nonce, issuer, audience, times and signature. */
+/** Exchanges the code of a response for an identity. Checks state, nonce, issuer, audience, times and signature. */
 export const identify = async (
   provider: Configuration,
   config: OidcConfig,

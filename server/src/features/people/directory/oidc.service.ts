@@ -85,7 +85,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
 
   /**
-   * Returns the identity of an answer, and the session that it confirms (null for a sign-in). Refuses an answer that
+   * Returns the identity of a response, and the session that it confirms (null for a sign-in). Refuses a response that
    * was not requested here, is late, was already used, or was requested for the other purpose.
    */
   async function identityBehind(

@@ -19,7 +19,7 @@ export interface PendingSignin {
 
 /**
  * Browsers keep started sign-ins, not the server. State, nonce and verifier are derived from the provider and from a
- * random number in a signed cookie. An answer for another browser or provider matches none.
+ * random number in a signed cookie. A response for another browser or provider matches none.
  */
 export const createSigninStates = (key: Buffer) => {
   const mac = (...parts: readonly string[]): Buffer =>
@@ -46,7 +46,7 @@ export const createSigninStates = (key: Buffer) => {
     /** Returns whether an unverified cookie belongs to a confirmation. Decides only which page shows the failure. */
     isConfirmation: (cookie: string): boolean => cookie.split('.').length === 5,
     /**
-     * Returns the secrets of the sign-in or confirmation of a cookie. Null if the state of the answer does not match.
+     * Returns the secrets of the sign-in or confirmation of a cookie. Null if the state of the response does not match.
      */
     resume: (
       config: OidcConfig,

@@ -48,7 +48,7 @@ const begin = async (headers: Record<string, string> = {}) => {
   expect(answer.statusCode, answer.body).toBe(302)
   return { location: answer.headers.location as string, cookie: pairOf(cookieOf(answer, 'portcullis_oidc')), answer }
 }
-/** Returns to the server with an answer of the provider. */
+/** Returns to the server with a response of the provider. */
 const finish = async (at: URL, cookie: string) => {
   const answer = await get(`${at.pathname}${at.search}`, { cookie })
   expect(answer.statusCode, answer.body).toBe(302)
@@ -174,13 +174,13 @@ describe('sign-in with an identity provider', () => {
       await refused(at, 'portcullis_oidc=a.b.c')
     })
 
-    it('that comes a second time', async () => {
+    it('received a second time', async () => {
       const { at, cookie } = await prepared()
       expect((await finish(at, cookie)).headers.location).toBe('/#signed-in')
       await refused(at, cookie)
     })
 
-    it('that arrives late', async () => {
+    it('received too late', async () => {
       const { at, cookie } = await prepared()
       t.clock.advance(11 * minute)
       await refused(at, cookie)
@@ -209,7 +209,7 @@ describe('sign-in with an identity provider', () => {
       await refused(other.at, other.cookie)
     })
 
-    it('that was started for another client', async () => {
+    it('for a sign-in of another client', async () => {
       const { at, cookie } = await prepared()
       await configure({ OIDC_CLIENT_ID: 'another' })
       await refused(at, cookie)

@@ -362,7 +362,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     noteSignInChange: (tx: Tx, source: SignInSource): Promise<void> =>
       store.noteSignInChange(tx, new Date(clock.now()), source),
 
-    /** Returns until when the account of a new set-password link cannot approve. Null if it can approve at once. */
+    /** Returns the time until which the account of a new set-password link cannot approve, or null if it can already. */
     linkHold: async (q: Queryable): Promise<Date | null> => {
       const changedAt = await store.linkSettingsChangedAt(q)
       const until = changedAt === null ? 0 : changedAt.getTime() + approverHoldMs

@@ -225,7 +225,7 @@ export const createApprovalsStore = (db: Queryable) => ({
     await tx.execute(sql`update approval_gate set is_latched = false, lifted_until = ${until}`)
   },
 
-  /** Returns until when the gate is lifted. Null if it is not. */
+  /** Returns the time until which the gate is lifted, or null if it is not. */
   liftedUntil: async (q: Queryable, now: Date): Promise<Date | null> =>
     (
       await q.query<{ until: Date }>(

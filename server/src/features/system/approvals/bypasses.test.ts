@@ -155,7 +155,7 @@ describe('one person cannot get past the second approver', () => {
     expect((await approve(await again(bob), id)).statusCode).toBe(200)
   })
 
-  it('a stolen API token of a Manager can neither request nor approve, and gets no limit of its own', async () => {
+  it('a stolen API token of a Manager can neither request nor approve, and gets no separate limit', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     await t.db.execute(sql`delete from account_influences`)
     const made = await mia.api.post(`${base}/admin/apitokens`, {

@@ -81,7 +81,7 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .replaceAll(uuid, ' ')
     .match(/[\p{Alphabetic}\p{Nd}]+/gu) ?? []
-/** Whether each word of `asked` begins a word of `texts`. */
+/** Returns whether each word of `asked` is the beginning of a word in `texts`. */
 const hasWords = (asked: string, texts: readonly string[]): boolean => {
   const given = texts.flatMap(wordsOf)
   const wanted = wordsOf(asked)

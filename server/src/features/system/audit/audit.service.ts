@@ -15,7 +15,7 @@ import type { AuditSelection, AuditStore } from './audit.store.ts'
 /** An object of an entry. */
 export type AuditTarget = Pick<AuditObject, 'kind' | 'name'> & { id?: string }
 
-/** What an entry states for people, beside its text. */
+/** Readable details of an entry, in addition to its text. */
 export interface AuditFacts {
   /** The objects, at most 1,000. Absent: the entity, if the action has a kind of object. */
   objects?: readonly AuditTarget[]
@@ -59,7 +59,7 @@ const valueMax = 2_048
 /** Bounds a text. The database accepts no NUL in JSON, and no half of a surrogate pair. */
 const bounded = (text: string, max: number): string => text.slice(0, max).replaceAll('\0', '\ufffd').toWellFormed()
 
-/** Returns the members for people. Empty ones are left out. */
+/** Returns the readable members. Omits empty ones. */
 const factsOf = (actor: Actor, entry: AuditEntry) => {
   const kind = (auditActions[entry.action] as { object?: AuditTarget['kind'] }).object
   const objects = entry.objects ?? (kind === undefined ? [] : [{ kind, name: entry.entity }])

@@ -337,7 +337,7 @@ describe('the anchor next to the key file', () => {
       }),
   )
 
-  it('that cannot be written is a warning, and the server keeps signing', () =>
+  it('causes a warning if it cannot be written, and the server keeps signing', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)

@@ -82,7 +82,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
       throw new TrailFault(`The anchor ${file} was not written with this key file.`)
     },
 
-    /** Replaces the file atomically. Returns why it could not be written, or an empty text. */
+    /** Replaces the file atomically. Returns why it could not be written, or an empty string. */
     write: async (anchor: Anchor): Promise<string> => {
       kept = anchor
       try {

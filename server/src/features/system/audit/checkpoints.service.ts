@@ -73,7 +73,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   let sinkNumber = 0
   let isLockMissed = false
   /**
-   * Since when records wait for the checkpoint after this one, by the clock of this process. The times in the records
+   * Time since which records wait for the checkpoint after this one, by the clock of this process. The times in the records
    * come from the database, which an attacker may control.
    */
   let waiting: { upTo: number; since: number } | null = null

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AuditCheckpoint, checkpointKeyId, maxCheckpointLine } from '@portcullis/domain'
 
-/** Names of the monthly checkpoint files. At one checkpoint a minute, a month has some 18 MB. */
+/** Names of the monthly checkpoint files. At one checkpoint a minute, a month has about 18 MB. */
 const monthFile = /^\d{4}-\d{2}\.jsonl$/
 
 /** Returns the checkpoint files of a directory, oldest first. */

@@ -104,7 +104,7 @@ describe('checkpoints', () => {
 })
 
 describe('the second sink', () => {
-  it('that cannot be written is a warning, and later receives everything it missed', async () => {
+  it('causes a warning if it cannot be written, and later receives everything it missed', async () => {
     const before = (await auditStatusOf(t)).lastCheckpoint?.number ?? 0
     const away = `${sinkDir(t)}.away`
     renameSync(sinkDir(t), away)

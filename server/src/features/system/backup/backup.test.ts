@@ -223,7 +223,7 @@ describe('a backup', () => {
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
-    // Some 20 MB, more than all buffers between server and client hold.
+    // About 20 MB, more than all buffers between server and client hold.
     await t.db.withClient((client) =>
       client.query(`
         insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)

@@ -55,7 +55,7 @@ const formsOf = (text: string): Buffer[] => {
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
-/** Returns an answer and its decrypted contents, if it is a backup encrypted with the caller's passphrase. */
+/** Returns a response and its decrypted contents, if it is a backup encrypted with the caller's passphrase. */
 const unpacked = async (bytes: Buffer): Promise<Buffer> => {
   if (bytes.subarray(0, 30).includes('portcullis-backup')) {
     const isEncrypted = JSON.parse(bytes.subarray(0, bytes.indexOf(10)).toString()).encryption !== null

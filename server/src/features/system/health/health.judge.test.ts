@@ -35,11 +35,11 @@ describe('health observations', () => {
     expect(changes(statusLetters)).toEqual(expected),
   )
 
-  it('that flap make one change', () => {
+  it('make one change while they flap', () => {
     expect(changes('oe'.repeat(50))).toEqual(['oe@1'])
   })
 
-  it('that flap in pairs stay bad after a few changes', () => {
+  it('stay bad after a few changes if they flap in pairs', () => {
     expect(changes('eeoo'.repeat(60))).toEqual(['oe@0', 'eo@2', 'oe@4'])
   })
 

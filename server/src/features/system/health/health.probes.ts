@@ -64,7 +64,7 @@ export type HostClocks = (
   seconds: number,
 ) => Promise<{ hosts: number; worst: { hostIdentifier: string; seconds: number } | null }>
 
-/** Formats a clock difference for people. */
+/** Formats a clock difference in readable form. */
 const apart = (seconds: number): string => {
   const minutes = Math.round(Math.abs(seconds) / 60)
   const length = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`

@@ -15,7 +15,7 @@ export interface HealthServiceDeps {
   clock: Clock
   read: HealthRead
   probes: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
-  /** Returns since when a subsystem has its status, if that is recorded. */
+  /** Returns the time of the last status change of a subsystem, if it is recorded. */
   sinceOf(name: SubsystemName, status: HealthStatus): Date | null
   license: () => Promise<LicenseSummary>
   fleet: () => Promise<FleetFigures>

@@ -167,7 +167,7 @@ export const createHealthWatch = ({ db, clock, log, events, probe, announce }: H
       }
     },
 
-    /** Returns since when a subsystem has this status. Null if another status is recorded. */
+    /** Returns the time since which a subsystem has this status, or null if another status is recorded. */
     sinceOf: (name: SubsystemName, status: HealthStatus): Date | null => {
       const state = states.get(name)
       return state?.status === status ? state.since : null

@@ -40,7 +40,7 @@ export interface QueueFigures {
   /** Due jobs that no process has claimed. */
   waiting: number
   running: number
-  /** Since when the oldest unclaimed job is due. */
+  /** Time since which the oldest unclaimed job is due. */
   oldestUntaken: Date | null
   failed: number
   lastFailed: string | null

@@ -10,7 +10,7 @@ const isHost = (text: string): boolean => isIP(text) !== 0 || (hostName.test(tex
 const hostFault = (text: string): string | null =>
   isHost(text) ? null : 'is neither a host name (RFC 1123) nor an IP address'
 
-/** Returns what is wrong with an address of these schemes. A path is allowed only if it has a meaning. */
+/** Returns the fault of an address with one of these schemes, or null. A path is allowed only if it is used. */
 const urlFault = (text: string, schemes: readonly string[], withPath: boolean): string | null => {
   if (!URL.canParse(text)) return `is not an address such as ${schemes[0]}//host:port`
   const url = new URL(text)
@@ -124,7 +124,7 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
 const control = /[\u0000-\u001f\u007f]/
 const controlInLines = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
-/** Returns what is wrong with the value of an item, or null. An empty value removes the item and is always valid. */
+/** Returns the fault of the value of an item, or null. An empty value removes the item and is always valid. */
 export const faultOf = (item: ConfigItem, text: string, now: Date): string | null => {
   if (text === '') return null
   const isLines = item.kind === 'lines' || item.kind === 'certificates'

@@ -27,7 +27,7 @@ import { recordOf } from './settings.record.ts'
 import { faultOf } from './settings.rules.ts'
 import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 
-/** Checks the values of a group before they are stored. Throws the answer of a refusal. */
+/** Checks the values of a group before they are stored. Throws the response of a refusal. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
 /** Gate for changes of sign-in settings. */
@@ -38,7 +38,7 @@ export interface SignInGate {
   changed(tx: Tx, group: SignInGroup): Promise<void>
 }
 
-/** Returns further information for the approver of a change, or an empty text. */
+/** Returns further information for the approver of a change, or an empty string. */
 export type SignInNote = (change: SignInChange) => Promise<string>
 
 export interface SettingsDeps {

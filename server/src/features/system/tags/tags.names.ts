@@ -11,7 +11,7 @@ export interface TagName {
 
 const refused = /[,;#\p{Cc}]/u
 
-/** Returns what is wrong with a name, or null. Ignores surrounding spaces. */
+/** Returns the fault of a name, or null. Ignores surrounding spaces. */
 export const tagNameFault = (given: string): string | null => {
   const name = given.trim()
   if (name === '') return 'must have at least one character'

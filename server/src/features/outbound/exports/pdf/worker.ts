@@ -27,7 +27,7 @@ const print = (): void => {
   }
   const flag = new Int32Array(cancelled)
   printTable(fonts, job, rows, {
-    // A copy with a buffer of its own, which can be transferred.
+    // A copy with its own buffer, which can be transferred.
     emit: (bytes) => {
       const own = new Uint8Array(bytes)
       say({ kind: 'bytes', bytes: own }, [own.buffer])
