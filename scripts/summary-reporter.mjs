@@ -3,9 +3,9 @@ import { dirname, relative } from 'node:path'
 import { SUMMARY } from './vitest.mjs'
 
 /**
- * Vitest reporter that writes the result as one JSON file: counts, failed tests and their files, seconds of each file,
- * and skipped names with the reason given to `ctx.skip(reason)` or `unless(reason)`. A skip without a reason is a failure.
- * Vitest's own JSON has no reasons and does not count files that fail to load.
+ * Vitest reporter that writes the result as one JSON file. It contains counts, failed tests with their files, the
+ * seconds of each file, and skipped names with the reason of `ctx.skip(reason)` or `unless(reason)`. A skip without a
+ * reason is a failure. Vitest's own JSON has no reasons and does not count files that fail to load.
  */
 export default class SummaryReporter {
   onInit(vitest) {

@@ -11,9 +11,9 @@ const nothing = { passed: 0, failed: [], skipped: [], failedFiles: [], files: []
 const REPORTERS = ['--reporter=dot', `--reporter=${join(ROOT, 'scripts', 'summary-reporter.mjs')}`]
 
 /**
- * Runs vitest. Returns `{passed, failed: names, failedFiles, files: [{file, passed, seconds}], skipped: [{name, reason}]}`.
- * A run without a result, or with a bad exit code and no failed test, counts as one failure, because a crash must not
- * look like success.
+ * Runs vitest. Returns `{passed, failed: names, failedFiles, files: [{file, passed, seconds}], skipped: [{name,
+ * reason}]}`. A run without a result, or with a bad exit code and no failed test, counts as one failure. A crash must
+ * not look like success.
  */
 export async function runVitest(args, env = {}) {
   rmSync(SUMMARY, { force: true })

@@ -124,7 +124,7 @@ export const createLoop = (deps: LoopDeps) => {
 
   /**
    * Stores whether the server knows this agent. An unknown agent keeps running, because a restored backup, a wrong
-   * address or a replaced agent give the same response, and an armed host would become free permanently.
+   * address or a replaced agent cause the same response. Otherwise, an armed host would become free permanently.
    */
   function markUnknown(unknownSince: string | undefined): void {
     isUnknown = unknownSince !== undefined

@@ -253,8 +253,8 @@ export const createHostAgent = (
 
     /**
      * Checks in, and again at once while the server asks for more. Calls `acknowledged` with the milliseconds of each
-     * exchange, counted from `dueAt` (which includes the wait for a busy server) or, without it, from the moment when the
-     * request had a connection.
+     * exchange. They count from `dueAt`, which includes the wait for a busy server, or else from the time at which the
+     * request got a connection.
      */
     checkIn: async (dueAt: number | undefined, acknowledged: (milliseconds: number) => void): Promise<void> => {
       for (let round = 0, from = dueAt; round <= maxResyncs; round++, from = undefined) {

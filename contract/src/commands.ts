@@ -164,7 +164,7 @@ export const updateAgents = operation({
   fresh: true,
   summary: 'Updates agents to the newest published build',
   description:
-    'Queues an update command for each agent. Every ID appears in exactly one list of the response. Returns 409 if no agent can be updated because no build is published for their architectures, all of them are up to date, or they have no release key.',
+    'Queues an update command for each agent. Every ID appears in exactly one list of the response. Returns 409 if no agent can be updated. Either no build is published for their architectures, or all are up to date or have no release key.',
   response: UpdateResult,
   errors: ['conflict'],
 })

@@ -60,7 +60,7 @@ export const applyConfigDocument = operation({
   tag: 'GeneralConfig',
   summary: 'Applies a configuration document as a whole',
   fresh:
-    'it changes sign-in settings or raises the number of hosts that one person may free, delete or newly allow devices on, and is not a dry run',
+    'it changes sign-in settings or raises the limit of hosts that one person may change alone, and is not a dry run',
   description:
     'If one part is invalid, nothing is changed. With `dryRun=true`, the response lists the changes and nothing is stored. `********` keeps a secret. Each part passes the same checks as its own operations.',
   permission: 'config:write',

@@ -38,10 +38,7 @@ export const numberFilter = (what: string) =>
 
 /** Defines a filter that takes a time, or `from..to` with either end open. */
 export const timeFilter = (what: string) =>
-  filter(
-    'time',
-    `Filters by ${nameOf(what)}: a time or from..to, with either end open. A date stands for the whole day.`,
-  )
+  filter('time', `Filters by ${nameOf(what)}: a time or from..to, with either end open. A date means the whole day.`)
 
 /** Defines a filter for rows with one of several tags. */
 export const tagsFilter = (what: string) =>

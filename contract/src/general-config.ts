@@ -249,7 +249,7 @@ export const configRollback = operation({
   tag,
   summary: 'Restores an earlier version of the configuration',
   fresh:
-    'it changes sign-in settings or raises the number of hosts that one person may free, delete or newly allow devices on, and is not a dry run',
+    'it changes sign-in settings or raises the limit of hosts that one person may change alone, and is not a dry run',
   description:
     'The restored settings become a new version. With `dryRun=true`, the response lists the changes and nothing is stored. Secrets are restored together with the settings that they belong to. The licence and the limit for a second approver pass their usual checks.',
   permission: 'config:write',

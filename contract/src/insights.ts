@@ -69,7 +69,7 @@ const insight = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
 const query = closed({ vendor: vendorFilter('Vendor') })
 
 const uncommonText =
-  'Grouped by VID, PID and set of interfaces. A device is uncommon if it is attached to at most 3 hosts and to at most 1 % of the active hosts (but at least one host), and if there are at least 20 active hosts. The settings VENDORA_UNCOMMON_MAX_HOSTS, VENDORA_UNCOMMON_MAX_SHARE and VENDORA_UNCOMMON_MIN_POPULATION change these limits. Attack tools come first, then the rarest devices, then the newest.'
+  'Grouped by VID, PID and set of interfaces. A device is uncommon if it is attached to at most 3 hosts and at most 1 % of the active hosts, but at least one host. There must be at least 20 active hosts. The settings VENDORA_UNCOMMON_MAX_HOSTS, VENDORA_UNCOMMON_MAX_SHARE and VENDORA_UNCOMMON_MIN_POPULATION change these limits. Attack tools come first, then the rarest devices, then the newest.'
 const common = { method: 'GET', tag: 'Agents' } as const
 
 export const uncommonPeripherals = operation({
@@ -154,12 +154,12 @@ export const errorTotal = operation({
   permission: 'fleet:read',
   query: closed({
     FromDate: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Start of the period. A date stands for the start of that day.' }),
+      Type.String({ maxLength: 64, description: 'Start of the period. A date means the start of that day.' }),
     ),
     ToDate: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'End of the period, inclusive. A date stands for the end of that day.',
+        description: 'End of the period, inclusive. A date means the end of that day.',
       }),
     ),
     PageNumber: listQuery.PageNumber,
@@ -230,7 +230,7 @@ export const spoofedIdentities = operation({
   path: '/prime/webui/agents/RiskInsights/SpoofedIdentities',
   summary: 'Lists attached devices that probably spoof their VID and PID',
   description:
-    'The server compares each device with the genuine product. If the fleet has 20 or more devices with the same VID and PID and at least 95 % share one set of interfaces, it also compares the device with them. Confirmed devices come first. A spoofed identity does not change the severity of a host.',
+    'The server compares each device with the genuine product. It also compares the device with others in the fleet if there are at least 20 with the same VID and PID, and 95 % share one set of interfaces. Confirmed devices come first. A spoofed identity does not change the severity of a host.',
   permission: 'fleet:read',
   query,
   response: insight(SpoofedIdentity),

@@ -88,7 +88,7 @@ const content = {
   cadence: ReportCadence,
   range: Type.Enum(reportRanges, {
     description:
-      'Period of the rows, for lists whose rows have a time: the day, week or month before the run in the time zone of the schedule, or `previous`: since the previous scheduled run. `all`: all rows.',
+      'Period of the rows, for lists whose rows have a time. `day`, `week` and `month` mean the one before the run, in the time zone of the schedule. `previous` means since the previous scheduled run, `all` all rows.',
   }),
 }
 

@@ -165,7 +165,7 @@ export const importTags = operation({
   tag: 'GeneralConfig',
   summary: 'Imports a file from exporttags',
   description:
-    'Sets the tags of each element to exactly those in its row, and creates missing tags. Elements that are not in the file keep their tags. Rows of the type Tag create tags. The column Name is ignored. The file is UTF-8 and has at most 32 MiB. Invalid lines are reported and not stored; all other lines are stored, in batches of up to 500. If the file needs a second approver, the server refuses it before the first batch and stores a change request with the tags of its hosts. Import the file again after the approval. With `dryRun=true`, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
+    'Sets the tags of each element to exactly those in its row, and creates missing tags. Elements that are not in the file keep their tags. Rows of the type Tag create tags. The column Name is ignored. The file is UTF-8 and has at most 32 MiB. Invalid lines are reported and not stored; all other lines are stored, in batches of up to 500. If the file needs a second approver, the server refuses it before the first batch. It stores a change request with the tags of its hosts. Import the file again after the approval. With `dryRun=true`, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean()),

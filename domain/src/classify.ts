@@ -199,8 +199,8 @@ const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined 
   kindByWords(report.product ?? '') ?? kindByWords(knownName)
 
 /**
- * Classifies a device by the interfaces of all its configurations, never by the device class alone: for the kernel, a
- * device that claims to be a hub and has a keyboard interface is a keyboard. The device class counts only if the device
+ * Classifies a device by the interfaces of all its configurations, never by the device class alone. The kernel treats a
+ * device that claims to be a hub but has a keyboard interface as a keyboard. The device class counts only if the device
  * has no interfaces. The main kind is that of the first configuration, which the kernel selects.
  *
  * @param knownName product name in the knowledge; used if the interfaces do not identify the device

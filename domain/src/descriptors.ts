@@ -53,9 +53,9 @@ export interface ParsedDescriptors {
   numConfigurations: number
   configurations: Configuration[]
   /**
-   * True if all descriptors were read. False if a kernel may know an interface that is missing here: descriptors have
-   * impossible lengths, there are too many, configurations are missing, or the file has the maximum length. Also false for
-   * descriptors that were built from the output of macOS or Windows (`isSynthetic`).
+   * True if all descriptors were read. False if a kernel may know an interface that is missing here. This happens if
+   * descriptors have impossible lengths, are too many or lack configurations, or if the file has the maximum length.
+   * Also false for descriptors that were built from the output of macOS or Windows (`isSynthetic`).
    */
   isComplete: boolean
   /** Irregularities as text, at most 16. Empty for a well-formed device. */

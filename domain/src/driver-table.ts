@@ -30,9 +30,9 @@ const otherHid = words(
 )
 
 /**
- * Drivers outside usbhid that convert transmissions of a device to key events and bind by VID and PID, whatever the device
- * claims: remote controls, phones, macro keys and game controllers (drivers/input, drivers/media/rc; xone is a widely
- * packaged module).
+ * Drivers outside usbhid that convert transmissions to key events and bind by VID and PID, whatever the device claims.
+ * They serve remote controls, phones, macro keys and game controllers (drivers/input, drivers/media/rc; xone is a
+ * widely packaged module).
  */
 const remotes = words(`
   ati_remote ati_remote2 keyspan_remote powermate cm109 yealink ims_pcu aiptek xpad xone_wired xone_dongle imon imon_raw

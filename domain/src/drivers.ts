@@ -24,9 +24,9 @@ export interface BoundInterface {
 export type DriverScope = { by: 'kinds'; kinds: readonly CapabilityKind[] } | { by: 'identity' }
 
 /**
- * Returns the basis on which a rule allows a device. If the rule names kinds, they limit the drivers. Any device can claim
- * a VID, and with it choose its driver, so a rule with only a VID limits the device to its claimed kinds. Such a rule
- * includes keyboards, so a device that claims HID may send keys.
+ * Returns the basis on which a rule allows a device. If the rule names kinds, they limit the drivers. Any device can
+ * claim a VID and so choose its driver. A rule with only a VID therefore limits the device to its claimed kinds. Such a
+ * rule includes keyboards, so a device that claims HID may send keys.
  */
 export const driverScopeOf = (
   { kinds, pid, fingerprint }: Pick<PolicyRule, 'kinds' | 'pid' | 'fingerprint'>,
@@ -82,9 +82,9 @@ const claimOf = (
 }
 
 /**
- * Returns the names of the USB drivers that the agent may bind to an interface, the usual one first. Returns `any` if no
- * list limits them, an empty list if the interface needs no driver, and undefined if the descriptors do not contain the
- * interface, which then stays disabled.
+ * Returns the names of the USB drivers that the agent may bind to an interface, the usual one first. Returns `any` if
+ * no list limits them, and an empty list if the interface needs no driver. Returns undefined if the descriptors do not
+ * contain the interface, which then stays disabled.
  */
 export const driversFor = (
   parsed: ParsedDescriptors,

@@ -34,8 +34,8 @@ export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
 
 /**
  * Compares a device with the genuine product that has its VID and PID. If the host exposes no descriptors, the set of
- * interfaces and the size of control packets are not compared, but the classes of known interfaces still must match.
- * Rows that list revisions come from recordings. A revision that was not recorded may differ, so a single difference from
+ * interfaces and the size of control packets are not compared. The classes of known interfaces still must match. Rows
+ * that list revisions come from recordings. A revision that was not recorded may differ, so a single difference from
  * such a row is not proof.
  */
 export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparison) => {

@@ -8,8 +8,8 @@ export const claimsHub = (parsed: ParsedDescriptors): boolean =>
   parsed.deviceClass === HUB_CLASS || parsed.configurations.some((c) => c.interfaces.some((i) => i.class === HUB_CLASS))
 
 /**
- * Returns true if a device is only a hub: device class 9, one configuration, and one interface of class 9 in which
- * every alternate setting has exactly one endpoint, interrupt IN (USB 2.0, 11.23; `hub_descriptor_is_sane` in
+ * Returns true if a device is only a hub. It has device class 9, one configuration and one interface of class 9. Every
+ * alternate setting has exactly one endpoint, interrupt IN (USB 2.0, 11.23; `hub_descriptor_is_sane` in
  * drivers/usb/core/hub.c). A hub with several transaction translators has two alternate settings, other hubs have one.
  */
 export const isPlainHub = (parsed: ParsedDescriptors): boolean => {

@@ -31,9 +31,9 @@ export interface PolicyDevice {
   kinds: readonly CapabilityKind[]
   /**
    * True if the device may turn out to be a keyboard, so an allow rule by kind must include keyboards. This applies to
-   * every HID interface, including mice: only the report descriptor defines what it sends, and the kernel reads that after
-   * the device is allowed. It also applies to HID devices without such an interface, because drivers of remote controls
-   * bind by VID and PID and send keys.
+   * every HID interface, including mice. Only the report descriptor defines the data that it sends, and the kernel
+   * reads it after the device is allowed. It also applies to HID devices without such an interface, because drivers of
+   * remote controls bind by VID and PID and send keys.
    */
   mayType: boolean
   /** True if the descriptors are those of a hub only (`isPlainHub`). The bound driver is checked later. */
@@ -46,9 +46,10 @@ export interface PolicyDevice {
 const HID_CLASS = 0x03
 
 /**
- * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the string of the active
- * configuration only while a device is authorised, and the decision must be the same before and after. Texts are cleaned
- * and empty strings removed, as the server stores them. Evaluate attack tools for a decision with this part as well.
+ * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the string of the
+ * active configuration only while a device is authorised. The decision must be the same before and after. Texts are
+ * cleaned and empty strings removed, as the server stores them. Evaluate attack tools for a decision with this part as
+ * well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
   const { reportDescriptors: _, configuration: __, manufacturer, product, serial, ...steady } = report

@@ -36,7 +36,7 @@ const hidFiles = (report: DeviceReport): [path: string, content: Buffer][] => {
 }
 
 /**
- * Builds the sysfs tree of these devices as in a kernel: directories below their hubs, symbolic links to them in
+ * Builds the sysfs tree of these devices as in a kernel. It has directories below their hubs, symbolic links to them in
  * `bus/usb/devices`, and report descriptors below the HID interfaces. Keys are paths below the sysfs root.
  */
 export const describeKernelTree = (reports: readonly DeviceReport[]): Map<string, SysfsEntry> => {

@@ -12,8 +12,9 @@ const INVISIBLE =
 const PLAIN = /^[\x21-\x7e]$|^[\x21-\x7e][\x20-\x7e]*[\x21-\x7e]$/
 
 /**
- * Cleans text from a device or host: converts to NFC, replaces control characters with a space and lone surrogates with
- * U+FFFD, and removes bidirectional and invisible marks and outer spaces. Keeps at most `max` code points. Idempotent.
+ * Cleans text from a device or host. Converts it to NFC, replaces control characters with a space and lone surrogates
+ * with U+FFFD, and removes bidirectional marks, invisible marks and outer spaces. Keeps at most `max` code points.
+ * Idempotent.
  */
 export const cleanText = (text: string, max = 255): string => {
   if (text.length <= max && PLAIN.test(text)) return text

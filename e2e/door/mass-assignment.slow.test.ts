@@ -6,7 +6,7 @@ import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
 
-/** Members that gave more rights in other products. They are JSON, because only JSON can contain an own `__proto__`. */
+/** Members that gave more rights in other products. They are JSON, because only JSON can contain `__proto__` as a member. */
 const members: readonly string[] = [
   '"role":10',
   '"roles":["admin"]',
@@ -168,7 +168,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
   await refused(second, 'admin/deleteUsers', [victim.userName, second.userName], 409)
   for (const person of [user, manager, second, victim, admin])
     if ((await profileOf(person)) !== person.profile)
-      ledger.taken.push(`${person.userName} has another profile now, or is gone`)
+      ledger.taken.push(`${person.userName} has another profile or no longer exists`)
 
   const back = { userName: victim.userName, createdAt: '2000-01-01T00:00:00Z', authSource: 'OIDC', mfaEnabled: true }
   await wire.send({ method: 'POST', path: `${api}/admin/updateuser`, token: second.token, body: back })
@@ -197,7 +197,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
     )
     const others = await rows('select 1 from accounts where user_profile = 10 and is_enabled')
     if (others.length === 0)
-      ledger.taken.push(`nobody is Administrator any more: ${answers.map(({ status }) => status).join()}`)
+      ledger.taken.push(`no Administrator is left: ${answers.map(({ status }) => status).join()}`)
     const still = left[0]?.user_name === admin.userName ? admin : second
     const fallen = still === admin ? second : admin
     await renew(still)

@@ -13,8 +13,8 @@ export interface PollRoots {
 }
 
 /**
- * Returns the script for a POSIX shell. It is one line without single quotes, `!` and double backslashes, so single quotes
- * around it are enough for any login shell (sh, bash, zsh, fish, csh).
+ * Returns the script for a POSIX shell. It is one line without single quotes, `!` and double backslashes. Any login
+ * shell (sh, bash, zsh, fish, csh) therefore accepts it in single quotes.
  *
  * Linux: the script prints no byte of a device directly. The shell reads all values, ends each with NUL and passes them
  * through one `od`; each descriptor has its own `od`. The headings contain only names from the kernel. The script needs

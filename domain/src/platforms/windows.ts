@@ -60,8 +60,8 @@ const revisionOf = (said: TreeObject): number => {
 }
 
 /**
- * Returns the serial number of a device. Windows creates the ones with `&`, unless the capabilities say that the device
- * has its own: some attack tools use such a serial number to hide it.
+ * Returns the serial number of a device. Windows generates those with `&`, unless the capabilities show that the device
+ * has such a serial number. Some attack tools use one to hide it.
  */
 const serialOf = ({ instance, said }: Node): string | undefined => {
   const capabilities = numberIn(said, 'Capabilities', 0xffff_ffff)
@@ -91,7 +91,7 @@ const digitsOf = (text: string): string[] => {
 
 /**
  * Returns the port paths of devices. Controllers, sorted by path, are the buses from 1 on. Without a location path, the
- * port path is bus 0 with stable digits: for the hub in the instance ID and its port, or for the complete ID.
+ * port path is bus 0 with stable digits. They represent the hub in the instance ID and its port, or the complete ID.
  */
 const placesOf = (devices: readonly Node[]): Map<Node, string> => {
   const paths = new Map(devices.map((node) => [node, pathOf(node.said)]))

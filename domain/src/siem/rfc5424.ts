@@ -11,7 +11,7 @@ const header = (event: CleanEvent, structured: string): string => {
 
 /**
  * Returns a complete message: the header and the text from `write`, which gets the remaining number of bytes. It has no
- * byte order mark: the mark would precede texts that rules match, and a device name could decide whether it is present
+ * byte order mark. The mark would precede texts that rules match, and a device name could decide whether it is present
  * (ADR 0023).
  */
 export const frame = (event: CleanEvent, structured: string, write: (room: number) => string): Buffer => {

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
 /**
- * Reads CSV files. Own code instead of csv-parse 7.0.3, whose line numbers are wrong after a quoted CRLF, and which
- * drops valid records before a broken quote in the same chunk.
+ * Reads CSV files. It replaces csv-parse 7.0.3, whose line numbers are wrong after a quoted CRLF. csv-parse also drops
+ * valid records before a broken quote in the same chunk.
  */
 /** One record of a file, or its fault. `line` is its first line; the file starts with line 1. */
 export type CsvRecord = { line: number; cells: string[] } | { line: number; fault: string }

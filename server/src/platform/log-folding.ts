@@ -36,8 +36,8 @@ const withoutStack = (error: unknown): unknown =>
     : error
 
 /**
- * Folds repeated lines: writes the first of a kind at once and in full, and the others of an interval as one line with
- * their number. A kind is a level, message, error code or class, and route; clients choose none of these.
+ * Aggregates repeated lines. Writes the first of a kind immediately and in full, and the others of an interval as one
+ * line with their number. A kind is a level, message, error code or class, and route; clients choose none of these.
  */
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()

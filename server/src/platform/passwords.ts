@@ -55,8 +55,8 @@ export type Passwords = ReturnType<typeof createPasswords>
 export interface PasswordWork {
   hash(password: string): Promise<string>
   /**
-   * Returns whether the password matches the hash. Without a hash (no such account, or no password set) it does the
-   * same work on a dummy hash, so that the time does not reveal which names exist.
+   * Returns whether the password matches the hash. Without a hash (no such account, or no password set), it does the
+   * same work on a dummy hash. The time then does not reveal which names exist.
    */
   verify(password: string, hash: string | null): Promise<boolean>
 }

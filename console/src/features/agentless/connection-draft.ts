@@ -48,8 +48,8 @@ const sameTags = (one: readonly string[], other: readonly string[]) =>
 const numberOrDefault = (value: number | string): number => (typeof value === 'number' ? value : 0)
 
 /**
- * Returns the members that differ from the stored connection. Unchanged members are left out: the server asks for the secrets
- * again when the route to the host changes, and replaces the tags of the host when they are named.
+ * Returns the members that differ from the stored connection. Omits unchanged members, because the server requires the
+ * secrets again when the address changes, and replaces all tags if the request contains tags.
  */
 const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<ConnectionInput, 'computerName'> => {
   const { port, platform, isOverrideDefaults, userName, intervalMinutes, hashtags } = draft

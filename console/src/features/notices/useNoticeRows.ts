@@ -20,8 +20,8 @@ export interface RowsRead {
 }
 
 /**
- * Reads the first rows of a list of alerts, all again after a change: separate pages would drift apart, because each
- * new alert moves the others down. Visible rows change their values, not their position.
+ * Reads the first rows of a list of alerts, and all of them again after a change. Separate pages would drift apart,
+ * because each new alert moves the others down. Visible rows change their values, not their position.
  */
 export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
   const { queries } = useServices()

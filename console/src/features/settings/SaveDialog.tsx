@@ -13,7 +13,7 @@ export interface SaveDialogProps {
   save: () => void
 }
 
-/** Shows a change before something that others rely on moves elsewhere. */
+/** Shows the changes before mail, sign-ins or quarantines go to another address. */
 export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
   <Modal opened={rows !== null} onClose={close} title={strings.saveTitle}>
     {rows === null ? null : (

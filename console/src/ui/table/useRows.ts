@@ -110,8 +110,8 @@ const usePages = <Row>(
   })
 
 /**
- * Reads the rows of a long list around the viewport, in pages. Live updates change values in place; new and moved rows wait
- * for `apply`, unless `calm` is true: then no pointer or cursor is on the table.
+ * Reads the rows of a long list around the viewport, in pages. Live updates change values in place. New and moved rows
+ * wait for `apply`, unless `calm` is true because no pointer or cursor is on the table.
  */
 export const useRows = <Row>(
   source: RowSource<Row>,

@@ -1,7 +1,7 @@
 /**
- * The format of a backup: one line of plain JSON (what it is and how it is encrypted), then a gzip stream, encrypted if
- * there is a passphrase. The stream holds for each table a line `@{json}`, its rows as COPY text and a line `\.`, and
- * finally `@{"end":true}`.
+ * The format of a backup: one line of plain JSON that describes the content and encryption, then a gzip stream. The
+ * stream is encrypted if there is a passphrase. The stream holds for each table a line `@{json}`, its rows as COPY text
+ * and a line `\.`, and finally `@{"end":true}`.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { type Duplex, PassThrough, Readable, Transform, type TransformCallback } from 'node:stream'

@@ -5,9 +5,9 @@ import { join, raw, type SqlFragment, sql } from './sql.ts'
 export type OrderedStream = 'events' | 'audit' | 'outbox'
 
 /**
- * Appends rows to an ordered stream. One statement moves the head row and inserts, so ids have no gaps and a follower
- * that read up to n misses nothing (a sequence would let id n+1 commit before n). It must be the last statement of its
- * transaction, because the head row stays locked until COMMIT.
+ * Appends rows to an ordered stream. One statement advances the head row and inserts, so ids have no gaps and a
+ * follower that has read up to n misses nothing. A sequence would let id n+1 commit before n. It must be the last
+ * statement of its transaction, because the head row stays locked until COMMIT.
  *
  * `insert` writes `select h.n - k + r.ord, … from h, unnest(…) with ordinality r(…, ord)`.
  */

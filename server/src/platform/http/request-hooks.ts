@@ -17,8 +17,8 @@ export const uploadLimit = 32 * 1024 * 1024
 /** The kernel buffers responses up to this size, whether the client reads or not. */
 const kernelBytes = 64 * 1024
 /**
- * Closes a connection that reads nothing of a finished response, after one or two times this long: its bytes would stay
- * in memory (a thousand readers of /openapi.json held a gigabyte). Streamed responses have their own limit.
+ * Closes a connection that reads nothing of a finished response, after one or two such periods. Otherwise, its bytes
+ * stay in memory (a thousand readers of /openapi.json held a gigabyte). Streamed responses have their own limit.
  */
 const readerMs = 13_000
 /** Methods for the console's pages, on paths without an operation. */
@@ -62,8 +62,8 @@ export const addRequestHooks = async (
     return payload
   })
 
-  // Like Node for an unread body: the next request on the connection would otherwise wait for the rest of it, as long
-  // as a request may take.
+  // Discards an unread body, as Node does. Otherwise, the next request on the connection would wait for the rest of the
+  // body until the time limit.
   fastify.addHook('onResponse', async (request, { statusCode }) => {
     const { raw } = request
     const operation = operationOf(request)

@@ -31,7 +31,7 @@ export interface Column {
   /**
    * For sorting by a text with few values, stored once each and referenced by id: `from` holds the values, `link` ties
    * a row to its value. A page takes the first rows of each value from the index on the id, instead of sorting all rows
-   * by a text without an index: at a million rows, 380 to 800 ms become 6 ms.
+   * by a text without an index. At a million rows, this takes 6 ms instead of 380 to 800 ms.
    */
   groups?: { from: string; link: string }
   filter?: Filter

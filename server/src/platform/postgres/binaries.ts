@@ -31,8 +31,8 @@ const PREFIX = 'postgres-bin-'
 const NOT_NEEDED = /\.a$|\/pkgconfig(\/|$)/
 
 /**
- * Copies PostgreSQL to the data directory and returns the paths. A copy is readable for every user, even if the
- * checkout is in a private home, and an npm install cannot remove the files of a running server.
+ * Copies PostgreSQL to the data directory and returns the paths. Every user can read the copy, even if the checkout is
+ * in a private home directory. An npm install cannot remove the files of a running server.
  */
 export function installBinaries(dataDir: string): PostgresBinaries {
   const source = packageRoot()

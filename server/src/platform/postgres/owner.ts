@@ -14,8 +14,8 @@ export interface Owner {
 const CREATED_USER = 'portcullis-db'
 
 /**
- * Selects the user for PostgreSQL: the current one, unless it is root; for root, the owner of an existing cluster, else
- * `postgres`, else a new system user, else `nobody`.
+ * Selects the user for PostgreSQL: the current one, unless it is root. For root, it is the owner of an existing
+ * cluster, else `postgres`, else a new system user, else `nobody`.
  */
 export function chooseOwner(clusterDir: string): Owner {
   const uid = process.getuid?.() ?? -1

@@ -17,8 +17,8 @@ export interface SocketDir {
 
 /**
  * Creates the directory for the database's socket. Only the database user (and root) may enter it, which protects the
- * database, because it has no password. It is in the data directory, or, if that path is too long for a socket, under a
- * short temporary path recorded in the file `socket-dir`.
+ * database, because it has no password. It is in the data directory. If that path is too long for a socket, it is under
+ * a short temporary path recorded in the file `socket-dir`.
  */
 export function makeSocketDir(dataDir: string, owner: Owner, roots: string[] = ['/run', tmpdir(), '/tmp']): SocketDir {
   const record = join(dataDir, 'socket-dir')

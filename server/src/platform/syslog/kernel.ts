@@ -44,8 +44,8 @@ const looks = [1, 2, 5, 10, 20, 50]
 
 /**
  * Waits until the receiver's kernel has acknowledged every byte. A receiver that closes with unread data resets the
- * connection, but a reset for data that is still in flight arrives after its FIN, where no socket shows it. Reads
- * tx_queue in `/proc/net/tcp` on Linux; elsewhere it returns at once.
+ * connection. A reset for data that is still in flight arrives after its FIN, so no socket shows it. Reads tx_queue in
+ * `/proc/net/tcp` on Linux; elsewhere it returns at once.
  */
 export const acknowledged = async (ends: Ends, signal: AbortSignal): Promise<void> => {
   const table = isIP(ends.localAddress) === 4 ? '/proc/net/tcp' : '/proc/net/tcp6'

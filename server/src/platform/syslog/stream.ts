@@ -53,7 +53,7 @@ const writeAll = (socket: Socket, messages: readonly Buffer[]): Promise<void> =>
   })
 
 /**
- * Sends a batch over one connection. Syslog has no responses, so the end of the connection is the confirmation: all
+ * Sends a batch over one connection. Syslog has no responses, so the end of the connection is the confirmation. All
  * data has reached the other kernel, our side is closed, and the receiver closes its side. A receiver with unread data
  * resets the connection; one that closes before our side does is not trusted.
  */

@@ -17,7 +17,7 @@ export interface EndedSpan {
   isError: boolean
 }
 
-/** Queued spans; about 2 MB while the receiver is away. */
+/** Queued spans; about 2 MB while the receiver is unavailable. */
 const mostWaiting = 2_048
 const batchSize = 512
 const everyMs = 5_000

@@ -31,13 +31,12 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
   (a.override_attack_tool || !b.override_attack_tool)
 
 /**
- * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that is blocked now
- * and allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If uncertain, it counts
- * more hosts.
+ * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that the change
+ * allows, and all hosts covered by a rule that allows devices nobody has seen yet. If uncertain, it counts more hosts.
  *
  * A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends before a new
  * allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts with a
- * matching device, even if no rule allows it: the guards of the agent may still allow it.
+ * matching device, even if no rule allows it. The guards of the agent may still allow it.
  */
 export const createNewlyAllowed = ({
   store,

@@ -72,8 +72,8 @@ const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, numbe
   cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
 
 /**
- * Parses a line to a connection or its fault; an empty cell counts as absent. Without `withFault`, it does not search for
- * the fault, because that takes 18 µs and much memory: 3.5 s and 300 MB for a file of 190,000 such lines.
+ * Parses a line to a connection or its fault; an empty cell counts as absent. Without `withFault`, it does not search
+ * for the fault, because that takes 18 µs and much memory. A file of 190,000 such lines would take 3.5 s and 300 MB.
  */
 const readLine = (
   cells: readonly string[],

@@ -28,7 +28,8 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
 
   /**
    * Makes a polled host an agent, in the caller's transaction, and returns its id. If the host claims to be the same
-   * machine as an existing agent, an event says so, but both stay visible: the claims of a host never hide another one.
+   * machine as an existing agent, an event reports it, but both stay visible. The claims of a host never hide another
+   * one.
    */
   adopt: async (
     tx: Tx,

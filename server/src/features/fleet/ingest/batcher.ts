@@ -33,7 +33,7 @@ export interface BatcherOptions<In, Out> {
 }
 
 /**
- * Items that waited longer than this behind a failed batch fail with it: a statement times out after 4.5 s, and no host
+ * Items that waited longer than this behind a failed batch fail with it. A statement times out after 4.5 s, and no host
  * may wait for more than 5 s.
  */
 const patienceMs = 400

@@ -120,8 +120,9 @@ const readContent = async (
 }
 
 /**
- * Reads a package: the header, which `accept` may refuse before anything else is read, then the executable, which must
- * have the digest and size of the header. Stores only compressed bytes in a file; memory stays at a few megabytes.
+ * Reads a package. It first reads the header, which `accept` may refuse before anything else is read, then the
+ * executable, which must have the digest and size of the header. Stores only compressed bytes in a file; memory stays
+ * at a few megabytes.
  */
 export const readPackage = async (
   { chunks, isCut }: PackageSource,

@@ -54,7 +54,7 @@ export const createAssetsStore = (db: Queryable) => ({
     )[0]?.is === true,
 
   /**
-   * Takes some of the changed assets, each once, hosts first, and reads in the same snapshot whether they exist: a row
+   * Takes some of the changed assets, each once, hosts first, and reads in the same snapshot whether they exist. A row
    * that is visible here was committed with its change. Assets that were added and removed in between are skipped.
    */
   take: async (tx: Tx, limit: number): Promise<{ taken: number; keys: AssetKey[] }> => {

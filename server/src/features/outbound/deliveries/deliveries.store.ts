@@ -137,7 +137,8 @@ export const createDeliveriesStore = () => ({
   },
 
   /**
-   * Marks a receiver as working. After failures, everything for it is due now, else what waits for this destination.
+   * Marks a receiver as working. After failures, all its deliveries are due now. Otherwise, only those for this
+   * destination are.
    */
   targetWorks: async (q: Queryable, target: string, destination: string, now: Date): Promise<void> => {
     const [before] = await q.query<{ failures: number }>(sql`

@@ -67,8 +67,8 @@ const columns = raw(
 )
 const isActive = raw("q.state not in ('cleared', 'dismissed')")
 /**
- * Selects confirmed attack tools that are attached, except those that a person approved as attack tools: a rule that
- * allows keyboards does not cover what only a report descriptor revealed.
+ * Selects confirmed attack tools that are attached, except those that a person approved as attack tools. A rule that
+ * allows keyboards does not cover a tool that only its report descriptor revealed.
  */
 const attached = raw(`designs d join peripherals p on p.design_id = d.design_id and p.present
   where d.attack_tool = 2 and not exists (

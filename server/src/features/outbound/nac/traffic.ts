@@ -50,8 +50,8 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
     })
   }
   /**
-   * Releases a turn one second after the response, not after the request: however long requests travel, at most ten
-   * arrive within one second (counted by their start, eleven did).
+   * Releases a turn one second after the response, not after the request. At most ten requests then arrive within one
+   * second, however long they travel. Counted from their start, eleven did.
    */
   function leave(): void {
     setTimeout(() => {

@@ -200,8 +200,8 @@ const grouped = <T, K>(all: readonly T[], keyOfOne: (one: T) => K): Map<K, T[]> 
 }
 
 /**
- * Merges new subjects when there are too many for single alerts: first those of one host, so that a host floods only
- * itself, then those of a kind on many hosts.
+ * Merges new subjects when there are too many for single alerts. It first merges those of one host, so that a host
+ * floods only itself, then those of a kind on many hosts.
  */
 export const tameFloods = (aggregated: ReadonlyMap<string, Aggregated>, before: Before): Aggregated[] => {
   const kept: Aggregated[] = []

@@ -110,8 +110,8 @@ const fromStartStatement = (
     select ${raw(eventsSpec.rowSelect)} from ids ${raw(eventsSpec.rowJoins)} order by ids.id desc) t`
 
 /**
- * Counts all events without reading them. Ids have no gaps and retention deletes from the low end, so the span of ids
- * is their number (0.2 ms instead of 60 ms at 1M).
+ * Counts all events without reading them. Ids have no gaps and retention deletes the oldest, so the span of ids is
+ * their number. This takes 0.2 ms instead of 60 ms at 1M.
  */
 const totalStatement = sql`select coalesce(max(e.event_id) - min(e.event_id) + 1, 0)::bigint as n from events e`
 

@@ -1,6 +1,6 @@
 /**
- * Computes the visual order of a line of mixed directions: the part of Unicode's bidirectional algorithm that remains
- * without formatting characters (visible-text.ts replaces those by their names).
+ * Computes the visual order of a line of mixed directions with Unicode's bidirectional algorithm. The line has no
+ * formatting characters, because visible-text.ts replaces them with their names.
  */
 
 const rightToLeft =
