@@ -12,7 +12,7 @@ export interface Reconciled<Row> {
 
 /**
  * Applies a newer version of a page without moving rows: values change in place. New, removed and moved rows are only
- * counted until the reader shows them.
+ * counted until the user shows them.
  */
 export const reconcile = <Row>(
   shown: readonly Row[],

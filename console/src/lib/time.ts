@@ -32,7 +32,7 @@ export const relativeTime = (at: number, now: number): string => {
 export const exactUtc = (at: number): string =>
   strings.utc({ time: new Date(at).toISOString().slice(0, 19).replace('T', ' ') })
 
-/** Returns a time in the reader's own zone. */
+/** Returns a time in the time zone of the user. */
 export const localTime = (at: number): string =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(at)
 

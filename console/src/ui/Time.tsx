@@ -7,7 +7,7 @@ export interface TimeProps {
   value: string | null | undefined
   /**
    * `relative` (3 h) and `ago` (3 h ago) are for times in the past, `until` (in 3 h) for times to come, and `local` for the
-   * date and time in the reader's zone.
+   * date and time in the time zone of the user.
    */
   form?: 'relative' | 'ago' | 'until' | 'local'
   absent?: string

@@ -138,7 +138,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   tokenCannotMoveFleet: {
-    does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
+    does: 'Operations that affect the whole fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {
       file: 'server/src/features/people/accounts/reauthentication.test.ts',
       name: 'an API token never performs an operation that needs fresh authentication',

@@ -91,7 +91,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
 
   app.register(live, async ({ actor, reply, request }) => {
     const own = [...viewers].filter(({ accountId }) => accountId === actor.accountId)
-    // Refused, instead of closing the oldest: pages that reconnect would take the place of each other forever.
+    // Refused, instead of closing the oldest: pages that reconnect would displace each other forever.
     if (own.length >= maxPerAccount)
       throw new AppError(
         'too_many_requests',

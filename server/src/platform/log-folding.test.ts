@@ -10,7 +10,7 @@ const setUp = () => {
 }
 const failure = (code: string) => Object.assign(new Error('failed'), { code })
 
-describe('folding of log lines', () => {
+describe('aggregation of log lines', () => {
   it('writes the first line in full and counts the others', () => {
     const { log, flush, lines } = setUp()
     for (let i = 0; i < 10_000; i++) log.error({ route: '/a', traceId: i, err: failure('E1') }, 'request failed')

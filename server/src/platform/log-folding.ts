@@ -86,7 +86,7 @@ export const createFolding = () => {
       }
     },
 
-    /** Ends an interval: writes the number of folded lines of each kind. */
+    /** Ends an interval: writes the number of aggregated lines of each kind. */
     flush: (): void => {
       for (const [key, kind] of kinds) {
         tell(kind)

@@ -10,7 +10,7 @@ const foldingMs = 30_000
 export const defaultLogLevel = (isTerminal: boolean): string => (isTerminal ? 'warn' : 'info')
 
 /**
- * Creates the structured log to stdout, with repeated lines folded. JSON escapes control characters, and secrets have a
+ * Creates the structured log to stdout, with repeated lines aggregated. JSON escapes control characters, and secrets have a
  * type that cannot be written.
  */
 export const createLog = (level: string): Log => {

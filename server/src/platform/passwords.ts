@@ -14,8 +14,8 @@ export interface PasswordCost {
 const defaultCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 }
 
 /**
- * Limits hashing to 2 at once: the thread pool has 4 threads, and name look-ups and files need some. Strangers may use
- * 1, so they can cost the server at most one core. 200 of them wait 200 × 30 ms = 6 s.
+ * Limits hashing to 2 at once: the thread pool has 4 threads, and name look-ups and files need some. Unknown
+ * callers may use 1, so they can cost the server at most one core. 200 of them wait 200 × 30 ms = 6 s.
  */
 const queue = { atOnce: 2, strangersAtOnce: 1, waiting: 200, perKey: 100 } as const
 

@@ -11,7 +11,7 @@ import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
 export interface AccountFormProps {
   /** The account to edit, or null to create one. */
   account: AccountView | null
-  /** Profile of the reader: nobody grants more than their own. */
+  /** Profile of the signed-in user: nobody can grant a higher one. */
   own: UserProfile
   isMe: boolean
   close: () => void

@@ -61,7 +61,7 @@ const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
     : strings.minutesOnly({ minutes })
 }
 
-/** Address of the form of an account. */
+/** URL of the form of an account. */
 const accountAddress = ({ userName }: AccountView): string => `/settings/accounts?open=${encodeURIComponent(userName)}`
 
 /** Shows the user name, and below it the full name. */

@@ -13,7 +13,7 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { strings } from './strings.ts'
 
-/** The reader's own sessions. */
+/** The sessions of the signed-in user. */
 export const SessionsPage = () => {
   useTitle(strings.sessions)
   const { api } = useServices()

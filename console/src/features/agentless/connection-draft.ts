@@ -44,7 +44,7 @@ export const draftOf = (connection: Connection | null): ConnectionDraft => ({
 const sameTags = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((tag) => other.includes(tag))
 
-/** Returns the own value, or 0 for the default if the field is blank. */
+/** Returns the entered value, or 0 for the default if the field is blank. */
 const numberOrDefault = (value: number | string): number => (typeof value === 'number' ? value : 0)
 
 /**

@@ -26,7 +26,7 @@ export interface NoticeRowProps {
   toggle: () => void
   pin: () => void
   decide: (line: Line, effect: 'allow' | 'deny') => void
-  /** Null if the reader may not dismiss. */
+  /** Null if the user may not dismiss. */
   dismiss: (() => void) | null
 }
 

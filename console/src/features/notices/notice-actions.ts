@@ -31,7 +31,7 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
           : api.call(pinHealthNotice, { body: id })
       void asked.then(reread, tellFailure)
     },
-    /** Dismisses one alert at once. For several, the reader confirms first, because a dismissal cannot be undone. */
+    /** Dismisses one alert at once. For several, the user confirms first, because a dismissal cannot be undone. */
     dismiss: (lines: readonly Line[], done: () => void = () => undefined): void => {
       const open = lines.filter(({ isDismissed }) => !isDismissed)
       const [only] = open

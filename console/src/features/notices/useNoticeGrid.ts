@@ -52,7 +52,7 @@ interface GridMoves {
   open: () => void
   pin: () => void
   leave: () => void
-  /** Null if the reader may not dismiss. */
+  /** Null if the user may not dismiss. */
   change: { dismiss: () => void; select: () => void } | null
 }
 

@@ -14,7 +14,7 @@ export interface Chip {
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url
 
-/** Returns the channels that a group has set up. `hasMail` is null if the reader may not know. */
+/** Returns the channels that a group has set up. `hasMail` is null if the user may not know. */
 export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, hasMail: boolean | null): Chip[] =>
   channels.flatMap((channel): Chip[] => {
     const target = {

@@ -9,7 +9,7 @@ export const useGroups = () => {
   return useQuery({ queryKey: groupsKey, queryFn: ({ signal }) => api.call(listNotificationGroups, { signal }) })
 }
 
-/** Returns whether a mail server is set up; null if unknown or not visible to the reader. */
+/** Returns whether a mail server is set up; null if unknown or not visible to the user. */
 export const useHasMail = (): boolean | null => {
   const { api, session } = useServices()
   const items = useQuery({

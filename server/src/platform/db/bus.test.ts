@@ -48,7 +48,7 @@ describe('messages between replicas', () => {
     expect(one.isLive()).toBe(false)
   })
 
-  it('report a gap after a lost connection, which reconnects by itself', async () => {
+  it('report a gap after a lost connection, which reconnects automatically', async () => {
     const bus = open()
     await bus.ready(20_000)
     await until(() => bus.isLive())

@@ -31,11 +31,11 @@ describe('bodies', () => {
     ['half of a surrogate pair', '{"name":"\\ud800"}', 400, 'body.name'],
     ['U+0000 in a key', '{"name":"a","x\\u0000":1}', 400, 'body'],
     ['the wrong type', '{"name":["a"]}', 400, 'body.name'],
-    ['a lacking member', '{}', 400, 'body'],
+    ['a missing member', '{}', 400, 'body'],
     ['null', 'null', 400, 'body'],
     ['nothing', undefined, 400, 'body'],
     ['an array', '[{"name":"a"}]', 400, 'body'],
-    ['no JSON', '{"name":', 400, 'body'],
+    ['invalid JSON', '{"name":', 400, 'body'],
     ['two documents', '{"name":"a"}{"name":"b"}', 400, 'body'],
     ['a number over int32', '{"name":"a","maxUses":2147483648}', 400, 'body.maxUses'],
     ['NaN', '{"name":"a","maxUses":NaN}', 400, 'body'],
@@ -285,7 +285,7 @@ describe('forms', () => {
 
 describe('a name in a path', () => {
   it.each(['x', '1.5', '1e3', '-1', '2147483648', '%F0%9F%98%80', '..%2F1'])(
-    'that must be a number but is %s is a 404',
+    'returns 404 if it must be a number but is %s',
     async (given) => {
       for (const answer of [
         await admin.get(`/prime/webui/systemNotification/notices/${given}`),

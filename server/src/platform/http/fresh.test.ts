@@ -8,7 +8,7 @@ import { rolloutsOf, takeAll } from '#test/rollouts.ts'
 
 /**
  * Lists every operation that people may call and that changes something, in one of these two tables. A new one belongs
- * in `fleetMoving` if it moves the fleet or its secrets in any way, with requests that do so.
+ * in `fleetMoving` if it affects the whole fleet or its secrets in any way, with requests that do so.
  */
 
 type Method = 'POST' | 'PUT' | 'DELETE'
@@ -60,7 +60,7 @@ const uuids = () => agents.map((agent) => agent.agentId)
 const ldap = { LDAP_USER_GROUP: 'cn=everyone,dc=example,dc=org' }
 const limits = ['0', '100']
 
-/** Requests that move the fleet or its secrets, by operation. */
+/** Requests that affect the whole fleet or its secrets, by operation. */
 const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   publishPackage: () => [{ path: 'agents/packages' }],
   withdrawPackage: () => [{ method: 'DELETE', path: `agents/packages/${absent}` }],
@@ -282,7 +282,7 @@ const contents = () =>
 const people = (operations: readonly AnyOperation[]): AnyOperation[] =>
   operations.filter(({ permission }) => permission !== 'public' && permission !== 'agent')
 
-describe('operations that move the fleet or its secrets', () => {
+describe('operations that affect the whole fleet or its secrets', () => {
   it('are all listed in this test, as the contract declares them', () => {
     const changing = people(t.app.operations).filter(({ method }) => method !== 'GET')
     const known = changing.map(({ id }) => id).sort()
@@ -320,7 +320,7 @@ describe('operations that move the fleet or its secrets', () => {
 })
 
 describe('freeing hosts while one Administrator decides alone', () => {
-  it('needs fresh authentication above the limit, also in small steps', async () => {
+  it('needs fresh authentication above the limit, even in small steps', async () => {
     await t.close()
     t = await startTestApp({ listen: true })
     const hosts = (await rolloutsOf(t).fleet(3, 0)).canary.map((agent) => agent.agentId)

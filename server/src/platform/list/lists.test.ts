@@ -73,7 +73,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** Folds case like databases, one character for one: the dotted capital I becomes i, and sigma has one small form. */
+/** Folds case as databases do, character by character: the dotted capital I becomes i, and sigma has one small form. */
 const fold = (text: string): string =>
   [...text.normalize('NFC')].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
 const has = (text: string, needle: string): boolean => fold(text).includes(fold(needle))

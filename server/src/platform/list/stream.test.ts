@@ -12,7 +12,7 @@ let t: TestApp
 let authorization: string
 let everyone: Page<Agent>
 
-/** Folds case like databases, one character for one. */
+/** Folds case as databases do, character by character. */
 const fold = (text: string): string => [...text].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
 
 beforeAll(async () => {

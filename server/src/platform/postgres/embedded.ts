@@ -23,7 +23,7 @@ const STABLE_AFTER_MS = 60_000
 
 /** The database ended unexpectedly and is being restarted. */
 export interface DatabaseCrash {
-  /** Why it ended, or why a restart failed, for people. */
+  /** Readable reason why it ended, or why a restart failed. */
   reason: string
   /** Restart attempts since it last ran stably, including this one. */
   attempt: number

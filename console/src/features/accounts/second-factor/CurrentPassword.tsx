@@ -11,7 +11,7 @@ export interface CurrentPasswordProps {
   isFirst?: boolean
 }
 
-/** Asks for the current password before a change of what protects the account, and shows the refusal of the server. */
+/** Asks for the current password before a change of the protection of the account, and shows the refusal of the server. */
 export const CurrentPassword = ({ value, onChange, failure, isFirst = false }: CurrentPasswordProps) => {
   const state = useSession()
   const isWrong = failure instanceof CallFailure && failure.code === 'old_password_wrong'

@@ -7,7 +7,7 @@ import { strings } from '../strings.ts'
 
 export type Passkey = MfaState['passkeys'][number]
 
-/** The reader's own passkeys. */
+/** The passkeys of the signed-in user. */
 export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (passkey: Passkey) => void }) => (
   <SmallTable
     label={strings.passkeys}

@@ -111,7 +111,7 @@ const Own = () => {
   )
 }
 
-/** Shows the second factors of the reader's own account. */
+/** Shows the second factors of the signed-in user. */
 export const SecondFactor = () => {
   const state = useSession()
   if (state.phase !== 'in') return null
