@@ -12,7 +12,7 @@ const path = '/prime/webui/admin/knowledge'
  * Makes every verdict outdated: all fingerprints have an older knowledge version and other findings. The next server
  * that starts judges all hosts again, as after an update.
  */
-const outdateAll = `UPDATE designs SET knowledge_version = 'another one', findings = 'as another knowledge said'`
+const outdateAll = `UPDATE designs SET knowledge_version = 'another one', findings = 'of other knowledge'`
 
 interface Judging {
   designs: number

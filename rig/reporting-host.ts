@@ -15,11 +15,11 @@ export interface Reported {
   acknowledged: string[]
   /** Number of reports that were sent again. */
   resent: number
-  /** Number of 503 responses, with which the server asks hosts to come back later. */
+  /** Number of 503 responses, with which the server asks hosts to retry later. */
   shed: number
   /** The longest duration of a request, in milliseconds. */
   slowestMs: number
-  /** Responses that are neither an acknowledgement nor a request to come back later. */
+  /** Responses that are neither an acknowledgement nor a request to retry later. */
   refused: string[]
 }
 

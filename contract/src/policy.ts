@@ -375,7 +375,7 @@ export const updatePolicySettings = operation({
   path: '/prime/webui/policy/settings',
   tag: 'Policy',
   summary: 'Changes the settings of the policy',
-  fresh: 'it raises the number of hosts that one person may free, delete or newly allow devices on',
+  fresh: 'it raises the limit of hosts that one person may change alone',
   permission: 'config:write',
   description:
     'A change that requires a second approver less often needs a second approver itself and becomes a change request.',

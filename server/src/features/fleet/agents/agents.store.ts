@@ -85,7 +85,7 @@ export interface StoredBeat {
   skewSeconds: number
 }
 
-/** Number of rows per sweep: each row changes some twenty indexes, and 5,000 take about a second. */
+/** Number of rows per sweep: each row changes about twenty indexes, and 5,000 take about a second. */
 const silentAtOnce = 5_000
 
 export const createAgentsStore = (db: Queryable) => ({

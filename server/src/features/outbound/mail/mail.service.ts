@@ -29,7 +29,7 @@ export interface MailDeps extends SmtpDeps {
 export interface MailFollower {
   /** Returns the attachment at send time, so that it is stored once and not in each mail; null: none. */
   attachment(ref: string): Promise<MailAttachment | null>
-  /** `waiting`: the attempt failed, a retry follows; `failed`: the mail is given up. */
+  /** `waiting`: the attempt failed, a retry follows; `failed`: no retry follows. */
   outcome(tx: Tx, ref: string, outcome: { state: 'waiting' | 'done' | 'failed'; error: string }): Promise<void>
 }
 

@@ -67,7 +67,7 @@ const readView = queryReader(riskView)
 const viewOf = (text: string): RiskQuery => {
   const fault = () =>
     validationError([
-      { field: `query.${riskQueryName}`, message: 'must be empty or a JSON object of texts, numbers, true and false' },
+      { field: `query.${riskQueryName}`, message: 'must be empty or a JSON object of strings, numbers and booleans' },
     ])
   let given: unknown
   try {
@@ -220,8 +220,8 @@ export const createNoticesRead = (db: Db) => ({
     ).map((row) => row.agent_id),
 
   /**
-   * Returns the hosts that still exist, in the given order, with those of the given devices that they have and their
-   * attached devices of the model; empty: no model.
+   * Returns the hosts that still exist, in the given order. Each has the given devices that are on it, and its attached
+   * devices of the model (empty: no model).
    */
   hosts: (
     agentIds: readonly string[],
