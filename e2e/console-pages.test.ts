@@ -125,7 +125,7 @@ describe('every page of the console', unless(whyNoChromium), () => {
   }
 
   it.each(consolePages)(
-    '%s takes all text from messages, fits when they grow by 40 %%, and passes axe, including its dialogs',
+    '%s takes all text from messages, fits when they grow by 40 percent, and passes axe, including its dialogs',
     async (path) => {
       await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(path.replace('HOST', host))
