@@ -8,6 +8,7 @@ const sessions = { file: `${accounts}/sessions.service.ts`, test: `${accounts}/s
 const credentials = { file: `${accounts}/credentials.service.ts`, test: `${accounts}/sessions.test.ts` }
 const accessTokens = { file: `${accounts}/access-tokens.ts`, test: `${accounts}/sessions.test.ts` }
 const links = { file: `${accounts}/password-links.service.ts`, test: `${accounts}/signin.test.ts` }
+const passkeys = { file: `${accounts}/mfa.passkeys.ts`, test: `${accounts}/mfa.test.ts` }
 const mfa = { file: `${accounts}/mfa.service.ts`, test: `${accounts}/mfa.test.ts` }
 const apiTokens = { file: `${accounts}/api-tokens.service.ts`, test: `${accounts}/token-scopes.test.ts` }
 const rules = { file: `${accounts}/accounts.rules.ts`, test: `${accounts}/accounts.test.ts` }
@@ -284,11 +285,11 @@ export const accountsMutants: readonly Mutant[] = [
     named: 'can be replaced when lost',
   },
   {
-    ...mfa,
+    ...passkeys,
     does: 'A passkey proven at another site signs in',
-    find: '      expectedOrigin: bound.origin,\n      expectedRPID: bound.id,\n      credential: {',
+    find: '        expectedOrigin: bound.origin,\n        expectedRPID: bound.id,\n        credential: {',
     replace:
-      "      expectedOrigin: [bound.origin, JSON.parse(Buffer.from(String((response.response as { clientDataJSON: string }).clientDataJSON), 'base64url').toString()).origin],\n      expectedRPID: bound.id,\n      credential: {",
+      "        expectedOrigin: [bound.origin, JSON.parse(Buffer.from(String((response.response as { clientDataJSON: string }).clientDataJSON), 'base64url').toString()).origin],\n        expectedRPID: bound.id,\n        credential: {",
     named: 'refuses answers from another origin',
   },
   {
@@ -371,8 +372,8 @@ export const accountsMutants: readonly Mutant[] = [
   {
     ...changes,
     does: 'A change of an account is missing in the audit trail',
-    find: "    await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })\n",
-    replace: '',
+    find: "    await audit.write(tx, actor, {\n      action: 'account.changed',",
+    replace: "    if (actor.accountId === null) await audit.write(tx, actor, {\n      action: 'account.changed',",
     named: 'audits the changed members',
   },
   {

@@ -1,14 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { MfaMethod, MfaState } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
 import { Secret as OtpSecret, TOTP } from 'otpauth'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
@@ -22,6 +14,7 @@ import { type AccountApprovals, type FactorReset, mayChangeAlone } from './accou
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
+import { createPasskeys } from './mfa.passkeys.ts'
 import type { MfaStore } from './mfa.store.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
@@ -92,22 +85,9 @@ export const createMfa = (deps: MfaDeps) => {
     bookProof,
     origin,
   } = deps
+  const passkeys = createPasskeys({ clock, store, origin })
   const now = (): Date => new Date(clock.now())
   const wrong = (): AppError => new AppError('mfa_code_wrong')
-
-  /** Returns the name that passkeys are bound to. Null for an IP address, which WebAuthn 5.1.2 does not allow. */
-  async function party(): Promise<{ id: string; origin: string } | null> {
-    const url = new URL(await origin())
-    return /^[0-9.]+$|^\[/.test(url.hostname) ? null : { id: url.hostname, origin: url.origin }
-  }
-  async function requireParty() {
-    const found = await party()
-    if (found === null)
-      throw new AppError('unprocessable', {
-        detail: 'Passkeys need a domain name. Set the domain name of the server first.',
-      })
-    return found
-  }
 
   /** Refuses API tokens: only a signed-in person has factors. */
   function assertSession(actor: Actor): void {
@@ -130,26 +110,26 @@ export const createMfa = (deps: MfaDeps) => {
 
   async function state(q: Queryable, accountId: string): Promise<MfaState> {
     const totp = await store.totp(q, accountId)
-    const passkeys = await store.passkeys(q, accountId)
+    const keys = await store.passkeys(q, accountId)
     return {
       totp: totp?.confirmed_at != null,
-      passkeys: passkeys.map((key) => ({
+      passkeys: keys.map((key) => ({
         id: key.credential_id,
         name: key.name,
         createdAt: key.created_at.toISOString(),
         lastUsedAt: key.last_used_at?.toISOString() ?? null,
       })),
       recoveryCodesLeft: await store.recoveryLeft(q, accountId),
-      canUsePasskeys: (await party()) !== null,
+      canUsePasskeys: await passkeys.canBeUsed(),
     }
   }
 
   async function methodsOf(q: Queryable, accountId: string): Promise<MfaMethod[]> {
-    const { totp, passkeys, recoveryCodesLeft } = await state(q, accountId)
-    if (!totp && passkeys.length === 0) return []
+    const { totp, passkeys: keys, recoveryCodesLeft } = await state(q, accountId)
+    if (!totp && keys.length === 0) return []
     return [
       ...(totp ? (['totp'] as const) : []),
-      ...(passkeys.length > 0 ? (['passkey'] as const) : []),
+      ...(keys.length > 0 ? (['passkey'] as const) : []),
       ...(recoveryCodesLeft > 0 ? (['recovery'] as const) : []),
     ]
   }
@@ -171,38 +151,11 @@ export const createMfa = (deps: MfaDeps) => {
     return true
   }
 
-  async function takePasskey(
-    tx: Tx,
-    account: AccountRow,
-    challenge: string | null,
-    response: Record<string, unknown>,
-  ): Promise<boolean> {
-    const bound = await party()
-    const key = (await store.passkeys(tx, account.account_id)).find((one) => one.credential_id === response.id)
-    if (bound === null || key === undefined || challenge === null) return false
-    const verified = await verifyAuthenticationResponse({
-      response: response as unknown as AuthenticationResponseJSON,
-      expectedChallenge: challenge,
-      expectedOrigin: bound.origin,
-      expectedRPID: bound.id,
-      credential: {
-        id: key.credential_id,
-        publicKey: new Uint8Array(key.public_key),
-        counter: Number(key.counter),
-        transports: key.transports as never,
-      },
-      requireUserVerification: false,
-    }).catch(() => ({ verified: false as const, authenticationInfo: undefined }))
-    if (!verified.verified || verified.authenticationInfo === undefined) return false
-    await store.usePasskey(tx, key.credential_id, verified.authenticationInfo.newCounter, now())
-    return true
-  }
-
   function take(tx: Tx, account: AccountRow, challenge: string | null, given: GivenFactor): Promise<boolean> {
     if (given.code != null) return takeCode(tx, account, given.code, false)
     if (given.recoveryCode != null)
       return store.useRecovery(tx, account.account_id, hashOf(account.account_id, given.recoveryCode))
-    return given.response != null ? takePasskey(tx, account, challenge, given.response) : Promise.resolve(false)
+    return given.response != null ? passkeys.take(tx, account, challenge, given.response) : Promise.resolve(false)
   }
 
   /** Creates recovery codes if the account has none. */
@@ -344,17 +297,7 @@ export const createMfa = (deps: MfaDeps) => {
 
     startPasskey: async (actor: Actor, password: string): Promise<{ options: Record<string, unknown> }> => {
       const account = await requirePassword(actor, password)
-      const { id } = await requireParty()
-      const present = await store.passkeys(db, account.account_id)
-      const options = await generateRegistrationOptions({
-        rpName: 'Portcullis',
-        rpID: id,
-        userName: account.user_name,
-        userID: new Uint8Array(Buffer.from(account.account_id)),
-        attestationType: 'none',
-        excludeCredentials: present.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
-        authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
-      })
+      const options = await passkeys.registrationOptions(account, await store.passkeys(db, account.account_id))
       await db.transaction(async (tx) => {
         await store.forgetRegistrations(tx, account.account_id)
         await store.insertChallenge(tx, {
@@ -374,18 +317,10 @@ export const createMfa = (deps: MfaDeps) => {
       const added = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
-        const bound = await requireParty()
         const challenge = await store.takeRegistration(tx, account.account_id, now())
         if (challenge === undefined) throw wrong()
-        const verified = await verifyRegistrationResponse({
-          response: response as unknown as RegistrationResponseJSON,
-          expectedChallenge: challenge,
-          expectedOrigin: bound.origin,
-          expectedRPID: bound.id,
-          requireUserVerification: false,
-        }).catch(() => ({ verified: false as const, registrationInfo: undefined }))
-        if (!verified.verified || verified.registrationInfo === undefined) throw wrong()
-        const { credential } = verified.registrationInfo
+        const credential = await passkeys.verified(challenge, response)
+        if (credential === null) throw wrong()
         const inserted = await store.insertPasskey(tx, {
           credential_id: credential.id,
           account_id: account.account_id,
@@ -435,13 +370,7 @@ export const createMfa = (deps: MfaDeps) => {
         const hash = opaqueTokens.hashOf('pmf', mfaToken)
         const row = hash === null ? undefined : await store.lockSignIn(tx, hash, now())
         if (hash === null || row === undefined) throw new AppError('session_ended')
-        const { id } = await requireParty()
-        const keys = await store.passkeys(tx, row.account_id)
-        const options = await generateAuthenticationOptions({
-          rpID: id,
-          allowCredentials: keys.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
-          userVerification: 'preferred',
-        })
+        const options = await passkeys.proofOptions(await store.passkeys(tx, row.account_id))
         await store.setChallenge(tx, hash, options.challenge)
         return { options: { ...options } }
       }),
@@ -482,14 +411,9 @@ export const createMfa = (deps: MfaDeps) => {
       account: AccountRow,
       sessionId: string,
     ): Promise<{ options: Record<string, unknown> }> => {
-      const { id } = await requireParty()
       const keys = await store.passkeys(db, account.account_id)
+      const options = await passkeys.proofOptions(keys)
       if (keys.length === 0) throw new AppError('unprocessable', { detail: 'This account has no passkey.' })
-      const options = await generateAuthenticationOptions({
-        rpID: id,
-        allowCredentials: keys.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
-        userVerification: 'preferred',
-      })
       await db.transaction(async (tx) => {
         await store.takeReauthentication(tx, sessionId, now())
         await store.insertChallenge(tx, {

@@ -59,6 +59,13 @@ const secondFactorDue = sql`case when a.auth_source = 'Local' and not a.mfa_enab
 
 export type SessionsStore = ReturnType<typeof createSessionsStore>
 
+const apiTokens = sql`
+  select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
+         a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
+         null::timestamptz as authenticated_at, a.suspended_until, t.scopes,
+         null::timestamptz as second_factor_due_at
+  from api_tokens t join accounts a using (account_id)`
+
 export const createSessionsStore = (db: Queryable) => ({
   session: async (sessionId: string): Promise<CredentialRow | undefined> =>
     (
@@ -71,24 +78,10 @@ export const createSessionsStore = (db: Queryable) => ({
     )[0],
 
   apiToken: async (tokenHash: Buffer): Promise<CredentialRow | undefined> =>
-    (
-      await db.prepared<CredentialRow>(sql`
-        select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
-               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at, a.suspended_until, t.scopes,
-               null::timestamptz as second_factor_due_at
-        from api_tokens t join accounts a using (account_id) where t.token_hash = ${tokenHash}`)
-    )[0],
+    (await db.prepared<CredentialRow>(sql`${apiTokens} where t.token_hash = ${tokenHash}`))[0],
 
   apiTokenById: async (tokenId: string): Promise<CredentialRow | undefined> =>
-    (
-      await db.prepared<CredentialRow>(sql`
-        select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
-               a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
-               null::timestamptz as authenticated_at, a.suspended_until, t.scopes,
-               null::timestamptz as second_factor_due_at
-        from api_tokens t join accounts a using (account_id) where t.token_id = ${tokenId}`)
-    )[0],
+    (await db.prepared<CredentialRow>(sql`${apiTokens} where t.token_id = ${tokenId}`))[0],
 
   touchSession: (sessionId: string, now: Date): Promise<number> =>
     db.execute(

@@ -21,6 +21,7 @@ import { assertFresh } from '#platform/http/fresh.ts'
 import { Secret } from '#platform/secret.ts'
 import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import { wholeFaults } from './settings.checks.ts'
+import { assertTogether, changesOf, type Draft, draftOf, faulty, judge, masked, namesOf, textOf, writtenOf } from './settings.drafts.ts'
 import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
 import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
 import { recordOf } from './settings.record.ts'
@@ -79,16 +80,6 @@ export interface GroupValues<G extends ConfigGroupName> {
 /** Returns the context that binds a sealed item to its row. */
 export const itemContext = (name: string): string => `config item ${name}`
 
-const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
-
-/** An item during a change: its text, or the ciphertext of a secret. */
-interface Draft {
-  value: string
-  sealed: Buffer | null
-  /** Whether the request contains the secret. */
-  isFresh: boolean
-}
-
 /** Reads and changes the general configuration, with versions and rollback. */
 export const createSettings = ({ db, clock, bus, audit, envelope, store }: SettingsDeps) => {
   const guards = new Map<ConfigGroupName, ConfigGuard>()
@@ -99,19 +90,10 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     return gate
   }
 
-  const draftOf = (row: ItemRow | undefined): Draft | undefined =>
-    row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
-
   async function readDrafts(q: Queryable, names: readonly string[]): Promise<Map<string, Draft>> {
     const rows = await store.items(q, names)
-    return new Map(rows.map((row) => [row.name, draftOf(row) as Draft]))
+    return new Map(rows.map((row) => [row.name, draftOf(row)]))
   }
-
-  const textOf = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
-    drafts.get(name)?.value ?? defaultOf(name)
-
-  const masked = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
-    isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)
 
   /** Applies the items of a request. Throws all faults of single items. */
   function applied(before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> {
@@ -133,84 +115,6 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     if (faults.length > 0) throw faulty(faults)
     return after
   }
-
-  const faulty = (faults: readonly FieldError[]): AppError =>
-    new AppError(
-      'validation_failed',
-      { detail: faults.map(({ field, message }) => `${field}: ${message}`).join('; ') },
-      { errors: faults },
-    )
-
-  const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
-    a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
-
-  /** Throws the faults that involve several items of a group. */
-  function judge(group: ConfigGroupName, before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
-    const names = Object.keys(configGroups[group].items)
-    const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
-    const faults: FieldError[] = []
-    if (moved !== undefined)
-      for (const name of names.filter(isSecret)) {
-        const stays = after.get(name)
-        if (before.get(name)?.sealed && stays?.sealed && !stays.isFresh)
-          faults.push({
-            field: `body.${name}`,
-            message: `must be entered again, because ${moved} changes where it is sent`,
-          })
-      }
-    const whole = wholeFaults(group, {
-      text: (name) => textOf(after, name),
-      isSet: (name) => after.get(name)?.sealed != null,
-    })
-    faults.push(...whole.map(({ name, message }) => ({ field: `body.${name}`, message })))
-    if (faults.length > 0) throw faulty(faults)
-  }
-
-  /** Refuses to restore a secret without its destination, because it would be sent elsewhere. */
-  function assertTogether(
-    group: ConfigGroupName,
-    before: ReadonlyMap<string, Draft>,
-    after: ReadonlyMap<string, Draft>,
-    then: ReadonlyMap<string, string | null>,
-  ): void {
-    const valueThen = (name: string): string =>
-      then.has(name) ? (then.get(name) ?? defaultOf(name)) : textOf(before, name)
-    const moved = configGroups[group].place.find((name) => valueThen(name) !== textOf(after, name))
-    const restored = namesOf(group).filter(
-      (name) => isSecret(name) && after.get(name)?.isFresh === true && differs(before.get(name), after.get(name)),
-    )
-    if (moved !== undefined && restored.length > 0)
-      throw faulty(
-        restored.map((name) => ({
-          field: `body.${name}`,
-          message: `belonged to another ${moved} in that version; restore the whole group`,
-        })),
-      )
-  }
-
-  const changesOf = (
-    before: ReadonlyMap<string, Draft>,
-    after: ReadonlyMap<string, Draft>,
-    show = shown,
-  ): ConfigChange[] =>
-    [...new Set([...before.keys(), ...after.keys()])]
-      .filter((name) => differs(before.get(name), after.get(name)))
-      .sort()
-      .map((name) =>
-        isSecret(name)
-          ? {
-              name,
-              from: before.get(name)?.sealed ? 'secret' : '',
-              to: after.get(name)?.sealed ? (before.get(name)?.sealed ? 'secret (changed)' : 'secret') : '',
-            }
-          : { name, from: show(before.get(name)?.value ?? ''), to: show(after.get(name)?.value ?? '') },
-      )
-
-  const writtenOf = (after: ReadonlyMap<string, Draft>, changes: readonly ConfigChange[]): WrittenItem[] =>
-    changes.map(({ name }) => {
-      const draft = after.get(name)
-      return { name, value: draft?.value ?? null, sealed: draft?.sealed ?? null }
-    })
 
   /**
    * Stores a change. Every path that writes items uses it, so none can skip a check. Changes of sign-in settings, and
@@ -280,8 +184,6 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       hidden.length === 0 ? null : new Secret(JSON.stringify(Object.fromEntries(hidden))),
     )
   }
-
-  const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
 
   /** Groups the items of a request. Throws on unknown names. */
   function byGroup(given: GivenItems): [ConfigGroupName, GivenItems][] {
