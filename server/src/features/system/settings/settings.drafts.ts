@@ -1,4 +1,10 @@
-import { type ConfigChange, type ConfigGroupName, configGroups, type FieldError, maskedSecret } from '@portcullis/contract'
+import {
+  type ConfigChange,
+  type ConfigGroupName,
+  configGroups,
+  type FieldError,
+  maskedSecret,
+} from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import { wholeFaults } from './settings.checks.ts'
 import { defaultOf, isSecret } from './settings.items.ts'
@@ -40,7 +46,11 @@ const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
   a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
 
 /** Throws the faults that involve several items of a group. */
-export const judge = (group: ConfigGroupName, before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void => {
+export const judge = (
+  group: ConfigGroupName,
+  before: ReadonlyMap<string, Draft>,
+  after: ReadonlyMap<string, Draft>,
+): void => {
   const names = namesOf(group)
   const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
   const faults: FieldError[] = []

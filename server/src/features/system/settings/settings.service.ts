@@ -20,13 +20,23 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { Secret } from '#platform/secret.ts'
 import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
-import { wholeFaults } from './settings.checks.ts'
-import { assertTogether, changesOf, type Draft, draftOf, faulty, judge, masked, namesOf, textOf, writtenOf } from './settings.drafts.ts'
+import {
+  assertTogether,
+  changesOf,
+  type Draft,
+  draftOf,
+  faulty,
+  judge,
+  masked,
+  namesOf,
+  textOf,
+  writtenOf,
+} from './settings.drafts.ts'
 import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
-import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
+import { allItems, isSecret, itemOf } from './settings.items.ts'
 import { recordOf } from './settings.record.ts'
 import { faultOf } from './settings.rules.ts'
-import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
+import type { SettingsStore } from './settings.store.ts'
 
 /** Checks the values of a group before they are stored. Throws the response of a refusal. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
