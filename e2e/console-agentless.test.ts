@@ -113,7 +113,7 @@ describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), (
     await row(page, sshd.host).getByText('Succeeded', { exact: true }).waitFor()
     await form.getByRole('button', { name: 'Close', exact: true }).last().click()
     const { uuid } = (await rowOf(sshd.host)) as Row
-    await row(page, sshd.host).getByRole('link').click()
+    await row(page, sshd.host).getByRole('link', { name: sshd.host }).click()
     await page.waitForURL(new RegExp(uuid))
     await page.getByRole('tab', { name: 'Details' }).click()
     await page.getByText('Agentless', { exact: true }).last().waitFor()

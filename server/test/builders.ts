@@ -84,6 +84,15 @@ const okJson = <T>(answer: HttpAnswer): T => {
   return JSON.parse(answer.text) as T
 }
 
+/** Sends a request as a real agent does: if the server has no time for it, again after the time that it names. */
+const patientPost: typeof agentPost = async (t, path, body, token) => {
+  for (let left = 10; ; left--) {
+    const answer = await agentPost(t, path, body, token)
+    if (answer.status !== 503 || left === 0) return answer
+    await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after')) * 1_000))
+  }
+}
+
 /** Creates an enrolment token as the administrator. */
 export const enrolmentToken = async (t: TestApp, change: Record<string, unknown> = {}): Promise<string> => {
   const made = await (await t.admin()).post('/prime/webui/agents/enrollmenttokens', {
@@ -130,7 +139,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const token = options.token ?? (await sharedToken(t))
 
   const enrolled = okJson<{ agentId: string; tookOver: boolean; releaseKey?: string }>(
-    await agentPost(t, agentPaths.enrol, {
+    await patientPost(t, agentPaths.enrol, {
       token,
       keyAlgorithm: 'Ed25519',
       publicKey: publicText,
@@ -151,7 +160,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   }
   /** Opens a session for a boot, without changing the agent's own state. */
   const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> =>
-    okJson(await agentPost(t, agentPaths.session, proven(bootId)))
+    okJson(await patientPost(t, agentPaths.session, proven(bootId)))
   /** Opens a session and continues with it. `restart` simulates a restart of the agent. */
   const session = async (restart = false): Promise<void> => {
     if (restart) state.bootId = randomUUID()
