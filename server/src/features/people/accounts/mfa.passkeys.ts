@@ -54,7 +54,7 @@ export const createPasskeys = ({ clock, store, origin }: PasskeysDeps) => {
       })
     },
 
-    /** Returns the created passkey. Null: the answer does not fit the challenge. */
+    /** Returns the created passkey. Null: the answer does not match the challenge. */
     verified: async (challenge: string, response: Record<string, unknown>): Promise<WebAuthnCredential | null> => {
       const bound = await requireParty()
       const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -77,7 +77,7 @@ export const createPasskeys = ({ clock, store, origin }: PasskeysDeps) => {
       })
     },
 
-    /** Uses a passkey of the account. Returns false if the answer does not fit the challenge. */
+    /** Uses a passkey of the account. Returns false if the answer does not match the challenge. */
     take: async (
       tx: Tx,
       account: AccountRow,
