@@ -179,6 +179,12 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await page.keyboard.press('Enter')
     await drawer.getByRole('button', { name: 'Save', exact: true }).click()
     await drawer.getByText('This change newly allows devices on 1 host.').waitFor()
+    await until('the focus is on the button that changes nothing', () =>
+      drawer
+        .getByRole('button', { name: 'Close', exact: true })
+        .last()
+        .evaluate((button) => button === document.activeElement),
+    )
     await drawer.getByRole('button', { name: 'Save and allow' }).click()
     await page.getByText('Saved. The host is polled again.').waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })

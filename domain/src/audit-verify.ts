@@ -164,6 +164,64 @@ const createDiagnosis = ({ record, since, previous, line, found }: Break) => {
   }
 }
 
+/** Follows the genuine checkpoints beside the records that they cover. */
+const createCoverage = (genuine: AsyncGenerator<AuditCheckpoint> | undefined) => {
+  let due: AuditCheckpoint | null = null
+  let covered: AuditCheckpoint | null = null
+  let agreed = 0
+  const coveredLate = { records: 0, first: 0, last: 0 }
+  /** Numbers of the records after the last good checkpoint. */
+  let late: number[] = []
+  const next = async (): Promise<AuditCheckpoint | null> => (await genuine?.next())?.value ?? null
+  const isAt = (record: number): boolean => due?.auditTrailID === record
+
+  return {
+    /** Reads the first checkpoint. */
+    begin: async (): Promise<void> => {
+      due = await next()
+    },
+    /** The next checkpoint. */
+    due: (): AuditCheckpoint | null => due,
+    covered: (): AuditCheckpoint | null => covered,
+    /** Returns the first record after the last good checkpoint. */
+    since: (): number => (covered?.auditTrailID ?? 0) + 1,
+    isAt,
+    /** Adds a record with a valid chain. */
+    add: (record: number, createdAt: string): void => {
+      if (due !== null && Date.parse(due.time) - Date.parse(`${createdAt}Z`) > lateMs) late.push(record)
+    },
+    /** Accepts the next checkpoint, which matches the records so far. */
+    agree: async (): Promise<void> => {
+      covered = due
+      agreed++
+      coveredLate.records += late.length
+      coveredLate.first ||= late[0] ?? 0
+      coveredLate.last = late.at(-1) ?? coveredLate.last
+      late = []
+      due = await next()
+    },
+    /** Reads the remaining checkpoints. Returns the last record that they cover; 0: there are none. */
+    end: async (): Promise<number> => {
+      let last = due?.auditTrailID ?? 0
+      for (let more = await next(); more !== null; more = await next()) last = more.auditTrailID
+      return last
+    },
+    result: (): Pick<TrailVerdict, 'checkpoints' | 'covered' | 'coveredLate'> => ({
+      checkpoints: agreed,
+      covered:
+        covered === null
+          ? null
+          : {
+              number: covered.number,
+              auditTrailID: covered.auditTrailID,
+              time: covered.time,
+              keyId: covered.keyId,
+            },
+      coveredLate: coveredLate.records === 0 ? null : coveredLate,
+    }),
+  }
+}
+
 /**
  * Verifies a trail and its checkpoints in parallel, with one line of each in memory. Reports the first record that is not
  * proven and reads on only to determine what happened there.
@@ -174,13 +232,8 @@ export const verifyTrail = async (
   checkpoints: { bytes: Bytes; keys: CheckpointKeys } | null,
 ): Promise<TrailVerdict> => {
   const signed = checkpoints === null ? null : readCheckpoints(checkpoints.bytes, checkpoints.keys)
-  const next = async (): Promise<AuditCheckpoint | null> => (await signed?.genuine.next())?.value ?? null
-  let due = await next()
-  let covered: AuditCheckpoint | null = null
-  let agreed = 0
-  const coveredLate = { records: 0, first: 0, last: 0 }
-  /** Numbers of the records after the last good checkpoint. */
-  let late: number[] = []
+  const coverage = createCoverage(signed?.genuine)
+  await coverage.begin()
   let count = 0
   let line = 0
   let hash: Uint8Array = AUDIT_GENESIS
@@ -196,76 +249,45 @@ export const verifyTrail = async (
         continue
       }
       const record = count + 1
-      const since = (covered?.auditTrailID ?? 0) + 1
+      const since = coverage.since()
+      const due = coverage.due()
       const own = found?.id === record ? auditHash(hash, record, found.record) : null
-      if (found === null || own === null || own.toString('hex') !== found.hash) {
+      if (found === null || own === null || own.toString('hex') !== found.hash)
         diagnosis = createDiagnosis({ record, since, previous: hash, line, found })
-        continue
-      }
-      if (!columnsAgree(found))
+      else if (!columnsAgree(found))
         broken = { record, since: record, to: record, fault: 'columns', line, found: record, checkpoint: null }
-      else if (due?.auditTrailID === record && due.hash !== found.hash)
-        broken = {
-          record: since,
-          since,
-          to: record,
-          fault: 'rewritten',
-          line,
-          found: record,
-          checkpoint: due.number,
-        }
+      else if (due !== null && coverage.isAt(record) && due.hash !== found.hash)
+        broken = { record: since, since, to: record, fault: 'rewritten', line, found: record, checkpoint: due.number }
       else {
         hash = own
         count = record
-        if (due !== null && Date.parse(due.time) - Date.parse(`${found.createdAt}Z`) > lateMs) late.push(record)
-        if (due?.auditTrailID === record) {
-          covered = due
-          agreed++
-          coveredLate.records += late.length
-          coveredLate.first ||= late[0] ?? 0
-          coveredLate.last = late.at(-1) ?? coveredLate.last
-          late = []
-          due = await next()
-        }
+        coverage.add(record, found.createdAt)
+        if (coverage.isAt(record)) await coverage.agree()
       }
     }
     if (broken !== null) break
   }
+  const unmet = coverage.due()
+  // Also checks whether the checkpoints after a broken record are genuine, and shows how much is missing.
+  const to = await coverage.end()
   if (broken === null && diagnosis !== null) broken = diagnosis.end()
-  else if (broken === null && due !== null) {
-    const checkpoint = due.number
-    // The remaining checkpoints show how much is missing.
-    let last = due.auditTrailID
-    for (let more = await next(); more !== null; more = await next()) last = more.auditTrailID
+  else if (broken === null && unmet !== null)
     broken = {
       record: count + 1,
-      since: (covered?.auditTrailID ?? 0) + 1,
-      to: last,
+      since: coverage.since(),
+      to,
       fault: 'cut-off',
       line: line + 1,
       found: null,
-      checkpoint,
+      checkpoint: unmet.number,
     }
-  }
-  // Also check whether the checkpoints after a broken record are genuine.
-  while ((await next()) !== null);
   const brokenCheckpoint = signed?.broken() ?? null
   const proven = broken?.fault === 'rewritten' ? broken.record - 1 : count
   return {
     ok: broken === null && brokenCheckpoint === null,
     records: proven,
-    checkpoints: agreed,
-    covered:
-      covered === null
-        ? null
-        : {
-            number: covered.number,
-            auditTrailID: covered.auditTrailID,
-            time: covered.time,
-            keyId: covered.keyId,
-          },
-    uncovered: proven - (covered?.auditTrailID ?? 0),
-    coveredLate: coveredLate.records === 0 ? null : coveredLate,
+    ...coverage.result(),
+    uncovered: proven - (coverage.covered()?.auditTrailID ?? 0),
     brokenRecord: broken,
     brokenCheckpoint,
   }

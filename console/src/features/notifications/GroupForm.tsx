@@ -1,10 +1,11 @@
-import { Button, Group, Switch } from '@mantine/core'
+import { Button, Switch } from '@mantine/core'
 import { type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
 import { useId, useRef } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { SaveBar } from '../../ui/form/SaveBar.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import text from '../../ui/text.module.css'
@@ -64,17 +65,18 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
       </form>
       {failure === null || isAtField ? null : <ErrorState failure={failure} resend={entry.submit} inline />}
       {canWrite ? (
-        <Group justify="flex-end" gap="sm" className={classes.foot}>
-          {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}
-          <p className={classes.status} role="status">
-            {entry.status !== ''
+        <SaveBar
+          before={entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}
+          status={
+            entry.status !== ''
               ? entry.status
               : failure !== null && isAtField
                 ? strings.notSaved
                 : isDirty
                   ? strings.unsaved
-                  : ''}
-          </p>
+                  : ''
+          }
+        >
           <MoreMenu
             label={strings.moreActions}
             curl={() => {
@@ -98,7 +100,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           <Button type="submit" form={formId} loading={entry.busy}>
             {strings.save}
           </Button>
-        </Group>
+        </SaveBar>
       ) : (
         <p className={text.note}>{strings.readOnly}</p>
       )}

@@ -1,10 +1,10 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { ConfigGroupName } from '@portcullis/contract'
 import { curlOf } from '../../lib/curl.ts'
+import { SaveBar } from '../../ui/form/SaveBar.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { shownBody } from './draft.ts'
 import { saveOperations } from './operations.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface FormFootProps {
@@ -25,10 +25,7 @@ export interface FormFootProps {
 export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, status, discard }: FormFootProps) => {
   const operation = saveOperations[group]
   return (
-    <Group justify="flex-end" gap="sm" className={classes.foot}>
-      <p className={classes.said} role="status">
-        {status}
-      </p>
+    <SaveBar status={status}>
       {operation === undefined ? null : (
         <MoreMenu
           label={strings.moreActions}
@@ -45,6 +42,6 @@ export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, status,
           {strings.save}
         </Button>
       )}
-    </Group>
+    </SaveBar>
   )
 }

@@ -39,6 +39,38 @@ const startOf = (request: FastifyRequest, query: StreamQuery): number => {
   return position
 }
 
+/** Sends the head of the answer. Returns true if the reader asked for server-sent events. */
+const beginAnswer = (request: FastifyRequest, reply: FastifyReply): boolean => {
+  const isEvents = (request.headers.accept ?? '').toLowerCase().includes(eventStream)
+  const { raw } = reply
+  reply.hijack()
+  for (const [header, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) raw.setHeader(header, value)
+  raw.writeHead(200, {
+    'content-type': isEvents ? `${eventStream}; charset=utf-8` : 'application/x-ndjson; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
+  raw.flushHeaders()
+  return isEvents
+}
+
+/** Returns a function that sends text. If the reader is behind, it waits until the reader catches up or disconnects. */
+const writerTo =
+  (raw: FastifyReply['raw'], signal: AbortSignal) =>
+  async (text: string): Promise<void> => {
+    if (text === '' || signal.aborted || raw.destroyed || raw.write(text)) return
+    await new Promise<void>((resolve) => {
+      function done(): void {
+        raw.removeListener('drain', done)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      raw.once('drain', done)
+      signal.addEventListener('abort', done)
+    })
+  }
+
 /** Serves HTTP readers. A reader that stalls costs its cursor and one portion: the server reads nothing more for it. */
 export const createStream = ({ log, read, sequencer, consumers, authenticate }: StreamDeps) => {
   const wakers = new Set<() => void>()
@@ -95,31 +127,9 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       throw error
     }
 
-    const isEvents = (request.headers.accept ?? '').toLowerCase().includes(eventStream)
-    reply.hijack()
+    const isEvents = beginAnswer(request, reply)
     if (raw.destroyed) ending.abort()
-    for (const [header, value] of Object.entries(reply.getHeaders()))
-      if (value !== undefined) raw.setHeader(header, value as string)
-    raw.writeHead(200, {
-      'content-type': isEvents ? `${eventStream}; charset=utf-8` : 'application/x-ndjson; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-    })
-    raw.flushHeaders()
-
-    /** Sends text. If the reader is behind, waits until it catches up or disconnects. */
-    async function send(text: string): Promise<void> {
-      if (text === '' || ending.signal.aborted || raw.destroyed || raw.write(text)) return
-      await new Promise<void>((resolve) => {
-        function done(): void {
-          raw.removeListener('drain', done)
-          ending.signal.removeEventListener('abort', done)
-          resolve()
-        }
-        raw.once('drain', done)
-        ending.signal.addEventListener('abort', done)
-      })
-    }
+    const send = writerTo(raw, ending.signal)
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     async function mayGoOn(): Promise<boolean> {
       const now = token === undefined ? actor : await authenticate(token, request.ip)
