@@ -49,6 +49,18 @@ export async function ensureNode() {
   return join(target, 'bin', 'node')
 }
 
+/**
+ * Returns the directory with the pinned Node for `system`, such as `linux-arm64`, below `.node/`. Fetches it if missing.
+ * @param {keyof typeof PACKAGES} system
+ */
+export async function fetchNode(system) {
+  const home = join(ROOT, '.node')
+  const pinned = PACKAGES[system]
+  const target = join(home, pinned.name)
+  await withLock(join(home, 'node.lock'), `Node ${VERSION}`, () => isInstalled(target) || install(home, target, pinned))
+  return target
+}
+
 /** Links `.node/node` to the Node that runs the server, as a fixed path for unit files. */
 export function linkNode(node) {
   const home = join(ROOT, '.node')
