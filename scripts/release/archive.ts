@@ -8,8 +8,11 @@ import { pipeline } from 'node:stream/promises'
  * Writes the folder `dir` as `file`, a tar.xz archive with `dir`'s name as its only top-level entry. Order, owners, times
  * and permissions do not depend on the machine. xz splits its input into blocks of a fixed size, so the number of cores
  * does not change the result.
+ *
+ * @param seconds time of all files, since 1970
+ * @param level 0 (fast) to 9 (small)
  */
-export const writeArchive = async (dir: string, file: string, seconds: number): Promise<void> => {
+export const writeArchive = async (dir: string, file: string, seconds: number, level: number): Promise<void> => {
   const tar = spawn(
     'tar',
     [
@@ -18,7 +21,7 @@ export const writeArchive = async (dir: string, file: string, seconds: number): 
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
-  const xz = spawn('xz', ['--compress', '--stdout', '-6', '--threads=2', '--block-size=24MiB'], {
+  const xz = spawn('xz', ['--compress', '--stdout', `-${level}`, '--threads=2', '--block-size=24MiB'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const codes = [tar, xz].map((child) => new Promise((done) => child.once('close', done)))

@@ -1,6 +1,6 @@
 /** Installs the packages that a server needs at run time on a given system, from the lockfile. */
-import { cpSync, globSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, globSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { findNpm } from '../bootstrap/npm.mjs'
 import { run, tail } from '../bootstrap/run.mjs'
 import { ROOT } from '../bootstrap/say.mjs'
@@ -32,4 +32,7 @@ export const installPackages = async (dir: string, target: Target): Promise<void
   // npm writes this file for itself; it names the time of the installation.
   for (const cwd of modules) rmSync(join(cwd, '.package-lock.json'), { force: true })
   for (const file of ['package-lock.json', '.npmrc', ...manifests]) rmSync(join(dir, file), { force: true })
+  // Workspaces without packages of their own are empty now.
+  for (const name of manifests.map((file) => dirname(file)))
+    if (readdirSync(join(dir, name)).length === 0) rmdirSync(join(dir, name))
 }

@@ -16,10 +16,12 @@ interface Options {
   seconds: number
   /** Folder for the archive and for intermediate files. */
   draft: string
+  /** Level of compression, 0 to 9. The default is 6. */
+  level?: number
 }
 
 /** Builds the server archive for a target and returns its path. */
-export const buildServer = async ({ target, version, seconds, draft }: Options): Promise<string> => {
+export const buildServer = async ({ target, version, seconds, draft, level = 6 }: Options): Promise<string> => {
   const name = `portcullis-server-${version}-${target.name}`
   const dir = join(draft, name)
   mkdirSync(dir)
@@ -38,7 +40,7 @@ export const buildServer = async ({ target, version, seconds, draft }: Options):
   }
   writeLaunchers(dir)
   const file = `${dir}.tar.xz`
-  await writeArchive(dir, file, seconds)
+  await writeArchive(dir, file, seconds, level)
   rmSync(dir, { recursive: true })
   return file
 }
