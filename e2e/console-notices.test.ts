@@ -369,7 +369,7 @@ describe('notices', unless(whyNoChromium), () => {
     await page.keyboard.press('Escape')
     expect(await page.getByRole('dialog').count()).toBe(0)
     await page.goto('/notices')
-    await vulnerable.getByRole('button', { name: 'Block…' }).click()
+    await vulnerable.getByRole('button', { name: 'Deny…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('046D:C52B').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()

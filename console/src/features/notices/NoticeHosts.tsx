@@ -5,7 +5,6 @@ import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceIds } from '../../ui/device/Device.tsx'
-import { LinkButton } from '../../ui/LinkButton.tsx'
 import { lazily } from '../../ui/lazily.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
@@ -49,14 +48,6 @@ export const NoticeHosts = ({
               <PlainLink href={agentAddress(host.uuid)}>
                 <DeviceText value={host.hostIdentifier} />
               </PlainLink>
-              <LinkButton
-                size="compact-xs"
-                variant="default"
-                to={agentAddress(host.uuid)}
-                aria-label={strings.openHostNamed({ hostIdentifier: host.hostIdentifier })}
-              >
-                {strings.openHost}
-              </LinkButton>
             </div>
             {host.devices.map((device) => (
               <div key={device.deviceID} className={classes.device}>

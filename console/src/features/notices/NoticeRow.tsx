@@ -3,7 +3,7 @@ import { ActionIcon } from '@mantine/core'
 import type { MouseEvent } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { type Line, timesText } from '../../ui/notices/line.ts'
+import { type Line, timesText, titleParts } from '../../ui/notices/line.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { AlertHosts } from './AlertHosts.tsx'
@@ -37,6 +37,7 @@ const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
 /** One alert; read ones are less prominent. */
 export const NoticeRow = (props: NoticeRowProps) => {
   const { line, isSelected, dismiss } = props
+  const [name, rest] = titleParts(line)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
     <div
@@ -74,7 +75,14 @@ export const NoticeRow = (props: NoticeRowProps) => {
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.words}>
         <span className={classes.title}>
-          <DeviceText value={line.title} />
+          <span>
+            <DeviceText value={name} />
+          </span>
+          {rest === '' ? null : (
+            <span>
+              <DeviceText value={rest} />
+            </span>
+          )}
         </span>
         <span className={classes.description}>
           {line.model === null ? null : (

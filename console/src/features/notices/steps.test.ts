@@ -37,9 +37,9 @@ describe('stepsOf', () => {
       'Review devices /peripherals?vid=0781&pid=5567&present=true',
       'Show hosts /agents?Alert=7',
     ])
-    expect(steps({ kind: 'attackTool' })[0]).toBe('Block… deny')
+    expect(steps({ kind: 'attackTool' })[0]).toBe('Deny… deny')
     expect(steps({ kind: 'attackTool' }).join()).not.toContain('Approve')
-    expect(steps({ kind: 'whitelistViolation' }).slice(0, 2)).toEqual(['Approve… allow', 'Block… deny'])
+    expect(steps({ kind: 'whitelistViolation' }).slice(0, 2)).toEqual(['Approve… allow', 'Deny… deny'])
     expect(steps({ kind: 'vulnerable' })[0]).toMatch(/^Review devices/)
   })
 

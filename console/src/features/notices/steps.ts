@@ -5,15 +5,15 @@ import { strings } from './strings.ts'
 /** A next step for an alert: a decision about its model, or a page. */
 export type Step = { decide: 'allow' | 'deny'; label: string } | { decide: null; label: string; href: string }
 
-type Name = 'approve' | 'block' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+type Name = 'approve' | 'deny' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
 
 /** The steps that fit the cause of an alert, the most useful first. */
 const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
-  attackTool: ['block', 'hosts', 'devices'],
-  driverMismatch: ['hosts', 'devices', 'block'],
-  vulnerable: ['devices', 'block', 'hosts'],
-  uncommon: ['devices', 'block', 'hosts'],
-  whitelistViolation: ['approve', 'block', 'devices', 'hosts'],
+  attackTool: ['deny', 'hosts', 'devices'],
+  driverMismatch: ['hosts', 'devices', 'deny'],
+  vulnerable: ['devices', 'deny', 'hosts'],
+  uncommon: ['devices', 'deny', 'hosts'],
+  whitelistViolation: ['approve', 'deny', 'devices', 'hosts'],
   blocked: ['approve', 'devices', 'hosts'],
   keyClone: ['hosts', 'events'],
   agentSilent: ['hosts', 'events'],
@@ -31,8 +31,8 @@ const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
   switch (name) {
     case 'approve':
       return model !== null && canDecide ? { decide: 'allow', label: strings.approve } : null
-    case 'block':
-      return model !== null && canDecide ? { decide: 'deny', label: strings.block } : null
+    case 'deny':
+      return model !== null && canDecide ? { decide: 'deny', label: strings.deny } : null
     case 'devices':
       return model === null
         ? null

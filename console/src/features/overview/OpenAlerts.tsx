@@ -26,7 +26,9 @@ export const OpenAlerts = () => {
       {alerts.data === undefined ? null : alerts.data.length === 0 ? (
         <p className={classes.quiet}>{strings.noAlerts}</p>
       ) : (
-        <AlertList alerts={alerts.data.map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) }))} />
+        <div className={classes.alerts}>
+          <AlertList alerts={alerts.data.map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) }))} />
+        </div>
       )}
       {(counts?.riskNotifications ?? 0) > shown ? (
         <Link to="/notices">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>

@@ -1,7 +1,7 @@
 import type { RiskNotification } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { foremostOf } from './foremost.ts'
-import { lineOfHealth, lineOfRisk, timesText } from './line.ts'
+import { lineOfHealth, lineOfRisk, timesText, titleParts } from './line.ts'
 
 const risk: RiskNotification = {
   id: 7,
@@ -44,6 +44,17 @@ describe('the line of an alert', () => {
     const part = { ...risk, name: 'disk', status: 'OK' as const, description: '' }
     expect(lineOfHealth(part)).toMatchObject({ severity: 'neutral', severityLabel: 'OK', title: 'disk' })
     expect(lineOfHealth({ ...part, status: 'Error' })).toMatchObject({ severity: 'red', severityLabel: 'Error' })
+  })
+
+  it('separates the name of the device from the cause and the hosts', () => {
+    const model = { vid: '03EB', pid: '2401' }
+    expect(titleParts({ model, title: 'Hak5 (Bash Bunny) (attack tool) on WS (lab)' })).toEqual([
+      'Hak5 (Bash Bunny)',
+      ' (attack tool) on WS (lab)',
+    ])
+    expect(titleParts({ model, title: 'Stick (blocked)' })).toEqual(['Stick', ' (blocked)'])
+    expect(titleParts({ model: null, title: 'API token (x) expires' })).toEqual(['API token (x) expires', ''])
+    expect(titleParts({ model, title: 'anything' })).toEqual(['anything', ''])
   })
 
   it('shows the count above one', () => {

@@ -101,7 +101,11 @@ describe('findings of the insights', () => {
       devIcon: 98,
       interfaces: 'ff',
     } as UncommonPeripheral
-    rare = [{ ...one, agents: [await host(5)] }]
+    const tool = { ...one, pid: '60FD', isKnownAttackTool: true }
+    rare = [
+      { ...one, agents: [await host(5)] },
+      { ...tool, agents: [await host(5)] },
+    ]
     await watchers().uncommon()
     await watchers().uncommon()
     expect(await eventsOf('0x110013')).toBe(1)

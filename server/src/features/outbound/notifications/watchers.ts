@@ -101,11 +101,13 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
   return {
     silence: watchSilence,
 
-    /** Reports each device of an uncommon shape with one event. */
+    /** Reports each device of an uncommon shape with one event. Attack tools are left out: they have their own alert. */
     uncommon: async (): Promise<void> => {
       const rare = await uncommon()
       if (rare === null) return
-      const found = rare.flatMap((one) => one.agents.map((agent) => ({ one, agent })))
+      const found = rare
+        .filter(({ isKnownAttackTool }) => !isKnownAttackTool)
+        .flatMap((one) => one.agents.map((agent) => ({ one, agent })))
       await reportNew(
         'uncommon',
         found,
