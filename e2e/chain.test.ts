@@ -112,7 +112,7 @@ describe('an attached attack tool', () => {
     const toSiem = performance.now() - startedAt
     await until('the mail', () => mails[0], 60_000)
     const toMail = performance.now() - startedAt
-    expect(mails[0]).toMatch(/^Subject: \[Critical\] .*\(attack tool\)/m)
+    expect(mails[0]).toMatch(/^Subject: \[Critical\] (?:.|\r\n )*\(attack tool\)/m)
     const asset = await server.request(`/prime/webui/assetproducer/stream?after=0&follow=false`, {
       headers: { authorization: `Bearer ${await server.signIn()}`, accept: 'application/x-ndjson' },
     })
