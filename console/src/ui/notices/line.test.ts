@@ -50,9 +50,9 @@ describe('the line of an alert', () => {
     const model = { vid: '03EB', pid: '2401' }
     expect(titleParts({ model, title: 'Hak5 (Bash Bunny) (attack tool) on WS (lab)' })).toEqual([
       'Hak5 (Bash Bunny)',
-      ' (attack tool) on WS (lab)',
+      '(attack tool) on WS (lab)',
     ])
-    expect(titleParts({ model, title: 'Stick (blocked)' })).toEqual(['Stick', ' (blocked)'])
+    expect(titleParts({ model, title: 'Stick (blocked)' })).toEqual(['Stick', '(blocked)'])
     expect(titleParts({ model: null, title: 'API token (x) expires' })).toEqual(['API token (x) expires', ''])
     expect(titleParts({ model, title: 'anything' })).toEqual(['anything', ''])
   })

@@ -95,11 +95,11 @@ export const timesText = (count: number): string => (count > 1 ? `${count.toLoca
 export const alertHostsAddress = ({ id }: Pick<Line, 'id'>): string => `/agents?Alert=${id}`
 
 const cause = '(?:attack tool|driver mismatch|vulnerable|uncommon|not on the allowlist|blocked)'
-const titlePattern = new RegExp(String.raw`^(.+)( \(${cause}\)(?: on .*)?)$`, 's')
+const titlePattern = new RegExp(String.raw`^(.+) (\(${cause}\)(?: on .*)?)$`, 's')
 
 /**
  * Splits a title before its cause, so that a long name of a device does not push the cause and the hosts out of the line:
- * `Rubber Ducky` and ` (attack tool) on 12 hosts`.
+ * `Rubber Ducky` and `(attack tool) on 12 hosts`.
  */
 export const titleParts = ({ title, model }: Pick<Line, 'title' | 'model'>): [name: string, rest: string] => {
   const [, name = title, rest = ''] = (model === null ? null : titlePattern.exec(title)) ?? []
