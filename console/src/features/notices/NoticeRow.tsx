@@ -79,9 +79,12 @@ export const NoticeRow = (props: NoticeRowProps) => {
             <DeviceText value={name} />
           </span>
           {rest === '' ? null : (
-            <span>
-              <DeviceText value={rest} />
-            </span>
+            <>
+              {' '}
+              <span>
+                <DeviceText value={rest} />
+              </span>
+            </>
           )}
         </span>
         <span className={classes.description}>
