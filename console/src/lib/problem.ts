@@ -46,7 +46,7 @@ const isBrokenConnection = (failure: unknown): boolean =>
 export const asCallFailure = (failure: unknown): unknown =>
   isBrokenConnection(failure) && !isLoadFailure(failure) ? new CallFailure('network', strings.noResponse) : failure
 
-/** Tells whether the server, or a proxy before it, could not respond at all. */
+/** Returns whether the server, or a proxy before it, could not respond at all. */
 export const isOutage = (failure: unknown): boolean =>
   isLoadFailure(failure) ||
   isBrokenConnection(failure) ||

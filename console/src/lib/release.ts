@@ -7,7 +7,7 @@ export interface ReleaseDeps {
   reload: () => void
   /** Time of the last reload, kept across reloads, ms since 1970. */
   lastReload: { get: () => number; set: (at: number) => void }
-  /** Tells whether a reload would lose text that a person typed. */
+  /** Returns whether a reload would lose text that a person typed. */
   hasTyped: () => boolean
   /** Reads the page that the server serves now; null if it does not respond. */
   readPage: () => Promise<string | null>
@@ -46,7 +46,7 @@ export const createRelease = ({ clock, pause, reload, lastReload, hasTyped, read
       const page = await readPage()
       if (page !== null && !page.includes(script)) outdate()
     },
-    /** Tells whether the next navigation should load the newer console. */
+    /** Returns whether the next navigation should load the newer console. */
     isDue: (): boolean => isOutdated && mayReload() && !hasTyped(),
     /** A navigation loads the newer console. */
     noteReload: () => lastReload.set(clock.now()),

@@ -29,7 +29,7 @@ export const followTyping = (page: Document) => {
     true,
   )
   return {
-    /** Tells whether a reload would lose input. */
+    /** Returns whether a reload would lose input. */
     hasTyped: (): boolean => {
       for (const field of changed) {
         if (!field.isConnected) changed.delete(field)

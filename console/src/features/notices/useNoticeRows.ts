@@ -31,7 +31,7 @@ export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
   const queryKey = useMemo(() => [noticesKey, 'rows', name], [name])
   const newest = useQuery({
     queryKey,
-    // One more row than shown tells whether there are more.
+    // One more row than shown reveals whether there are more.
     queryFn: async ({ signal }) => ({ name, lines: await read(size + 1, signal) }),
     placeholderData: (before) => before,
   })
