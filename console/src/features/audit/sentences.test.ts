@@ -1,0 +1,29 @@
+import { auditActionCodes, auditAreas } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { actionNames, areaNames, sentences } from './sentences.ts'
+
+const values = { who: 'WHO', what: 'WHAT', where: 'WHERE', tags: 'TAGS', entity: 'ENTITY', count: 2 }
+const textOf = (key: string): string => {
+  const sentence = (sentences as unknown as Record<string, string | ((given: unknown) => string) | undefined>)[key]
+  return typeof sentence === 'function' ? sentence(values) : (sentence ?? '')
+}
+
+describe('the sentences of the audit trail', () => {
+  it.each(auditActionCodes)('say %s in words, without codes', (code) => {
+    expect(textOf(code)).toMatch(/^(WHO|WHAT|[A-Z])[^{}<>_]*$/)
+    expect(textOf(code).split(' ').length).toBeGreaterThan(1)
+    expect(textOf(code)).not.toMatch(/\w\.\w/)
+    expect(actionNames[code]).toMatch(/^[A-Z][\w '-]+$/)
+  })
+
+  it('name a person or an object in each variant', () => {
+    for (const key of Object.keys(sentences)) {
+      expect(
+        auditActionCodes.some((code) => key === code || key.startsWith(`${code}.`)),
+        key,
+      ).toBe(true)
+      expect(textOf(key), key).not.toBe('')
+    }
+    expect(Object.keys(areaNames).toSorted()).toEqual([...auditAreas].toSorted())
+  })
+})
