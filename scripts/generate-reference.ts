@@ -85,7 +85,7 @@ const eventsFile = (): string => {
       })
     return `## ${category}\n\n${sections.join('\n')}`
   })
-  return `${generated}\n\n# Events\n\nEach event has a code. Its description is the bold text, as lists, exports and outputs show it. Connectors match on code\nand description, so both stay the same. The severity is the usual one: 0x130010 and 0x130020, for example, get more\nsevere with the problem.\n\n${otherPages('events.md')}\n\n${groups.join('\n')}`
+  return `${generated}\n\n# Events\n\nEach event has a code. Its description is the bold text, as lists, exports and outputs show it. Connectors match on the\ncode, which never changes. The severity is the usual one: 0x130010 and 0x130020, for example, get more\nsevere with the problem.\n\n${otherPages('events.md')}\n\n${groups.join('\n')}`
 }
 
 const alertsFile = (): string => {

@@ -40,14 +40,18 @@ export const alertGuide: Readonly<Record<NoticeKind, AlertGuidance>> = {
   whitelistViolation: raisedBy(
     'violation',
     'Not on the allowlist',
-    'A device is attached that no allow rule covers, on a host with an allowlist.',
+    'An armed host lets a device work that is not on the allowlist, for example because it was attached before the host was armed.',
   ),
-  blocked: raisedBy('blocked', 'Blocked device', 'An armed host blocked a device.'),
+  blocked: raisedBy(
+    'blocked',
+    'Blocked device',
+    'An armed host blocked a device, because a rule denies it or no rule allows it.',
+  ),
   keyClone: raisedBy('keyClone', 'Copied agent key', 'The key of an agent was used from two places.'),
   agentSilent: raisedBy(
     'silent',
     'Disconnected host',
-    'A host has not checked in for longer than `VENDORA_SILENT_HOURS` (Settings, Product).',
+    'A host has not checked in for longer than VENDORA_SILENT_HOURS (Settings, Product).',
   ),
   tokenExpiring: raisedBy(
     'tokenExpiring',

@@ -54,9 +54,10 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     guide: 'operator.md#findings',
   },
   violation: {
-    meaning: 'A device is attached that no allow rule covers, where an allowlist applies.',
-    cause: 'Nobody has decided about the device yet, or its rule or grant has ended.',
-    cure: 'Allow or deny the model under Device approvals. An armed host blocks the device until a rule allows it.',
+    meaning: 'An armed host lets a device work that no rule allows.',
+    cause:
+      'The device was attached before the host was armed, its rule or grant has ended, or an exception applies, such as the last keyboard.',
+    cure: 'Allow or deny the model under Device approvals. A deny rule blocks it at once.',
     guide: 'policy.md#rules',
   },
   driverMismatch: {

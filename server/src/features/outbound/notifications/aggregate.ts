@@ -2,7 +2,7 @@ import { eventCodes, type NoticeEntity, type NoticeKind } from '@portcullis/cont
 import { cleanText } from '@portcullis/domain'
 import { deviceOf, namesOf } from '#features/outbound/deliveries/index.ts'
 import type { FollowedEvent } from '#features/system/events/index.ts'
-import { codesOfKind, kindOfCode } from './groups.ts'
+import { codeOfKind, kindOfCode } from './groups.ts'
 import { type TitleParts, titleOf } from './titles.ts'
 
 /** Newest events kept per alert. */
@@ -63,7 +63,7 @@ const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
 }
 
 const descriptionOf = (kind: NoticeKind): string =>
-  Object.values(eventCodes).find(({ code }) => Number(code) === codesOfKind[kind])?.description ?? ''
+  Object.values(eventCodes).find(({ code }) => Number(code) === codeOfKind(kind))?.description ?? ''
 
 /** Returns the link to the list of events, filtered by their description. */
 const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf(kind))}`

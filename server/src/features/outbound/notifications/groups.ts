@@ -1,4 +1,5 @@
 import {
+  alertGuide,
   type Channel,
   eventCategories,
   eventCodes,
@@ -34,63 +35,9 @@ export interface Group {
   secret: Buffer | null
 }
 
-/** Name of each kind of alert and the rule that raises it. */
-export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string }>> = {
-  attackTool: {
-    name: 'Attack tool',
-    why: 'A device was attached that is on the list of attack tools or behaves like one.',
-  },
-  driverMismatch: {
-    name: 'Driver mismatch',
-    why: 'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it.',
-  },
-  vulnerable: { name: 'Vulnerable device', why: 'A device with a published vulnerability was attached.' },
-  uncommon: {
-    name: 'Uncommon device',
-    why: 'A device is attached whose model and interfaces are on few hosts. The thresholds are under Settings, Product.',
-  },
-  whitelistViolation: {
-    name: 'Not on the allowlist',
-    why: 'An armed host lets a device work that is not on the allowlist, for example because it was attached before the host was armed.',
-  },
-  blocked: {
-    name: 'Blocked device',
-    why: 'An armed host blocked a device, because a rule denies it or no rule allows it.',
-  },
-  keyClone: { name: 'Copied agent key', why: 'The key of an agent was used from two places.' },
-  agentSilent: {
-    name: 'Disconnected host',
-    why: 'A host has not checked in for longer than VENDORA_SILENT_HOURS (Settings, Product).',
-  },
-  tokenExpiring: {
-    name: 'API token expires soon',
-    why: 'An API token expires within 14 days. You are notified again 3 days before it expires.',
-  },
-  accountSuspended: {
-    name: 'Account suspended',
-    why: "An Administrator suspended another account's sessions, API tokens and approvals for 24 hours.",
-  },
-  accountDisabled: {
-    name: 'Account disabled or deleted',
-    why: 'Someone disabled or deleted the account of another person, or lowered its profile.',
-  },
-}
-
-/** Code of the event that raises each kind. */
-export const codesOfKind: Readonly<Record<NoticeKind, number>> = {
-  attackTool: Number(eventCodes.attackTool.code),
-  driverMismatch: Number(eventCodes.driverMismatch.code),
-  vulnerable: Number(eventCodes.vulnerable.code),
-  uncommon: Number(eventCodes.uncommon.code),
-  whitelistViolation: Number(eventCodes.violation.code),
-  blocked: Number(eventCodes.blocked.code),
-  keyClone: Number(eventCodes.keyClone.code),
-  agentSilent: Number(eventCodes.silent.code),
-  tokenExpiring: Number(eventCodes.tokenExpiring.code),
-  accountSuspended: Number(eventCodes.accountSuspended.code),
-  accountDisabled: Number(eventCodes.accountDisabled.code),
-}
-export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
+/** Returns the code of the event that raises alerts of a kind. */
+export const codeOfKind = (kind: NoticeKind): number => Number(eventCodes[alertGuide[kind].event].code)
+export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codeOfKind(kind), kind]))
 
 /** Code of the event that closes the alert of a disconnected host. */
 export const heardAgainCode = Number(eventCodes.heardAgain.code)
@@ -98,7 +45,7 @@ export const heardAgainCode = Number(eventCodes.heardAgain.code)
 /** Codes of the events about subsystem health. */
 export const healthCodes = { degraded: Number(eventCodes.degraded.code), recovered: Number(eventCodes.recovered.code) }
 
-const kinds = (...ids: NoticeKind[]) => ids.map((id) => ({ id, name: kindTexts[id].name }))
+const kinds = (...ids: NoticeKind[]) => ids.map((id) => ({ id, name: alertGuide[id].title }))
 const connected: readonly string[] = ['agentless worker', 'mail', 'LDAP', 'ISE', 'CACT', 'asset stream', 'deliveries']
 const subsystems = (wanted: boolean) =>
   subsystemNames.filter((name) => connected.includes(name) === wanted).map((id) => ({ id, name: id }))
@@ -199,7 +146,7 @@ export const codesOf = (definition: GroupDefinition, off: readonly string[]): nu
   const on = definition.switches.filter(({ id }) => !off.includes(id)).map(({ id }) => id)
   if (definition.of === 'subsystems') return on.length === 0 ? [] : Object.values(healthCodes)
   if (definition.of === 'notices')
-    return on.flatMap((id) => [codesOfKind[id as NoticeKind], ...(id === 'agentSilent' ? [heardAgainCode] : [])])
+    return on.flatMap((id) => [codeOfKind(id as NoticeKind), ...(id === 'agentSilent' ? [heardAgainCode] : [])])
   return Object.values(eventCodes)
     .filter(({ category }) => on.includes(category))
     .map(({ code }) => Number(code))

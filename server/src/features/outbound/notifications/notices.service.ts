@@ -1,4 +1,4 @@
-import type { NoticeKind } from '@portcullis/contract'
+import { alertGuide, type NoticeKind } from '@portcullis/contract'
 import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
@@ -8,7 +8,6 @@ import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { Hint } from '#platform/live.ts'
-import { kindTexts } from './groups.ts'
 import { type Findings, matchedOf } from './matched.ts'
 import type { NoticesRead } from './notices.read.ts'
 import type { NoticesStore } from './notices.store.ts'
@@ -127,7 +126,7 @@ export const createNotices = (deps: NoticesDeps) => {
         why:
           notice.kind === 'health'
             ? `A check found a problem with the subsystem "${notice.subject}". Settings, Health shows what to do.`
-            : kindTexts[notice.kind as NoticeKind].why,
+            : alertGuide[notice.kind as NoticeKind].meaning,
         matched,
         count: notice.count,
         hosts,
