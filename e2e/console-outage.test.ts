@@ -66,7 +66,8 @@ describe('the console without its server', unless(whyNoChromium), () => {
       const held = new Promise<void>((resolve) => {
         release = resolve
       })
-      await page.route('**/assets/**', async (route) => {
+      // The first script runs only when all files that it imports are there.
+      await page.route('**/assets/{index,vendor}-*.js', async (route) => {
         await held
         await route.continue()
       })

@@ -19,7 +19,7 @@ import { createWork } from '../lib/work.ts'
 import { reach, release } from '../ui/code.ts'
 import { saveFile } from '../ui/download.ts'
 import { cssVariables, theme } from '../ui/theme/theme.ts'
-import { createAppRouter } from './router.tsx'
+import { createAppRouter, signInFor } from './router.tsx'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
@@ -140,6 +140,9 @@ live.watch(() => {
 })
 
 const services = { api, live, session, identity, clock: systemClock, keys, queries, work }
+// Without a session, the page at this address would only delay the sign-in page.
+const signInAddress = sessionMark.isSet() ? null : signInFor(window.location.pathname, window.location.search)
+if (signInAddress !== null) window.history.replaceState(null, '', signInAddress)
 const router = createAppRouter()
 // The page changes anyway, and nothing typed is lost: the moment to load a newer console.
 router.subscribe('onBeforeNavigate', ({ pathChanged, toLocation }) => {

@@ -65,6 +65,15 @@ const pages: Readonly<Record<PageId, () => Promise<ComponentType>>> = {
   '/inside/settings/$page': async () => (await import('../features/settings/SettingPage.tsx')).SettingPage,
 }
 
+/** Pages that need no session. */
+const publicPages: readonly string[] = ['/sign-in', '/set-password', identityConfirmedPage]
+
+/** Returns the address of the sign-in page that leads back to an address, or null for a page that needs no session. */
+export const signInFor = (pathname: string, search: string): string | null => {
+  if (publicPages.includes(pathname)) return null
+  return pathname === '/' && search === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: pathname + search })}`
+}
+
 /** All addresses of the console. Search parameters are flat text, so that addresses are short and readable. */
 export const createAppRouter = () => {
   const router = createRouter({

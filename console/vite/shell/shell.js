@@ -30,8 +30,13 @@
       document.head.append(link)
     }
   }
-  // After the browser has requested the files of the application, which the page needs first.
-  setTimeout(preload)
+  // The styles are the first file of the application, which has priority.
+  const afterStyles = ({ target }) => {
+    if (!(target instanceof HTMLLinkElement) || target.rel !== 'stylesheet') return
+    removeEventListener('load', afterStyles, true)
+    preload()
+  }
+  addEventListener('load', afterStyles, true)
 
   let isWaiting = false
   const isAsset = (name) => name.includes('/assets/')
