@@ -75,10 +75,11 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await hold()
     await page.goto('/agents', { waitUntil: 'commit' })
     await page.getByText('Loading the sign-in page…').waitFor()
-    await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0")
+    await expect
+      .poll(() => page.evaluate("performance.getEntriesByName('first-contentful-paint').length"), recovery)
+      .toBeGreaterThan(0)
     // The page is requested with the application, not after it.
-    await page.waitForFunction("document.querySelector('link[href*=SignInPage]') !== null")
-    await expect.poll(() => asked.some((path) => path.includes('SignInPage'))).toBe(true)
+    await expect.poll(() => asked.some((path) => path.includes('SignInPage')), recovery).toBe(true)
     // At 400 kbit/s, 25 kB take half a second.
     const size = await page.evaluate<number>("performance.getEntriesByType('navigation')[0].encodedBodySize")
     expect(size).toBeGreaterThan(0)

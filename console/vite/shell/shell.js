@@ -33,10 +33,11 @@
   // The styles are the first file of the application, which has priority.
   const afterStyles = ({ target }) => {
     if (!(target instanceof HTMLLinkElement) || target.rel !== 'stylesheet') return
-    removeEventListener('load', afterStyles, true)
+    document.removeEventListener('load', afterStyles, true)
     preload()
   }
-  addEventListener('load', afterStyles, true)
+  // The window does not get these events.
+  document.addEventListener('load', afterStyles, true)
 
   let isWaiting = false
   const isAsset = (name) => name.includes('/assets/')
