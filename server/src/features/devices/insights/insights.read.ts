@@ -93,6 +93,8 @@ export interface UsableViolation {
   vendor: string
   product: string
   icon: number
+  /** The host is disconnected or has not fetched its current policy yet, so it may block the device in a moment. */
+  isDue: boolean
 }
 
 type InsightHost = UncommonPeripheral['agents'][number]
@@ -275,14 +277,14 @@ export const createInsightsRead = (db: Queryable) => {
       order by v.tool desc, v.enforced desc, v.agents desc, m.vid, m.pid, v.serial ${limit === null ? raw('') : sql`limit ${limit}::int`}`,
 
     /**
-     * Selects attached devices that no rule allows and that work on an armed host, which is connected and has its current
-     * policy. Attack tools are left out: they have their own alert.
+     * Selects attached devices that no rule allows and that work on an armed host. Attack tools are left out: they have
+     * their own alert.
      */
     usableViolations: (limit: number): SqlFragment => sql`
       select p.agent_id as "agentId", p.device_id as "deviceId", m.vid, m.pid, p.serial, m.vendor,
-        coalesce(nullif(m.product, ''), d.product) as product, d.icon
-      from peripherals p join agent_rows r on r.agent_id = p.agent_id and r.armed and r.connected
-        join agent_heartbeats h on h.agent_id = p.agent_id and not h.policy_due
+        coalesce(nullif(m.product, ''), d.product) as product, d.icon, h.policy_due or not r.connected as "isDue"
+      from peripherals p join agent_rows r on r.agent_id = p.agent_id and r.armed
+        join agent_heartbeats h on h.agent_id = p.agent_id
         join designs d on d.design_id = p.design_id and d.attack_tool = 0 join models m on m.model_id = d.model_id
       where p.unapproved and p.present and p.authorized order by p.agent_id, p.device_id limit ${limit}::int`,
 

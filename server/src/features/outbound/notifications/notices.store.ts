@@ -236,7 +236,8 @@ export const createNoticesStore = () => ({
 
   /**
    * Records findings and returns those that a watcher has not reported. With a complete list, missing ones are
-   * forgotten, so that they can be news again. With `settleMs`, a finding is reported when it has lasted that long.
+   * forgotten, so that they can be news again. With `settleMs`, a finding is reported when it has lasted that long since
+   * it was last among the `unsettled` ones.
    */
   sight: async (
     tx: Tx,
@@ -245,6 +246,7 @@ export const createNoticesStore = () => ({
     isWhole: boolean,
     now: Date,
     settleMs: number,
+    unsettled: readonly string[],
   ): Promise<Set<string>> => {
     await tx.execute(sql`
       delete from notice_sightings s where ${isWhole}::boolean and s.kind = ${kind} and not s.subject = any(${subjects}::text[])`)
@@ -253,6 +255,9 @@ export const createNoticesStore = () => ({
       select ${kind}, u.subject, ${now}, ${settleMs > 0}::boolean from unnest(${subjects}::text[]) u(subject)
       on conflict do nothing returning subject`)
     if (settleMs === 0) return new Set(added.map((row) => row.subject))
+    await tx.execute(sql`
+      update notice_sightings s set since = ${now}
+      where s.kind = ${kind} and s.is_settling and s.subject = any(${unsettled}::text[])`)
     const settled = await tx.query<{ subject: string }>(sql`
       update notice_sightings s set is_settling = false
       where s.kind = ${kind} and s.is_settling and s.since <= ${new Date(now.getTime() - settleMs)}

@@ -142,6 +142,7 @@ describe('findings of the insights', () => {
       vendor: 'SanDisk',
       product: 'Cruzer',
       icon: 3,
+      isDue: false,
     })
     violating = [await one(7, 'A1'), await one(7, 'B2'), await one(8, 'C3')]
     await watchers().violations()
@@ -162,6 +163,21 @@ describe('findings of the insights', () => {
         hosts: [{ hostIdentifier }],
       },
     ])
+    // A host that must fetch its policy is not forgotten, and a new finding waits until the host has the policy.
+    const events = await eventsOf('0x110014')
+    const due = { ...(await one(9, 'D4')), isDue: true }
+    violating = [...violating.map((known) => ({ ...known, isDue: true })), due]
+    for (let i = 0; i < 3; i++) {
+      await watchers().violations()
+      t.clock.advance(91_000)
+    }
+    violating = violating.map((known) => ({ ...known, isDue: false }))
+    t.clock.advance(-91_000)
+    await watchers().violations()
+    expect(await eventsOf('0x110014')).toBe(events)
+    t.clock.advance(91_000)
+    await watchers().violations()
+    expect(await eventsOf('0x110014')).toBe(events + 1)
   })
 
   it('come from the real insights without errors', async () => {

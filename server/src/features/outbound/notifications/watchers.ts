@@ -41,11 +41,13 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     hostOf: (one: T) => string,
     isWhole: boolean,
     settle = 0,
+    isUnsettled: (one: T) => boolean = () => false,
   ): Promise<void> {
     await db.transaction(async (tx) => {
       if (!(await store.tryWatch(tx))) return
       const now = new Date(clock.now())
-      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now, settle)
+      const unsettled = found.filter(isUnsettled).map(subjectOf)
+      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now, settle, unsettled)
       if (fresh.size === 0) return
       const news = found.filter((one) => fresh.has(subjectOf(one)))
       const hosts = new Map(
@@ -150,6 +152,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
         ({ agentId }) => agentId,
         found.length < mostViolations,
         settleMs,
+        ({ isDue }) => isDue,
       )
     },
   }
