@@ -42,13 +42,23 @@ const Count = ({ count, label }: { count: number; label: (values: { count: numbe
 const Rail = ({ isReady }: { isReady: boolean }) => {
   const { session } = useServices()
   const { pathname } = useLocation()
+  const [isOpen, setOpen] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when a page opens
+  useEffect(() => setOpen(false), [pathname])
   const nac = useLiveNac(isReady)
   const unread = useLiveNotices(isReady).data?.unread ?? 0
   const allowed = places.filter(
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )
   return (
-    <nav className={classes.rail} aria-label={strings.sections}>
+    <nav
+      className={classes.rail}
+      aria-label={strings.sections}
+      data-open={isOpen || undefined}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') setOpen(false)
+      }}
+    >
       <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label={strings.home}>
         <Logo size={24} />
         <span className={classes.word}>{strings.portcullis}</span>
@@ -62,16 +72,24 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
             activeOptions={{ exact: place.to === '/' }}
             className={classes.place}
             data-here={isHere || undefined}
+            data-on-call={place.isOnCall}
             title={`${place.title} (g ${place.key})`}
           >
             <Icon name={place.icon} size={18} />
-            <span className={classes.word}>{place.title}</span>
+            <span className={place.short === undefined ? classes.word : `${classes.word} ${classes.long}`}>
+              {place.title}
+            </span>
+            {place.short === undefined ? null : <span className={classes.short}>{place.short}</span>}
             {place.hasCount === true && isReady ? <WaitingCount /> : null}
             {place.hasUnread === true ? <Count count={unread} label={strings.unreadAlerts} /> : null}
             {place.isOfNac === true ? <Count count={nac.waiting} label={strings.quarantinesWaiting} /> : null}
           </Link>
         )
       })}
+      <button type="button" className={classes.menu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? 'down' : 'menu'} size={18} />
+        {strings.more}
+      </button>
     </nav>
   )
 }

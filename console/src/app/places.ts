@@ -16,13 +16,17 @@ export interface Place {
   hasUnread?: boolean
   /** Shown only if quarantines are in use, with the number that need attention. */
   isOfNac?: boolean
+  /** Shown in the bar at the bottom of a phone; the others open from its menu. */
+  isOnCall?: true
+  /** A shorter title for that bar. */
+  short?: string
   /** Heading of its group in the settings list. */
   section?: string
 }
 
 export const places: readonly Place[] = [
-  { to: '/', title: strings.overview, icon: 'overview', key: 'o', permission: 'fleet:read' },
-  { to: '/agents', title: strings.hosts, icon: 'agents', key: 'a', permission: 'fleet:read' },
+  { to: '/', title: strings.overview, icon: 'overview', key: 'o', permission: 'fleet:read', isOnCall: true },
+  { to: '/agents', title: strings.hosts, icon: 'agents', key: 'a', permission: 'fleet:read', isOnCall: true },
   { to: '/agentless', title: strings.agentless, icon: 'network', key: 'w', permission: 'fleet:read' },
   { to: '/peripherals', title: strings.devices, icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: strings.insights, icon: 'insights', key: 'i', permission: 'fleet:read' },
@@ -36,11 +40,21 @@ export const places: readonly Place[] = [
     key: 'v',
     permission: 'fleet:read',
     hasCount: true,
+    isOnCall: true,
+    short: strings.approvals,
   },
   { to: '/quarantines', title: strings.quarantines, icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
   { to: '/reports', title: strings.reports, icon: 'report', key: 'd', permission: 'config:read' },
   { to: '/events', title: strings.events, icon: 'events', key: 'e', permission: 'fleet:read' },
-  { to: '/notices', title: strings.alerts, icon: 'bell', key: 'b', permission: 'notices:read', hasUnread: true },
+  {
+    to: '/notices',
+    title: strings.alerts,
+    icon: 'bell',
+    key: 'b',
+    permission: 'notices:read',
+    hasUnread: true,
+    isOnCall: true,
+  },
   { to: '/settings', title: strings.settings, icon: 'settings', key: 's', permission: 'self:read' },
 ]
 

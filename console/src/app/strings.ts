@@ -59,6 +59,8 @@ export const strings = messages({
   rollouts: 'Rollouts',
   commands: 'Commands',
   deviceApprovals: 'Device approvals',
+  approvals: 'Approvals',
+  more: 'More',
   quarantines: 'Quarantines',
   reports: 'Reports',
   events: 'Events',

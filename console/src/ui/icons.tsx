@@ -31,6 +31,7 @@ const paths = {
   audit: 'M5 3h8l3 3v11H5zM8 9h5M8 12h5M8 6h2',
   filter: 'M3 5h14M6 10h8M8.500 15h3',
   columns: 'M3 4h14v12H3zM8 4v12M12.500 4v12',
+  menu: 'M3 5h14M3 10h14M3 15h14',
   more: 'M4.500 10v.1M10 10v.1M15.500 10v.1',
   external: 'M11 4h5v5M16 4l-7 7M13 11v5H4V7h5',
   warn: 'M10 3 18 17H2zM10 8v4M10 14.500v.1',
