@@ -14,7 +14,7 @@ const width = 390
 const onCall = new Set(['/', '/notices', '/agents/HOST', '/agents/HOST?tab=devices', '/approvals'])
 
 /**
- * What does not fit into the window: whether the document scrolls, elements beyond its edge, and elements that scroll or
+ * What is wider than the window: whether the document scrolls, elements beyond its edge, and elements that scroll or
  * cut their content sideways. Tables, code, and strips of links may scroll.
  */
 const tooWide = (tables: boolean) => `(() => {
