@@ -147,7 +147,12 @@ const Bar = ({
         {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
         <LiveDot />
         {isReady && session.may('notices:read') ? <Bell /> : null}
-        <button type="button" className={classes.tool} onClick={openHelp} aria-label={strings.keyboardShortcuts}>
+        <button
+          type="button"
+          className={`${classes.tool} ${classes.help}`}
+          onClick={openHelp}
+          aria-label={strings.keyboardShortcuts}
+        >
           ?
         </button>
         <UserMenu />

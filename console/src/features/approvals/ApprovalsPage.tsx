@@ -39,16 +39,18 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
 const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
   <p className={classes.quiet}>
     {strings.intro}{' '}
-    {canDecide
-      ? strings.keysHint({
+    {canDecide ? (
+      <span className={classes.keys}>
+        {strings.keysHint({
           j: <kbd key="j">j</kbd>,
           k: <kbd key="k">k</kbd>,
           enter: <kbd key="enter">{strings.enterKey}</kbd>,
           x: <kbd key="x">x</kbd>,
           a: <kbd key="a">a</kbd>,
           d: <kbd key="d">d</kbd>,
-        })
-      : null}
+        })}
+      </span>
+    ) : null}
   </p>
 )
 

@@ -63,6 +63,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
                   isOpen={String(line.id) === open}
                   isCursor={line.id === cursor}
                   isSelected={selection?.has(line)}
+                  href={`/notices?${list === 'health' ? 'tab=health&' : ''}open=${line.id}`}
                   open={() => {
                     setCursor(line.id)
                     show(line.id)

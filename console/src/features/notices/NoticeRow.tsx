@@ -1,11 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { ActionIcon } from '@mantine/core'
-import type { MouseEvent } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { type Line, timesText, titleParts } from '../../ui/notices/line.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { isOpening } from '../../ui/table/opening.ts'
 import { AlertHosts } from './AlertHosts.tsx'
 import { AlertSteps } from './AlertSteps.tsx'
 import classes from './notices.module.css'
@@ -22,6 +23,8 @@ export interface NoticeRowProps {
   isCursor: boolean
   /** Undefined where rows cannot be selected. */
   isSelected: boolean | undefined
+  /** Address of the alert. */
+  href: string
   open: () => void
   toggle: () => void
   pin: () => void
@@ -29,10 +32,6 @@ export interface NoticeRowProps {
   /** Null if the user may not dismiss. */
   dismiss: (() => void) | null
 }
-
-// Selecting text by dragging, or clicking a control in the row, does not open the alert.
-const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
-  (event.target as HTMLElement).closest('a, button, input') === null && (window.getSelection()?.isCollapsed ?? true)
 
 /** One alert; read ones are less prominent. */
 export const NoticeRow = (props: NoticeRowProps) => {
@@ -74,7 +73,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
         <SeverityTag severity={line.severity} word={line.severityLabel} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.words}>
-        <span className={classes.title}>
+        <PlainLink className={classes.title} href={props.href} open={props.open}>
           <span>
             <DeviceText value={name} />
           </span>
@@ -86,7 +85,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
               </span>
             </>
           )}
-        </span>
+        </PlainLink>
         <span className={classes.description}>
           {line.model === null ? null : (
             <code>
