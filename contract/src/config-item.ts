@@ -35,6 +35,10 @@ export interface ConfigItem {
   readonly choices?: readonly string[]
   /** Range of an integer. */
   readonly range?: readonly [number, number]
+  /** Unit of a number, as it is shown after the value. */
+  readonly unit?: string
+  /** Heading under which a form shows the setting. */
+  readonly section?: string
 }
 
 export interface ConfigGroup {
@@ -44,7 +48,7 @@ export interface ConfigGroup {
   readonly place: readonly string[]
 }
 
-type Given = Partial<Pick<ConfigItem, 'default' | 'max' | 'choices' | 'range'>>
+type Given = Partial<Pick<ConfigItem, 'default' | 'max' | 'choices' | 'range' | 'unit' | 'section'>>
 /** Defines a setting. */
 export const item = (kind: ConfigKind, label: string, description: string, more: Given = {}): ConfigItem => ({
   label,
@@ -57,6 +61,8 @@ export const item = (kind: ConfigKind, label: string, description: string, more:
     255,
   ...(more.choices === undefined ? {} : { choices: more.choices }),
   ...(more.range === undefined ? {} : { range: more.range }),
+  ...(more.unit === undefined ? {} : { unit: more.unit }),
+  ...(more.section === undefined ? {} : { section: more.section }),
 })
 /** Defines a group of settings. */
 export const group = <const I extends Record<string, ConfigItem>>(

@@ -271,6 +271,12 @@ export const ConfigTestStep = closed({
   step: Type.String({ description: 'Display name of the step.' }),
   ok: Type.Boolean(),
   message: Type.String({ description: 'Result of the step, or the cure if it failed.' }),
+  field: Type.Optional(
+    Type.String({
+      description:
+        'Member of the request to correct, such as `LDAP_URL` or `channels.webhook.url`. Absent if the step passed or no member is at fault.',
+    }),
+  ),
 })
 export type ConfigTestStep = Static<typeof ConfigTestStep>
 

@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
+import { useServices } from '../lib/services.tsx'
 import { ViewTabs } from '../ui/ViewTabs.tsx'
 import classes from './PolicyFrame.module.css'
 import { strings } from './strings.ts'
@@ -13,9 +14,15 @@ const views = [
 ] as const
 
 /** The policy: tabs above, the open page below. */
-export const PolicyFrame = () => (
-  <div className={classes.frame}>
-    <ViewTabs label={strings.policy} views={views} />
-    <Outlet />
-  </div>
-)
+export const PolicyFrame = () => {
+  const { session } = useServices()
+  return (
+    <div className={classes.frame}>
+      <ViewTabs
+        label={strings.policy}
+        views={views.filter(({ to }) => to !== '/policy/settings' || session.may('config:read'))}
+      />
+      <Outlet />
+    </div>
+  )
+}

@@ -37,7 +37,8 @@ const pages: Readonly<Record<PageId, () => Promise<ComponentType>>> = {
   '/inside/policy/grants': async () => (await import('../features/policy/GrantsPage.tsx')).GrantsPage,
   '/inside/policy/simulator': async () => (await import('../features/policy/SimulatorPage.tsx')).SimulatorPage,
   '/inside/policy/history': async () => (await import('../features/policy/HistoryPage.tsx')).HistoryPage,
-  '/inside/policy/settings': async () => (await import('../features/policy/PolicySettingsPage.tsx')).PolicySettingsPage,
+  '/inside/policy/settings': async () =>
+    (await import('../features/settings/PolicySettingsPage.tsx')).PolicySettingsPage,
   '/inside/policy/requests': async () => (await import('../features/requests/RequestsPage.tsx')).RequestsPage,
   '/inside/reports': async () => (await import('../features/reports/ReportsPage.tsx')).ReportsPage,
   '/inside/reports/history': async () => (await import('../features/reports/HistoryPage.tsx')).HistoryPage,

@@ -119,7 +119,7 @@ const policyHistory = createRoute({
   path: '/history',
   validateSearch: textSearch<'page' | 'version'>(),
 })
-const policySettings = createRoute({ getParentRoute: () => policy, path: '/settings' })
+const policySettings = createRoute({ getParentRoute: () => policy, path: '/settings', validateSearch: historySearch })
 const requests = createRoute({ getParentRoute: () => policy, path: '/requests' })
 const reports = createRoute({ getParentRoute: () => inside, path: '/reports' })
 const reportHistory = createRoute({
@@ -185,7 +185,14 @@ const deliveries = createRoute({
 })
 const notifications = createRoute({ getParentRoute: () => settings, path: '/notifications' })
 const notificationGroup = createRoute({ getParentRoute: () => settings, path: '/notifications/$group' })
-const settingPage = createRoute({ getParentRoute: () => settings, path: '/$page', validateSearch: historySearch })
+const settingPage = createRoute({
+  getParentRoute: () => settings,
+  path: '/$page',
+  validateSearch: historySearch,
+  beforeLoad: ({ params: { page } }) => {
+    if (page === 'policy') throw redirect({ to: '/policy/settings', replace: true })
+  },
+})
 
 /**
  * All addresses of the console with their search parameters. `router.tsx` assigns the pages: the addresses do not import

@@ -1,4 +1,4 @@
-import { configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
+import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
@@ -9,6 +9,9 @@ import { thresholdText } from './health.ts'
 import { strings } from './strings.ts'
 
 const prefix = 'VENDORA_HEALTH_'
+const sections = [
+  ...Map.groupBy(Object.entries<ConfigItem>(configGroups.health.items), ([, { section = '' }]) => section),
+]
 
 /** The thresholds of all parts, with a link to change them. */
 export const ThresholdsCard = () => {
@@ -32,23 +35,28 @@ export const ThresholdsCard = () => {
           <ErrorState failure={items.error} retry={() => void items.refetch()} inline />
         )
       ) : (
-        <Facts
-          rows={Object.entries(configGroups.health.items).map(([name, item]) => {
-            const value = items.data[name] ?? item.default
-            return [
-              item.label,
-              <span key={name} title={item.description}>
-                {thresholdText(name, value)}
-                {value === item.default ? null : (
-                  <span className={classes.standard}>
-                    {' '}
-                    {strings.defaultValue({ value: thresholdText(name, item.default) })}
-                  </span>
-                )}
-              </span>,
-            ] as const
-          })}
-        />
+        sections.map(([section, thresholds]) => (
+          <div key={section}>
+            <h3>{section}</h3>
+            <Facts
+              rows={thresholds.map(([name, item]) => {
+                const value = items.data[name] ?? item.default
+                return [
+                  item.label,
+                  <span key={name} title={item.description}>
+                    {thresholdText(item, value)}
+                    {value === item.default ? null : (
+                      <span className={classes.standard}>
+                        {' '}
+                        {strings.defaultValue({ value: thresholdText(item, item.default) })}
+                      </span>
+                    )}
+                  </span>,
+                ] as const
+              })}
+            />
+          </div>
+        ))
       )}
     </section>
   )

@@ -1,4 +1,4 @@
-import type { HealthStatus, SubsystemName } from '@portcullis/contract'
+import type { ConfigItem, HealthStatus, SubsystemName } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
 /** Severity of each state; null if nobody needs to act. */
@@ -26,17 +26,6 @@ export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   audit: '/settings/audit',
 }
 
-const units: readonly [suffix: string, unit: string][] = [
-  ['_MS', 'ms'],
-  ['_PERCENT', '%'],
-  ['_GB', 'GB'],
-  ['_SECONDS', 's'],
-  ['_MINUTES', 'min'],
-  ['_DAYS', 'days'],
-]
-
-/** Returns the value of a threshold with the unit that its name ends with. */
-export const thresholdText = (name: string, value: string): string => {
-  const unit = units.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}_`))?.[1]
-  return `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
-}
+/** Returns the value of a threshold with its unit. */
+export const thresholdText = ({ unit }: Pick<ConfigItem, 'unit'>, value: string): string =>
+  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`

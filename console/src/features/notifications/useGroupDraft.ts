@@ -1,9 +1,10 @@
 import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
 import { type RefObject, useEffect, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
+import { faultsOfTest, focusField } from '../../ui/form/focus-field.ts'
 import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
 import { strings } from './strings.ts'
-import { useChannelTest } from './useChannelTest.ts'
+import { type TestState, useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
 
 const savedText = (hasSecret: boolean): string => (hasSecret ? strings.savedSecret : strings.saved)
@@ -31,20 +32,16 @@ const useSaveGroup = () => {
   return { save, fresh, acknowledge: () => setFresh(null) }
 }
 
-/** Moves the focus to the first wrong field after a refusal. Returns how to move it there at other times. */
+/** Moves the focus to the first wrong field after a refusal or a failed test. Returns how to move it there at other times. */
 const useFocusOnFaults = (
   form: RefObject<HTMLFormElement | null>,
   found: Record<string, string>,
   saveFailure: unknown,
-  testFailure: unknown,
+  test: TestState | null,
 ) => {
-  // Keyboard users continue at the wrong field.
-  const focusOn = (faults: Record<string, string>) => {
-    const fields = [...(form.current?.querySelectorAll<HTMLElement>('[name]') ?? [])]
-    fields.find((field) => Object.hasOwn(faults, field.getAttribute('name') ?? ''))?.focus()
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
-  useEffect(() => focusOn(found), [saveFailure, testFailure])
+  const focusOn = (faults: Record<string, string>) => focusField(form.current, (name) => Object.hasOwn(faults, name))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal and each test
+  useEffect(() => focusOn(found), [saveFailure, test?.failure, test?.result])
   return focusOn
 }
 
@@ -64,9 +61,9 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
   const change = changeOf(group, draft)
   const isDirty = Object.keys(change).length > 0
   const own = faultsOfDraft(draft)
-  const found = { ...faultsOfFailure(test?.failure), ...faultsOfFailure(failure) }
+  const found = { ...faultsOfTest(test?.result), ...faultsOfFailure(test?.failure), ...faultsOfFailure(failure) }
 
-  const focusOn = useFocusOnFaults(form, found, failure, test?.failure)
+  const focusOn = useFocusOnFaults(form, found, failure, test)
 
   const store = async () => {
     setBusy(true)

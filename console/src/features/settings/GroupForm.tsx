@@ -4,7 +4,7 @@ import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { differencesOf, itemsOf, shownText, textsAfter } from './draft.ts'
+import { differencesOf, itemsOf, sectionsOf, shownText, textsAfter } from './draft.ts'
 import { FormFoot } from './FormFoot.tsx'
 import type { SettingPage } from './pages.ts'
 import { SaveDialog } from './SaveDialog.tsx'
@@ -32,27 +32,37 @@ const Idle = ({ idle, texts }: { idle: SettingPage['idle']; texts: Record<string
     </p>
   ) : null
 
+/** The settings under one heading. */
+const Section = ({ title, children }: { title: string; children: ReactNode }) =>
+  title === '' ? (
+    children
+  ) : (
+    <section className={classes.section} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+
 /** The form of a group: fields, errors, test and saving. */
 export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const { session } = useServices()
   const { group } = page
   const canWrite = session.may('config:write')
   const formId = useId()
-  const form = useRef<HTMLFormElement>(null)
+  const form = useRef<HTMLDivElement>(null)
   const entry = useGroupForm(page, stored, form)
   const { edits, body, failure, isDirty, isAtField } = entry
   const texts = textsAfter(group, stored, edits)
   const pending = isAtField ? strings.notSaved : isDirty ? strings.unsaved : ''
 
   return (
-    <div className={classes.group}>
+    <div ref={form} className={classes.group}>
       <LeaveGuard isDirty={isDirty} />
       <Idle idle={page.idle} texts={texts} />
       {hint?.(texts, entry.enter)}
       <div className={preview === undefined ? undefined : classes.designer}>
         <form
           id={formId}
-          ref={form}
           noValidate
           onSubmit={(event) => {
             event.preventDefault()
@@ -60,24 +70,37 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           }}
         >
           <fieldset disabled={!canWrite} className={classes.fields}>
-            {itemsOf(group).map(([name, item]) => (
-              <SettingField
-                key={name}
-                name={name}
-                item={item}
-                value={shownText(name, stored, edits)}
-                error={entry.errorOf(name)}
-                onChange={(text) => entry.enter(name, text)}
-                isStored={item.kind === 'secret' && (stored[name] ?? '') !== ''}
-                isRemoved={edits.removed.includes(name)}
-                onRemove={(removed) => entry.remove(name, removed)}
-              />
+            {sectionsOf(itemsOf(group, page.names)).map(([section, items]) => (
+              <Section key={section} title={section}>
+                {items.map(([name, item]) => (
+                  <SettingField
+                    key={name}
+                    name={name}
+                    item={item}
+                    value={shownText(name, stored, edits)}
+                    error={entry.errorOf(name)}
+                    onChange={(text) => entry.enter(name, text)}
+                    isStored={item.kind === 'secret' && (stored[name] ?? '') !== ''}
+                    isRemoved={edits.removed.includes(name)}
+                    onRemove={(removed) => entry.remove(name, removed)}
+                  />
+                ))}
+              </Section>
             ))}
           </fieldset>
         </form>
         {preview?.(texts)}
       </div>
-      {canWrite ? <TestSection group={group} test={entry.test} body={body} start={entry.runTest} /> : null}
+      {canWrite ? (
+        <TestSection
+          group={group}
+          test={entry.test}
+          body={body}
+          start={entry.runTest}
+          errorOf={entry.errorOf}
+          touch={entry.touch}
+        />
+      ) : null}
       {failure === null || isAtField ? null : <ErrorState failure={failure} resend={() => void entry.store()} inline />}
       {canWrite ? (
         <FormFoot

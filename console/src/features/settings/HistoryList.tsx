@@ -29,8 +29,8 @@ const summaryOf = (names: readonly string[], label: (name: string) => string) =>
 /** The versions of the configuration, newest first, with their changes and authors. */
 export const HistoryList = ({ prefix }: { prefix: string }) => {
   const { api, session } = useServices()
-  const navigate = useNavigate({ from: '/settings/$page' })
-  const search = useSearch({ from: '/inside/settings/$page' })
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false })
   const page = Math.max(1, Number(search.from ?? 1) || 1)
   const [target, setTarget] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize, ...(prefix === '' ? {} : { prefix }) } }

@@ -4,9 +4,11 @@ import { CertificatesField } from '../../ui/form/CertificatesField.tsx'
 import type { FieldFrame } from '../../ui/form/field.ts'
 import { TagsField } from '../../ui/form/TagsField.tsx'
 import { ColorField } from './ColorField.tsx'
+import { defaultText } from './draft.ts'
 import { ImageField } from './ImageField.tsx'
 import { Prose } from './Prose.tsx'
 import { SecretField } from './SecretField.tsx'
+import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface SettingFieldProps {
@@ -34,6 +36,27 @@ const choiceLabels: Readonly<Record<string, string>> = {
 const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
 const isCode: ReadonlySet<string> = new Set(['dn', 'filter', 'attribute'])
 
+/** What a setting means. For a number, also its default, and a button to go back to it. */
+const Meaning = ({ item, value, reset }: { item: ConfigItem; value: string; reset: () => void }) => {
+  const standard = defaultText(item)
+  if (standard === null) return <Prose text={item.description} />
+  return (
+    <>
+      <Prose text={item.description} /> {strings.defaultValue({ value: standard })}{' '}
+      {Number(value) === Number(item.default) && value !== '' ? null : (
+        <button
+          type="button"
+          className={classes.reset}
+          aria-label={strings.resetOf({ label: item.label })}
+          onClick={reset}
+        >
+          {strings.reset}
+        </button>
+      )}
+    </>
+  )
+}
+
 /** The field of one item, by its kind. */
 export const SettingField = ({
   name,
@@ -45,7 +68,12 @@ export const SettingField = ({
   isRemoved,
   onRemove,
 }: SettingFieldProps) => {
-  const frame: FieldFrame = { name, label: item.label, description: <Prose text={item.description} />, error }
+  const frame: FieldFrame = {
+    name,
+    label: item.label,
+    description: <Meaning item={item} value={value} reset={() => onChange(item.default)} />,
+    error,
+  }
   switch (item.kind) {
     case 'boolean':
       return (

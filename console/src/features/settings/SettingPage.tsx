@@ -1,10 +1,12 @@
-import { configGroups } from '@portcullis/contract'
+import { configGroups, getPolicy } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { DomainHint } from './DomainHint.tsx'
@@ -12,13 +14,16 @@ import { GroupForm, type GroupFormProps } from './GroupForm.tsx'
 import { HistoryPage } from './HistoryPage.tsx'
 import { LicencePage } from './LicencePage.tsx'
 import { LoginPreview } from './LoginPreview.tsx'
-import { type SettingPage as Page, settingPages } from './pages.ts'
+import { type SettingPage as Page, policyPage, settingPages } from './pages.ts'
+import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
 import { WithHistory } from './WithHistory.tsx'
 
 /** Returns the elements that a page shows beside its form. */
-const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
+const extrasOf = (page: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
+  const { group } = page
+  if (page === policyPage) return { hint: () => <Approver /> }
   if (group === 'login') return { preview: (texts) => <LoginPreview texts={texts} /> }
   if (group !== 'domain') return {}
   return {
@@ -43,8 +48,21 @@ const actionsOf = ({ group }: Page): ReactNode =>
 /** Pages that are not the form of one group. */
 const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePage, history: HistoryPage }
 
-const GroupPage = ({ page }: { page: Page }) => {
-  const { title } = configGroups[page.group]
+/** Says whether changes need a second approver now. */
+const Approver = () => {
+  const { api } = useServices()
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  return policy.data === undefined ? null : (
+    <p className={classes.hint} role="note" data-testid="two-person">
+      <Icon name="info" />
+      <span>{strings.approver({ explanation: policy.data.twoPerson.explanation })}</span>
+    </p>
+  )
+}
+
+/** The page of one group of settings, with its history. */
+export const GroupPage = ({ page }: { page: Page }) => {
+  const { title } = { ...configGroups[page.group], ...page }
   useTitle(title)
   const { session } = useServices()
   const canWrite = session.may('config:write')

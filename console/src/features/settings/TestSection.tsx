@@ -3,6 +3,7 @@ import type { ConfigGroupName } from '@portcullis/contract'
 import { useEffect, useRef, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { faultsOfTest } from '../../ui/form/focus-field.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList } from '../../ui/steps/StepList.tsx'
@@ -11,15 +12,18 @@ import { LastUse } from './LastUse.tsx'
 import { groupTests, type TestField } from './operations.ts'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
-import type { useGroupTest } from './useGroupTest.ts'
+import type { GroupTestState } from './useGroupTest.ts'
 import { faultyItems } from './useSave.ts'
 
 export interface TestSectionProps {
   group: ConfigGroupName
-  test: ReturnType<typeof useGroupTest>
+  test: GroupTestState
   /** The unsaved values, which the test uses. */
   body: Record<string, string | null>
   start: (values: Record<string, string | null>) => void
+  errorOf: (name: string) => string | undefined
+  /** Notes a change of a field that only the test uses. */
+  touch: (name: string) => void
 }
 
 /** The progress and the result of the test. */
@@ -54,14 +58,15 @@ const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'te
 )
 
 /** Tests the entered values: shows each step with its result and remedy, and the last use. */
-export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
+export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)
   const definition = groupTests[group]
   const { result, busy } = test
-  // The test is below a long form, so it scrolls into view when it starts and ends.
+  // The test is below a long form, so it scrolls into view when it starts and ends, unless a field has to be corrected.
   useEffect(() => {
-    if (busy || result !== null) section.current?.scrollIntoView({ block: 'nearest' })
+    if (busy || (result !== null && Object.keys(faultsOfTest(result)).length === 0))
+      section.current?.scrollIntoView({ block: 'nearest' })
   }, [busy, result])
   if (definition === undefined) return null
   const values = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
@@ -71,10 +76,12 @@ export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
       name,
       label,
       description,
+      error: errorOf(name),
       value: given[name] ?? '',
       onChange: (event: { currentTarget: { value: string } }) => {
         const text = event.currentTarget.value
         setGiven((old) => ({ ...old, [name]: text }))
+        touch(name)
       },
     }
     return isSecret === true ? (

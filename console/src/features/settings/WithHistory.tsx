@@ -8,7 +8,8 @@ import { strings } from './strings.ts'
 /** Shows a page of settings and its history as tabs. Entered values stay while the history is open. */
 export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
   const navigate = useNavigate()
-  const { tab } = useSearch({ from: '/inside/settings/$page' })
+  // Policy settings have an address of their own.
+  const { tab } = useSearch({ strict: false })
   const isHistory = tab === 'history'
   return (
     <Tabs

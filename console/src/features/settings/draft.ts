@@ -18,9 +18,26 @@ export interface Edits {
 
 export const noEdits: Edits = { texts: {}, removed: [] }
 
-/** Returns the items of a group in the order of their form. */
-export const itemsOf = (group: ConfigGroupName): [name: string, item: ConfigItem][] =>
-  Object.entries<ConfigItem>(configGroups[group].items)
+/** Returns the items of a group in the order of their form; `names`: only these, in this order. */
+export const itemsOf = (group: ConfigGroupName, names?: readonly string[]): [name: string, item: ConfigItem][] => {
+  const items: Readonly<Record<string, ConfigItem>> = configGroups[group].items
+  return names === undefined
+    ? Object.entries(items)
+    : names.flatMap((name) => (items[name] === undefined ? [] : [[name, items[name]]]))
+}
+
+/** Returns the items by section, in the order of the first item of each. Items without a section come first. */
+export const sectionsOf = (items: readonly [name: string, item: ConfigItem][]) => [
+  ...Map.groupBy(items, ([, { section = '' }]) => section),
+]
+
+/** Returns the default of a number with its unit; null for other settings. */
+export const defaultText = ({ kind, default: value, unit }: ConfigItem): string | null =>
+  (kind === 'integer' || kind === 'share') && value !== '' ? amountText(value, unit) : null
+
+/** Returns a number with its unit. */
+export const amountText = (value: string, unit: string | undefined): string =>
+  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
 
 const itemByName = new Map(Object.values<ConfigGroup>(configGroups).flatMap(({ items }) => Object.entries(items)))
 

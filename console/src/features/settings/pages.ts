@@ -1,4 +1,4 @@
-import type { ConfigGroupName } from '@portcullis/contract'
+import { type ConfigGroupName, type ConfigName, configGroups } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
 /** A page of the general configuration: one group of items at one address. */
@@ -10,10 +10,33 @@ export interface SettingPage {
    * Prefix of the names of its items. The items of the product and the thresholds share one, so its history has both.
    */
   prefix: string
+  /** Settings of the group that the page shows. Absent: all. */
+  names?: readonly string[]
+  /** Title, if it is not that of the group. */
+  title?: string
   /** Shown above the fields while the item has this value. */
   idle?: { item: string; value: string; text: string }
   /** Items whose change is confirmed before it is saved, with its consequence. */
   asks?: { names: readonly string[]; consequence: string }
+}
+
+/** Settings of the product that belong to the policy. They have a page of their own. */
+const policyNames = [
+  'VENDORA_TWO_PERSON_LIMIT',
+  'VENDORA_GRANT_MAX_HOURS',
+  'VENDORA_COMMAND_EXPIRY_HOURS',
+  'VENDORA_CONTACT',
+  'VENDORA_NO_LAST_KEYBOARD_TAGS',
+  'VENDORA_FAIL_CLOSED_TAGS',
+] satisfies readonly ConfigName<'vendorA'>[]
+
+/** The policy settings. Their address is `/policy/settings`. */
+export const policyPage: SettingPage = {
+  group: 'vendorA',
+  prefix: 'VENDORA_',
+  names: policyNames,
+  title: strings.policyTitle,
+  intro: strings.policyIntro,
 }
 
 /** The pages, by the last part of their address. */
@@ -116,6 +139,7 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
   product: {
     group: 'vendorA',
     prefix: 'VENDORA_',
+    names: Object.keys(configGroups.vendorA.items).filter((name) => !policyNames.some((one) => one === name)),
     intro: strings.productIntro,
   },
   thresholds: {

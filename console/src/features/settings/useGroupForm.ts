@@ -1,28 +1,30 @@
 import type { ConfigMap } from '@portcullis/contract'
 import { type RefObject, useEffect, useState } from 'react'
 import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
+import { faultsOfTest, focusField } from '../../ui/form/focus-field.ts'
 import { bodyOf, type Edits, faultOf, isMoved, itemsOf, noEdits, shownText, withLabels } from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { strings } from './strings.ts'
-import { useGroupTest } from './useGroupTest.ts'
+import { type GroupTestState, useGroupTest } from './useGroupTest.ts'
 import { faultyItems, useSave } from './useSave.ts'
 
-/** Moves the focus to the first wrong field after a refusal by the server or the console. */
+/** Moves the focus to the first wrong field after a refusal by the server or the console, or after a failed test. */
 const useFocusOnFaults = (
-  form: RefObject<HTMLFormElement | null>,
-  names: readonly string[],
+  form: RefObject<HTMLElement | null>,
   failure: unknown,
   faults: Readonly<Record<string, string>>,
+  test: GroupTestState,
 ) => {
-  // Keyboard users continue at the wrong field.
-  const focusOn = (wrong: readonly string[]) => {
-    const first = names.find((name) => wrong.includes(name))
-    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus()
-  }
+  const focusOn = (wrong: readonly string[]) => focusField(form.current, (name) => wrong.includes(name))
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
   useEffect(() => focusOn(faultyItems(failure)), [failure])
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each try
   useEffect(() => focusOn(Object.keys(faults)), [faults])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each test
+  useEffect(
+    () => focusOn([...faultyItems(test.failure), ...Object.keys(faultsOfTest(test.result))]),
+    [test.failure, test.result],
+  )
 }
 
 /** Returns the errors of the changed items, by name. */
@@ -37,7 +39,7 @@ const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits):
 }
 
 /** State of the form of a group: entered values, errors, test and saving. */
-export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLFormElement | null>) => {
+export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLElement | null>) => {
   const group = page.group
   const [edits, setEdits] = useState<Edits>(noEdits)
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
@@ -48,12 +50,14 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   const { busy, failure, save, forget } = useSave(page)
   const test = useGroupTest(group)
   const body = bodyOf(group, stored, edits)
-  const names = itemsOf(group).map(([name]) => name)
+  const names = itemsOf(group, page.names).map(([name]) => name)
   const named = faultyItems(failure)
   const isStored = isStoredRequest(failure)
   const isAtField = named.length > 0 && named.every((name) => names.includes(name))
 
-  useFocusOnFaults(form, names, failure, faults)
+  const tested = faultsOfTest(test.result)
+
+  useFocusOnFaults(form, failure, faults, test)
   const store = async () => {
     setChangedFields(new Set())
     const saved = await save(body)
@@ -83,6 +87,8 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       setChangedFields((old) => new Set([...old, name]))
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
+    /** Notes a change of a field that only the test uses. */
+    touch: (name: string) => setChangedFields((old) => new Set([...old, name])),
     remove: (name: string, removed: boolean) => {
       if (isStored) forget()
       setEdits((old) => ({
@@ -92,7 +98,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     },
     errorOf: (name: string): string | undefined => {
       if (changedFields.has(name)) return undefined
-      const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(test.failure, name)
+      const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(test.failure, name) ?? tested[name]
       return found === undefined ? undefined : withLabels(found)
     },
     runTest: (values: Record<string, string | null>) => {

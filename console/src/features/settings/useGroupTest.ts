@@ -40,3 +40,5 @@ export const useGroupTest = (group: ConfigGroupName) => {
   )
   return { result, failure, busy, start, stop }
 }
+
+export type GroupTestState = ReturnType<typeof useGroupTest>

@@ -262,7 +262,8 @@ export const createMail = (deps: MailDeps) => {
       } catch (error) {
         if (!(error instanceof MailError)) throw error
         if (error.step === 'sign-in' && steps.length === 0) done('connect', 'The server answered.')
-        steps.push({ step: names[error.step], ok: false, message: error.message })
+        const { step, message, field } = error
+        steps.push({ step: names[step], ok: false, message, ...(field === undefined ? {} : { field }) })
         return { ok: false, steps }
       }
     },

@@ -146,21 +146,33 @@ describe('a mail server', () => {
   it('shows step, cause and cure when its test fails, and stores nothing', async () => {
     const [starttls, plain] = [await startSmtp(false), await startSmtp(false, { hideStartTls: true })]
     peers.push(starttls, plain)
-    for (const [body, step, message] of [
-      [smtp(starttls.port, { SMTP_PASSWORD: 'wrong' }), 'Sign in', /^localhost:\d+ rejected the user name or password/],
+    for (const [body, step, message, field] of [
+      [
+        smtp(starttls.port, { SMTP_PASSWORD: 'wrong' }),
+        'Sign in',
+        /^localhost:\d+ rejected the user name or password/,
+        'SMTP_USER',
+      ],
       [
         smtp(starttls.port, { SMTP_TEST_RECIPIENT: 'nobody@example.org' }),
         'Send mail',
         /rejected the mail \(.*No such mailbox/,
+        'SMTP_TEST_RECIPIENT',
       ],
-      [smtp(starttls.port, { SMTP_CA: '' }), 'Connect', /certificate of \S+:\d+ is not trusted/],
-      [smtp(starttls.port, { SMTP_HOST: '127.0.0.1' }), 'Connect', /certificate of \S+:\d+ is not trusted/],
-      [smtp(plain.port), 'Connect', /^localhost:\d+ does not offer STARTTLS/],
-      [smtp(1), 'Connect', /^Connection refused by localhost:1\./],
-      [smtp(25, { SMTP_HOST: 'no-such-host.invalid' }), 'Connect', /no-such-host\.invalid:25/],
+      [smtp(starttls.port, { SMTP_CA: '' }), 'Connect', /certificate of \S+:\d+ is not trusted/, 'SMTP_CA'],
+      [smtp(starttls.port, { SMTP_HOST: '127.0.0.1' }), 'Connect', /certificate of \S+:\d+ is not trusted/, 'SMTP_CA'],
+      [smtp(plain.port), 'Connect', /^localhost:\d+ does not offer STARTTLS/, 'SMTP_SECURITY'],
+      [smtp(1), 'Connect', /^Connection refused by localhost:1\./, 'SMTP_PORT'],
+      [smtp(25, { SMTP_HOST: 'no-such-host.invalid' }), 'Connect', /no-such-host\.invalid:25/, 'SMTP_HOST'],
     ] as const) {
       const { ok: isOk, steps } = await test(body)
-      expect([isOk, steps.at(-1)?.step, steps.at(-1)?.message]).toEqual([false, step, expect.stringMatching(message)])
+      const last = steps.at(-1)
+      expect([isOk, last?.step, last?.message, last?.field]).toEqual([
+        false,
+        step,
+        expect.stringMatching(message),
+        field,
+      ])
     }
     expect((await post('TestSMTP', smtp(1, { SMTP_TEST_RECIPIENT: 'a@b.c, d@e.f' }))).statusCode).toBe(400)
     const stored = await (await t.admin()).get(`${base}/GetConfigItemsByName/SMTP_HOST`)

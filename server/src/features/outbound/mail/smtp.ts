@@ -1,17 +1,24 @@
 import { connect, type Socket } from 'node:net'
+import type { ConfigName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { GroupValues } from '#features/system/settings/index.ts'
 import { certificatesOf } from '#features/system/settings/index.ts'
+
+/** A setting of the mail server, or the recipient of a test. */
+export type MailField = ConfigName<'smtp'> | 'SMTP_TEST_RECIPIENT'
 
 /** A failure of the mail server, with a message that helps to fix it. */
 export class MailError extends Error {
   readonly step: 'connect' | 'sign-in' | 'send'
   /** The server rejected this mail permanently (5xx): a retry would fail too. */
   readonly isFinal: boolean
-  constructor(step: MailError['step'], message: string, isFinal = false) {
+  /** The setting to correct; undefined: none of them. */
+  readonly field: MailField | undefined
+  constructor(step: MailError['step'], message: string, field?: MailField, isFinal = false) {
     super(message)
     this.step = step
+    this.field = field
     this.isFinal = isFinal
   }
 }
@@ -29,7 +36,11 @@ const answerText = (failure: Failure): string => cleanText(failure.response ?? f
 const mailError = (failure: Failure, where: string): MailError => {
   const { code, command } = failure
   if (code === 'EAUTH')
-    return new MailError('sign-in', `${where} rejected the user name or password (${answerText(failure)}). Check both.`)
+    return new MailError(
+      'sign-in',
+      `${where} rejected the user name or password (${answerText(failure)}). Check both.`,
+      'SMTP_USER',
+    )
   if (
     code === 'EENVELOPE' ||
     code === 'EMESSAGE' ||
@@ -40,31 +51,36 @@ const mailError = (failure: Failure, where: string): MailError => {
     return new MailError(
       'send',
       `${where} rejected the mail (${answerText(failure)}). Check sender and recipient.`,
+      command === 'MAIL FROM' ? 'SMTP_FROM' : 'SMTP_TEST_RECIPIENT',
       // A rejected sender affects every mail, so it is a fault of the configuration.
       (failure.responseCode ?? 0) >= 500 && command !== 'MAIL FROM',
     )
   if (code === 'EDNS' || code === 'ENOTFOUND')
-    return new MailError('connect', `${where}: the name does not resolve. Check its spelling.`)
+    return new MailError('connect', `${where}: the name does not resolve. Check its spelling.`, 'SMTP_HOST')
   if (code === 'ECONNREFUSED' || (code === 'ESOCKET' && /ECONNREFUSED/.test(failure.message)))
-    return new MailError('connect', `Connection refused by ${where}. Check host and port.`)
+    return new MailError('connect', `Connection refused by ${where}. Check host and port.`, 'SMTP_PORT')
   if (/certificate|self.signed|altname|unable to (?:verify|get)/i.test(failure.message))
     return new MailError(
       'connect',
       `The certificate of ${where} is not trusted (${answerText(failure)}). Enter the CA that issued it and the host name in it.`,
+      'SMTP_CA',
     )
   if (code === 'ETLS')
     return new MailError(
       'connect',
       `${where} does not offer STARTTLS. Choose another security setting, or enable STARTTLS there.`,
+      'SMTP_SECURITY',
     )
   if (code === 'ETIMEDOUT' || code === 'ECONNECTION')
     return new MailError(
       'connect',
       `No answer from ${where}. Check host, port and security: a server that expects TLS from the first byte stays silent.`,
+      'SMTP_HOST',
     )
   return new MailError(
     'connect',
     `The connection to ${where} failed, or another kind of server answered. Check port and security.`,
+    'SMTP_PORT',
   )
 }
 
@@ -100,7 +116,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   try {
     address = await resolve(host)
   } catch (error) {
-    throw new MailError('connect', `${where}: ${(error as Error).message}`)
+    throw new MailError('connect', `${where}: ${(error as Error).message}`, 'SMTP_HOST')
   }
   const sockets = new Set<Socket>()
   const transport: Transporter = createTransport({

@@ -25,25 +25,43 @@ const probeEveryMs = 8_000
 
 interface Step {
   name: string
+  /** Setting to correct if the step fails after the sign-in; undefined: none of them. */
+  field?: string
+  /** Setting to correct if the sign-in of the step fails. */
+  signInField: string
   run(): Promise<string>
 }
 
+/** Returns the setting to correct after a failed step. */
+const fieldOf = (prefix: string, { stage, part }: NacFault, { field, signInField }: Step): { field?: string } => {
+  const name =
+    stage === 'connect'
+      ? `${prefix}_${part === 'certificate' ? 'CA' : 'URL'}`
+      : stage === 'sign-in'
+        ? signInField
+        : field
+  return name === undefined ? {} : { field: name }
+}
+
 /** Runs steps up to the first failure. A first step that fails after the connection is reported as connected. */
-const inSteps = async (steps: readonly Step[]): Promise<ConfigTested> => {
+const inSteps = async (system: NacSystem, steps: readonly Step[]): Promise<ConfigTested> => {
+  const prefix = system.toUpperCase()
   const done: ConfigTestStep[] = []
-  for (const { name, run } of steps)
+  for (const step of steps) {
+    const { name, run } = step
     try {
       done.push({ step: name, ok: true, message: await run() })
     } catch (error) {
       if (!(error instanceof NacFault)) throw error
+      const fault = { ok: false, message: error.message, ...fieldOf(prefix, error, step) }
       if (done.length === 0) {
-        if (error.stage === 'connect')
-          return { ok: false, steps: [{ step: 'Connect', ok: false, message: error.message }] }
+        if (error.stage === 'connect') return { ok: false, steps: [{ step: 'Connect', ...fault }] }
         done.push({ step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' })
       }
-      done.push({ step: error.stage === 'sign-in' ? signInOf(name) : name, ok: false, message: error.message })
+      done.push({ step: error.stage === 'sign-in' ? signInOf(name) : name, ...fault })
       return { ok: false, steps: done }
     }
+  }
   const connected = { step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' }
   return { ok: true, steps: [connected, ...done] }
 }
@@ -61,7 +79,7 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
     )
     await semaphore.enter()
     try {
-      return await inSteps(steps)
+      return await inSteps(system, steps)
     } finally {
       semaphore.leave()
     }
@@ -116,6 +134,8 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
       return tried(actor, 'ise', url, [
         {
           name: 'Sign in',
+          field: 'ISE_URL',
+          signInField: 'ISE_USER',
           run: async () => {
             await client.hasPolicy(policy)
             return 'ERS accepted the user name and password.'
@@ -123,6 +143,8 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
         },
         {
           name: 'ANC policy',
+          field: 'ISE_ANC_POLICY',
+          signInField: 'ISE_USER',
           run: async () => {
             if (!(await client.hasPolicy(policy)))
               throw new NacFault(
@@ -135,6 +157,7 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
         },
         {
           name: 'Quarantines',
+          signInField: 'ISE_USER',
           run: async () => {
             if (!(await client.canList()))
               throw new NacFault(
@@ -147,6 +170,7 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
         },
         {
           name: 'Sessions',
+          signInField: 'ISE_USER',
           run: async () => {
             const sessions = await client.activeSessions().catch((error: unknown) => {
               if (error instanceof NacFault) return null
@@ -171,6 +195,8 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
       return tried(actor, 'cact', url, [
         {
           name: 'Sign in',
+          field: 'CACT_URL',
+          signInField: 'CACT_USER',
           run: async () => {
             await client.signIn()
             return 'The Web API accepted the user name and password.'
@@ -178,6 +204,8 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
         },
         {
           name: 'Property',
+          field: 'CACT_PROPERTY',
+          signInField: 'CACT_TOKEN_STYLE',
           run: async () => {
             if (!(await client.hasProperty()))
               throw new NacFault(
@@ -190,6 +218,8 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
         },
         {
           name: 'Data Exchange',
+          field: 'CACT_DEX_ACCOUNT',
+          signInField: 'CACT_DEX_ACCOUNT',
           run: async () => {
             await client.tryExchange()
             return 'Data Exchange accepted the account and password.'

@@ -7,15 +7,20 @@ export type FaultKind = 'away' | 'setup' | 'refused'
 /** The stage at which the request failed. */
 export type FaultStage = 'connect' | 'sign-in' | 'answer'
 
+/** What has to be corrected here, if it is not what the stage suggests. */
+export type FaultyPart = 'certificate'
+
 /** A failure with a message that helps to fix it. */
 export class NacFault extends Error {
   readonly kind: FaultKind
   readonly stage: FaultStage
-  constructor(kind: FaultKind, stage: FaultStage, message: string) {
+  readonly part: FaultyPart | undefined
+  constructor(kind: FaultKind, stage: FaultStage, message: string, part?: FaultyPart) {
     super(message)
     this.name = 'NacFault'
     this.kind = kind
     this.stage = stage
+    this.part = part
   }
 }
 
@@ -40,6 +45,7 @@ export const connectionFault = (failure: Failure, where: string): NacFault => {
       'setup',
       'connect',
       `The certificate of ${where} is not trusted (${code}). Enter the certificate of the CA that issued it.`,
+      'certificate',
     )
   if (code === 'ECONNREFUSED')
     return new NacFault(

@@ -56,7 +56,9 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
         steps.push({ step, ok: true, message: 'The mail server accepted it.' })
       } catch (error) {
         if (!(error instanceof MailError)) throw error
-        steps.push({ step, ok: false, message: error.message })
+        const isOfRecipient = error.step === 'send' && error.field !== 'SMTP_FROM'
+        const field = isOfRecipient ? { field: 'channels.email.recipients' } : {}
+        steps.push({ step, ok: false, message: error.message, ...field })
         if (error.step === 'send') continue
         // A fault of the server affects all recipients.
         for (const other of tried.slice(i + 1))
@@ -110,6 +112,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
         {
           step,
           ok,
+          ...(ok ? {} : { field: 'channels.webhook.url' }),
           message: ok
             ? `The receiver answered ${status}.${stored === null && isKept ? ' The message was signed with a temporary key, because no secret is stored yet.' : ''}`
             : `The receiver answered ${status}. Check the address, and the receiver's log about the signature.`,
@@ -117,7 +120,8 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       ]
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error
-      return [{ step, ok: false, message: error.message }]
+      const field = `channels.webhook.${error.fault === 'certificate' ? 'ca' : 'url'}`
+      return [{ step, ok: false, message: error.message, field }]
     }
   }
 
@@ -164,7 +168,8 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       ]
     } catch (error) {
       if (!(error instanceof SyslogError)) throw error
-      return [{ step, ok: false, message: error.message }]
+      const field = `channels.syslog.${error.fault === 'certificate' ? 'ca' : 'address'}`
+      return [{ step, ok: false, message: error.message, field }]
     } finally {
       sender.close()
     }

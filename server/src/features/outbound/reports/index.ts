@@ -113,7 +113,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       if (run === undefined) return null
       // The mail may have waited for two days.
       const problem = await maker.problemOf(run)
-      if (problem !== '') throw new MailError('send', problem, true)
+      if (problem !== '') throw new MailError('send', problem, undefined, true)
       if (!run.has_file || !fitsMail(run.bytes)) return null
       const chunks: Buffer[] = []
       for await (const chunk of maker.chunksOf(run)) chunks.push(chunk)

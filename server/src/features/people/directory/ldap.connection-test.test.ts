@@ -104,21 +104,42 @@ describe('the test of a directory', unless(reason), () => {
   })
 
   it.each([
-    [{ LDAP_BIND_PASSWORD: 'wrong' }, 'Bind', 'The directory refused the bind account. Check its DN and password.'],
-    [{ LDAP_BIND_DN: '' }, 'Base DN', /Check the base DN|requires a bind|cannot read/],
-    [{ LDAP_BASE_DN: 'dc=example,dc=com' }, 'Base DN', /Check the base DN/],
-    [{ LDAP_BASE_DN: `ou=nowhere,${suffix}` }, 'Base DN', /Check the base DN/],
-    [{ LDAP_TEST_USER: 'nobody' }, 'Find the person', /Check the base DN, the user filter and the name attribute/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_USERNAME_ATTRIBUTE: 'sAMAccountName' }, 'Find the person', /Check the base DN/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_USER_FILTER: '(|(uid={username})(uid=loner))' }, 'Find the person', /Narrow/],
-    [{ LDAP_TEST_USER: 'locked' }, 'Find the person', /its entry is disabled/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_TEST_PASSWORD: 'wrong' }, 'Sign in', /rejected this password/],
-    [{ LDAP_TEST_USER: 'loner' }, 'Groups', /not in any configured group/],
-    [{ LDAP_MANAGER_GROUP: `cn=nothing,${suffix}` }, 'Groups', /does not return "cn=nothing/],
-  ])('explains how to fix %j', async (more, step, message) => {
+    [
+      { LDAP_BIND_PASSWORD: 'wrong' },
+      'Bind',
+      'The directory refused the bind account. Check its DN and password.',
+      'LDAP_BIND_DN',
+    ],
+    [{ LDAP_BIND_DN: '' }, 'Base DN', /Check the base DN|requires a bind|cannot read/, /^LDAP_B(IND|ASE)_DN$/],
+    [{ LDAP_BASE_DN: 'dc=example,dc=com' }, 'Base DN', /Check the base DN/, 'LDAP_BASE_DN'],
+    [{ LDAP_BASE_DN: `ou=nowhere,${suffix}` }, 'Base DN', /Check the base DN/, 'LDAP_BASE_DN'],
+    [
+      { LDAP_TEST_USER: 'nobody' },
+      'Find the person',
+      /Check the base DN, the user filter and the name attribute/,
+      'LDAP_TEST_USER',
+    ],
+    [
+      { LDAP_TEST_USER: 'ada', LDAP_USERNAME_ATTRIBUTE: 'sAMAccountName' },
+      'Find the person',
+      /Check the base DN/,
+      'LDAP_TEST_USER',
+    ],
+    [
+      { LDAP_TEST_USER: 'ada', LDAP_USER_FILTER: '(|(uid={username})(uid=loner))' },
+      'Find the person',
+      /Narrow/,
+      'LDAP_USER_FILTER',
+    ],
+    [{ LDAP_TEST_USER: 'locked' }, 'Find the person', /its entry is disabled/, 'LDAP_TEST_USER'],
+    [{ LDAP_TEST_USER: 'ada', LDAP_TEST_PASSWORD: 'wrong' }, 'Sign in', /rejected this password/, 'LDAP_TEST_PASSWORD'],
+    [{ LDAP_TEST_USER: 'loner' }, 'Groups', /not in any configured group/, 'LDAP_GROUP_ATTRIBUTE'],
+    [{ LDAP_MANAGER_GROUP: `cn=nothing,${suffix}` }, 'Groups', /does not return "cn=nothing/, 'LDAP_MANAGER_GROUP'],
+  ])('explains how to fix %j, and names the setting', async (more, step, message, field) => {
     const tested = await test(more)
     expect([tested.ok, outline(tested).at(-1)]).toEqual([false, `${step} fails`])
     expect(failure(tested)).toMatch(message)
+    expect(tested.steps.at(-1)?.field).toMatch(field)
   })
 
   it('tests every address, and continues with the first that answers', async () => {

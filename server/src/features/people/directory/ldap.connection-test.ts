@@ -1,5 +1,5 @@
 import type { PeerCertificate } from 'node:tls'
-import { type ConfigTested, profileNames } from '@portcullis/contract'
+import { type ConfigTested, profileNames, type UserProfile } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { connectionOn, type LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
@@ -7,7 +7,7 @@ import { faultOf, LdapFault } from './ldap.fault.ts'
 import { grantOf } from './ldap.groups.ts'
 import { findPerson, type LdapPerson } from './ldap.person.ts'
 import { certificateName, type LdapSocket, type LdapSocketStage, openLdapSocket } from './ldap.socket.ts'
-import { inSteps, StepFailure, type Steps } from './test-steps.ts'
+import { inSteps, StepFailure, type StepFault, type Steps } from './test-steps.ts'
 
 /** Time limit of the whole test in milliseconds. A request may take 28 s. */
 const totalMs = 22_000
@@ -48,11 +48,11 @@ const connectAll = async (steps: Steps, config: LdapConfig, signal: AbortSignal,
   let used: LdapSocket | null = null
   for (const { url, socket, stage, fault } of outcomes) {
     if (socket === null && stage === 'connect') {
-      steps.fail('Connect', `${url}: ${fault.message}`)
+      steps.fail('Connect', { message: `${url}: ${fault.message}`, field: fault.field })
       continue
     }
     steps.done('Connect', `${url}: ${socket === null ? 'the server answers.' : `connected to ${socket.where}.`}`)
-    if (socket === null) steps.fail('TLS', `${url}: ${fault.message}`)
+    if (socket === null) steps.fail('TLS', { message: `${url}: ${fault.message}`, field: fault.field })
     else if (socket.certificate !== null) steps.done('TLS', describeCertificate(socket.certificate, now))
     else steps.done('TLS', 'Off. Passwords are sent in clear text.')
     if (socket !== null && used === null) used = socket
@@ -75,28 +75,41 @@ const find = async (
     if (found.kind === 'none')
       throw new StepFailure(
         `No entry matches ${quoted(userName)}. Check the base DN, the user filter and the name attribute.`,
+        'LDAP_TEST_USER',
       )
     if (found.kind === 'many')
-      throw new StepFailure('More than one entry matches. Narrow the user filter or the base DN.')
+      throw new StepFailure('More than one entry matches. Narrow the user filter or the base DN.', 'LDAP_USER_FILTER')
     if (found.kind === 'unusable')
-      throw new StepFailure(`The entry has no usable ${config.nameAttribute}. Check the name attribute.`)
+      throw new StepFailure(
+        `The entry has no usable ${config.nameAttribute}. Check the name attribute.`,
+        'LDAP_USERNAME_ATTRIBUTE',
+      )
     person = found.person
-    if (person.disabled !== null) throw new StepFailure(`${quoted(person.dn)} cannot sign in: ${person.disabled}.`)
+    if (person.disabled !== null)
+      throw new StepFailure(`${quoted(person.dn)} cannot sign in: ${person.disabled}.`, 'LDAP_TEST_USER')
     return `Found ${quoted(person.dn)}, account ${quoted(person.userName)}.`
   })
   if (person === null) throw new StepFailure()
   return person
 }
 
+const fieldOfGroup: Readonly<Record<UserProfile, string>> = {
+  10: 'LDAP_ADMINISTRATOR_GROUP',
+  20: 'LDAP_MANAGER_GROUP',
+  30: 'LDAP_USER_GROUP',
+}
+
 const checkGroups = async (connection: LdapConnection, config: LdapConfig): Promise<string> => {
-  const missing: string[] = []
-  for (const { dn } of config.groups)
-    if ((await connection.entry(dn, null, ['1.1'])) === undefined) missing.push(quoted(dn))
+  const missing: LdapConfig['groups'][number][] = []
+  for (const group of config.groups)
+    if ((await connection.entry(group.dn, null, ['1.1'])) === undefined) missing.push(group)
   if (config.groups.length === 0)
-    throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.')
-  if (missing.length > 0)
+    throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.', 'LDAP_USER_GROUP')
+  const [first] = missing
+  if (first !== undefined)
     throw new StepFailure(
-      `The directory does not return ${missing.join(' and ')}. Check the DN, and the read access of the bind account.`,
+      `The directory does not return ${missing.map(({ dn }) => quoted(dn)).join(' and ')}. Check the DN, and the read access of the bind account.`,
+      fieldOfGroup[first.profile],
     )
   return `${config.groups.length === 1 ? 'The configured group exists' : 'All configured groups exist'}.`
 }
@@ -112,13 +125,13 @@ export const testLdapConnection = async (
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), totalMs)
   const opened: LdapConnection[] = []
-  function messageOf(error: unknown): string {
-    if (limit.signal.aborted) return 'The directory did not answer in time.'
+  function stepFaultOf(error: unknown): StepFault {
+    if (limit.signal.aborted) return { message: 'The directory did not answer in time.', field: 'LDAP_URL' }
     if (error instanceof Error && error.name === 'AppError') throw error
-    return faultOf(error).message
+    return faultOf(error)
   }
   try {
-    return await inSteps(messageOf, async (steps) => {
+    return await inSteps(stepFaultOf, async (steps) => {
       const connection = connectionOn(config, await connectAll(steps, config, limit.signal, now))
       opened.push(connection)
       await steps.run('Bind', async () => {
@@ -141,7 +154,10 @@ export const testLdapConnection = async (
       if (subject.password !== '')
         await steps.run('Sign in', async () => {
           if (!(await connection.bindAs(person.dn, subject.password)))
-            throw new StepFailure('The directory rejected this password, or the account cannot sign in now.')
+            throw new StepFailure(
+              'The directory rejected this password, or the account cannot sign in now.',
+              'LDAP_TEST_PASSWORD',
+            )
           await connection.bindAsService()
           return 'The directory accepted the password.'
         })
@@ -151,6 +167,7 @@ export const testLdapConnection = async (
           await checkGroups(connection, config)
           throw new StepFailure(
             `The person is not in any configured group, directly or through nested groups. Check the groups and the group attribute (${config.groupAttribute}).`,
+            'LDAP_GROUP_ATTRIBUTE',
           )
         }
         return `${quoted(grant.group)} gives the person the profile ${profileNames[grant.profile]}.`

@@ -17,6 +17,22 @@ export type LdapFaultCode =
   | 'filter'
   | 'refused'
 
+/** The setting to correct, by fault. */
+const fieldOfFault: Readonly<Record<LdapFaultCode, string>> = {
+  unresolved: 'LDAP_URL',
+  refusedAddress: 'LDAP_URL',
+  noConnection: 'LDAP_URL',
+  silent: 'LDAP_URL',
+  noTls: 'LDAP_SECURITY',
+  certificate: 'LDAP_CA',
+  notLdap: 'LDAP_URL',
+  bindRefused: 'LDAP_BIND_DN',
+  noSuchBase: 'LDAP_BASE_DN',
+  referral: 'LDAP_URL',
+  filter: 'LDAP_USER_FILTER',
+  refused: 'LDAP_BIND_DN',
+}
+
 /** Faults that affect every request. Other faults may belong to one typed name, which must not stop the others. */
 const affectsEveryone: ReadonlySet<LdapFaultCode> = new Set([
   'unresolved',
@@ -35,6 +51,11 @@ export class LdapFault extends Error {
     super(message, cause === undefined ? {} : { cause })
     this.name = 'LdapFault'
     this.code = code
+  }
+
+  /** The setting to correct. */
+  get field(): string {
+    return fieldOfFault[this.code]
   }
 }
 

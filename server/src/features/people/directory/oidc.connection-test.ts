@@ -2,7 +2,7 @@ import type { ConfigTested } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from './oidc.config.ts'
-import { oidcFaultMessage } from './oidc.fault.ts'
+import { oidcFault } from './oidc.fault.ts'
 import { discoverProvider, providerFetch } from './oidc.provider.ts'
 import { inSteps, StepFailure } from './test-steps.ts'
 
@@ -19,10 +19,10 @@ const endpointsOf = (provider: Configuration): string => {
   for (const [name, use] of Object.entries(needed)) {
     const address = server[name as keyof typeof needed]
     if (typeof address !== 'string' || !address.startsWith('https://'))
-      throw new StepFailure(`The provider's document has no https address to ${use} (${name}).`)
+      throw new StepFailure(`The provider's document has no https address to ${use} (${name}).`, 'OIDC_ISSUER')
   }
   if (server.response_types_supported?.includes('code') === false)
-    throw new StepFailure('The provider does not support the authorisation code.')
+    throw new StepFailure('The provider does not support the authorisation code.', 'OIDC_ISSUER')
   const pkce = server.code_challenge_methods_supported?.includes('S256') === true
   return `People sign in at ${hostOf(server.authorization_endpoint)}. Codes are exchanged at ${hostOf(server.token_endpoint)}. ${pkce ? 'PKCE is supported.' : 'The provider does not announce PKCE; it is used anyway.'}`
 }
@@ -32,13 +32,13 @@ const keysOf = async (config: OidcConfig, provider: Configuration): Promise<stri
   const document: unknown = answer.status === 200 ? await answer.json().catch(() => null) : null
   const keys = (document as { keys?: unknown } | null)?.keys
   if (!Array.isArray(keys) || keys.length === 0)
-    throw new StepFailure('The provider publishes no keys to verify its tokens.')
+    throw new StepFailure('The provider publishes no keys to verify its tokens.', 'OIDC_ISSUER')
   return `${keys.length === 1 ? 'One key' : `${keys.length} keys`} to verify tokens.`
 }
 
 /** Tests a provider as far as possible without a person. */
 export const testOidcConnection = (config: OidcConfig, redirectUri: string): Promise<ConfigTested> =>
-  inSteps(oidcFaultMessage, async (steps) => {
+  inSteps(oidcFault, async (steps) => {
     let provider: Configuration | null = null
     await steps.run('Discovery', async () => {
       provider = await discoverProvider(config)

@@ -1,6 +1,7 @@
 import { AppError } from '#platform/app-error.ts'
 import { DestinationError } from '#platform/destinations.ts'
 import { certificateFault } from './certificate-labels.ts'
+import type { StepFault } from './test-steps.ts'
 
 /** The library's codes for answers that arrived and were wrong. */
 const wrongAnswer: ReadonlySet<string> = new Set([
@@ -49,6 +50,12 @@ export const oidcFaultMessage = (error: unknown): string => {
     return 'The server at this address is not an identity provider. Check the issuer.'
   return 'The request to the provider failed. Check the issuer, and the log of this server.'
 }
+
+/** Returns the message of a failed test, with the setting to correct. */
+export const oidcFault = (error: unknown): StepFault => ({
+  message: oidcFaultMessage(error),
+  field: [...chain(error)].some((one) => certificateFault(one) !== undefined) ? 'OIDC_CA' : 'OIDC_ISSUER',
+})
 
 /** Converts a failed exchange to the error for the person who signs in. */
 export const oidcProblem = (error: unknown): AppError => {

@@ -1,19 +1,37 @@
 import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
 
-/** Ends a test at the failed step. The message says what to do. */
-export class StepFailure extends Error {}
+/** Ends a test at the failed step. The message says what to do, and `field` names the setting to correct. */
+export class StepFailure extends Error {
+  readonly field: string | undefined
+  constructor(message?: string, field?: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** Why a step failed. */
+export interface StepFault {
+  message: string
+  /** Setting to correct; undefined: none of them. */
+  field: string | undefined
+}
+
+const failed = (step: string, { message, field }: StepFault): ConfigTestStep => ({
+  ...{ step, ok: false, message },
+  ...(field === undefined ? {} : { field }),
+})
 
 export interface Steps {
-  /** Runs one step. Its text is the result; `messageOf` explains a failure. */
+  /** Runs one step. Its text is the result; `faultOf` explains a failure. */
   run(step: string, work: () => Promise<string> | string): Promise<void>
   /** Adds a failed step without ending the test. */
-  fail(step: string, message: string): void
+  fail(step: string, fault: StepFault): void
   done(step: string, message: string): void
 }
 
 /** Runs a test step by step, up to the first failure. */
 export const inSteps = async (
-  messageOf: (error: unknown) => string,
+  faultOf: (error: unknown) => StepFault,
   work: (steps: Steps) => Promise<void>,
 ): Promise<ConfigTested> => {
   const steps: ConfigTestStep[] = []
@@ -22,11 +40,11 @@ export const inSteps = async (
       try {
         steps.push({ step, ok: true, message: await run() })
       } catch (error) {
-        steps.push({ step, ok: false, message: error instanceof StepFailure ? error.message : messageOf(error) })
+        steps.push(failed(step, error instanceof StepFailure ? error : faultOf(error)))
         throw new StepFailure()
       }
     },
-    fail: (step, message) => steps.push({ step, ok: false, message }),
+    fail: (step, fault) => steps.push(failed(step, fault)),
     done: (step, message) => steps.push({ step, ok: true, message }),
   }
   try {

@@ -6,6 +6,9 @@ import { type Destination, DestinationError, type ResolveDestination } from '#pl
 
 const timeoutMs = 8_000
 
+/** The setting that every failed step concerns. */
+const field = 'SERVER_DOMAIN_NAME'
+
 /**
  * Returns the base of links: the domain name (a name, a name with port, or an address), else the server's own address.
  */
@@ -47,18 +50,22 @@ const certificateStep = (
     return {
       step,
       ok: false,
+      field,
       message: 'Links use plain HTTP, so the server cannot prove its identity. Serve HTTPS, or use a proxy that does.',
     }
   const fault = checkServerIdentity(url.hostname.replace(/^\[|\]$/g, ''), certificate)
-  if (fault !== undefined) return { step, ok: false, message: `The certificate is for another name: ${fault.message}` }
+  if (fault !== undefined)
+    return { step, ok: false, field, message: `The certificate is for another name: ${fault.message}` }
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / 86_400_000)
-  if (days < 0) return { step, ok: false, message: `The certificate expired on ${certificate.valid_to}. Renew it.` }
+  if (days < 0)
+    return { step, ok: false, field, message: `The certificate expired on ${certificate.valid_to}. Renew it.` }
   const summary = `The certificate names ${url.hostname} and expires in ${days} days`
   return isKnown
     ? { step, ok: true, message: `${summary}.` }
     : {
         step,
         ok: false,
+        field,
         message: `${summary}, but this machine does not trust its issuer. Browsers show a warning unless they trust that authority.`,
       }
 }
@@ -80,7 +87,7 @@ export const testDomain = async (
     steps.push({ step: 'Name', ok: true, message: `${url.hostname} resolves to ${destination.address}.` })
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error
-    steps.push({ step: 'Name', ok: false, message: `${error.message} Add it to your DNS.` })
+    steps.push({ step: 'Name', ok: false, field, message: `${error.message} Add it to your DNS.` })
     return end()
   }
   try {
@@ -91,6 +98,7 @@ export const testDomain = async (
         : {
             step: 'Answer',
             ok: false,
+            field,
             message: `${url.origin} answers ${status}. Another server uses this address, or a proxy does not forward requests.`,
           },
     )
@@ -99,6 +107,7 @@ export const testDomain = async (
     steps.push({
       step: 'Answer',
       ok: false,
+      field,
       message: `${url.origin} does not answer (${(error as Error).message}). Check the name, port and firewall.`,
     })
   }
