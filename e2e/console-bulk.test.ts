@@ -75,6 +75,36 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
+  it('approves and denies the devices of selected models in one action, each on its host', async () => {
+    const { page, context, wrong } = await open('/peripherals/models')
+    const grid = page.getByRole('grid')
+    const rowOf = (ids: string) => grid.getByRole('row').filter({ hasText: ids })
+    for (const ids of ['0951:1666', '0781:5581']) await rowOf(ids).getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('4 devices on 3 hosts').waitFor()
+    await dialog.getByText('3 × ').waitFor()
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('memory sticks of the lab')
+    await dialog.getByRole('button', { name: 'Approve 4 devices' }).click()
+    await page.getByText('Approved 4 devices on 3 hosts.').waitFor()
+    expect((await rules()).map(({ effect, vid }) => `${effect} ${vid}`).toSorted()).toEqual([
+      'allow 0781',
+      'allow 0951',
+      'allow 0951',
+      'allow 0951',
+    ])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await until('no rule is left', async () => (await rules()).length === 0)
+    await rowOf('0781:5581').getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Deny…' }).click()
+    await dialog.getByRole('button', { name: 'Deny 1 device' }).click()
+    await page.getByText('Denied 1 device on 1 host.').waitFor()
+    expect((await rules()).map(({ effect, vid }) => `${effect} ${vid}`)).toEqual(['deny 0781'])
+    await server.post('policy/restore', { version: 0 })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('keeps the search of approvals in the address, and matches the count in the navigation', async () => {
     const { page, context, wrong } = await open('/approvals')
     const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
@@ -102,7 +132,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     const dialog = page.getByRole('dialog', { name: 'Approve devices' })
     await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
     await dialog.getByText('1 attack tool is left out').waitFor()
-    await dialog.getByText('Changes 3 devices on 3 hosts: 3 will be allowed.').waitFor()
+    await dialog.getByText(/^Changes 3 devices on 3 hosts, \d+ attachments?: 3 will be allowed\.$/).waitFor()
     const approve = dialog.getByRole('button', { name: 'Approve 3 devices' })
     expect(await approve.isDisabled()).toBe(true)
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('the sticks of the archive')

@@ -10,6 +10,7 @@ import base from '../../ui/BaseTable.module.css'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Advisories } from '../../ui/device/Advisories.tsx'
 import { findingOf } from '../../ui/findings.ts'
+import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import text from '../../ui/text.module.css'
 import type { FindingLine } from './FindingTable.tsx'
@@ -129,7 +130,8 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
           ? strings.noSerialNumber
           : strings.serialNumberIs({ serial: <DeviceText key="serial" value={found.serialNumber} /> })}{' '}
         {strings.notAllowedHint} {found.enforced ? strings.armedHint : strings.freeHint}{' '}
-        <a href={href}>{strings.decideLink}</a>
+        <a href={href}>{strings.decideLink}</a>{' '}
+        <PlainLink href={modelHostsAddress(found)}>{strings.hostsWithThisModel}</PlainLink>
       </p>
     ),
   }

@@ -1,23 +1,38 @@
+import { Button } from '@mantine/core'
 import {
   getPeripheralModels,
   type PeripheralModel,
   peripheralsAggExport,
   peripheralsAggExportPdf,
 } from '@portcullis/contract'
+import { useServices } from '../../lib/services.tsx'
+import { lazilyDialog } from '../../ui/lazily.tsx'
 import { ListPage } from '../../ui/list/ListPage.tsx'
 import { useList } from '../../ui/list/useList.ts'
+import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
+import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { modelAddress, modelColumns, modelFilters, modelsView } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { strings } from './strings.ts'
+import { useModelDecision } from './useModelDecision.ts'
 import { ViewSwitch } from './ViewSwitch.tsx'
+
+const BulkDecideDialog = lazilyDialog(
+  async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+)
 
 const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`
 
 /** Lists the device models of the fleet. */
 export const ModelsPage = () => {
   useTitle(strings.modelsTitle)
+  const { session } = useServices()
   const list = useList('/inside/peripherals/models', modelsView, getPeripheralModels, idOf)
+  const filtered = list.counts?.filtered ?? null
+  const selection = useSelection(list.source, { filtered })
+  const decision = useModelDecision(selection.rows, selection.clear)
+  const canWrite = session.may('fleet:write')
   return (
     <ListPage
       title={strings.devices}
@@ -31,7 +46,21 @@ export const ModelsPage = () => {
       topics={['peripherals']}
       hrefOf={modelAddress}
       opensPage
+      selection={canWrite ? selection : undefined}
       empty={<NoDevices />}
+      bar={
+        canWrite ? (
+          <SelectionBar selection={selection} filtered={filtered}>
+            <Button size="compact-sm" variant="default" loading={decision.busy} onClick={() => decision.ask('allow')}>
+              {strings.approve}
+            </Button>
+            <Button size="compact-sm" variant="default" disabled={decision.busy} onClick={() => decision.ask('deny')}>
+              {strings.deny}
+            </Button>
+            <BulkDecideDialog question={decision.question} close={decision.close} />
+          </SelectionBar>
+        ) : null
+      }
     />
   )
 }

@@ -5,10 +5,11 @@ import { deviceAddress } from '../../lib/addresses.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
+import { lazily, lazilyDialog, useIdlePreload } from '../../ui/lazily.tsx'
 import { ListPage } from '../../ui/list/ListPage.tsx'
 import { useList } from '../../ui/list/useList.ts'
 import type { BulkQuestion } from '../../ui/policy/BulkDecideDialog.tsx'
+import { bulkDevicesOf } from '../../ui/policy/bulk-decide.ts'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
@@ -24,7 +25,9 @@ const PeripheralDetail = lazily(
   <DetailSkeleton />,
 )
 
-const BulkDecideDialog = lazily(async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog)
+const BulkDecideDialog = lazilyDialog(
+  async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+)
 
 const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)
 
@@ -45,21 +48,7 @@ export const PeripheralsPage = () => {
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
   const decide = (effect: BulkQuestion['effect']) =>
-    setBulk({
-      effect,
-      // Hubs are always allowed, so there is nothing to decide.
-      devices: selection
-        .rows()
-        .filter(({ rule }) => rule !== 'hub')
-        .map(
-          ({ uuid, hostIdentifier, deviceID, serialNumber, vid, pid, caption, guiVid, guiPid, isKnownAttackTool }) => ({
-            ...{ uuid, hostIdentifier, deviceID, serialNumber, vid, pid },
-            name: caption || [guiVid, guiPid].join(' ').trim() || `${vid}:${pid}`,
-            isAttackTool: isKnownAttackTool,
-          }),
-        ),
-      done: selection.clear,
-    })
+    setBulk({ effect, devices: bulkDevicesOf(selection.rows()), done: selection.clear })
   const opened = open === null ? null : partsOf(open)
 
   return (

@@ -1,4 +1,4 @@
-import type { PolicyDraft } from '@portcullis/contract'
+import type { Peripheral, PolicyDraft } from '@portcullis/contract'
 import type { DecideDevice } from './decide.ts'
 
 /** A selected device, with the fields that a rule for it needs. */
@@ -13,6 +13,16 @@ export type BulkEffect = 'allow' | 'deny'
 
 /** Maximum number of devices in one decision, because a preview accepts no more. */
 export const bulkLimit = 1_000
+
+/** Returns devices as subjects of a decision, without hubs: those are always allowed. */
+export const bulkDevicesOf = (devices: readonly Peripheral[]): BulkDevice[] =>
+  devices
+    .filter(({ rule }) => rule !== 'hub')
+    .map(({ uuid, hostIdentifier, deviceID, serialNumber, vid, pid, caption, guiVid, guiPid, isKnownAttackTool }) => ({
+      ...{ uuid, hostIdentifier, deviceID, serialNumber, vid, pid },
+      name: caption || [guiVid, guiPid].join(' ').trim() || `${vid}:${pid}`,
+      isAttackTool: isKnownAttackTool,
+    }))
 
 /** Returns the devices that a decision covers. An approval never includes attack tools. */
 export const meantDevices = (effect: BulkEffect, devices: readonly BulkDevice[]): BulkDevice[] => {
