@@ -41,14 +41,14 @@ describe('a judge', () => {
     ['200 characters of it', 'deny', 'long', 'x'.repeat(200)],
     ['that a rule denies it', 'deny', 'mute', 'Your organisation denies this device.'],
     ['that it is an attack tool', 'attack-tool', null, 'This device is a known attack tool or behaves like one.'],
-    ['that it is not approved', 'default', null, 'Your organisation has not approved this device.'],
+    ['that it is not on the allowlist', 'default', null, 'This device is not on the allowlist of your organisation.'],
   ])('gives as the reason %s', (_, source, ruleId, text) => {
     expect(judgeOf(rules).reasonOf({ effect: 'block', source, ruleId })).toBe(text)
   })
 
   it('gives the same reason without a policy', () => {
     const decision = { effect: 'block', source: 'default', ruleId: null } as const
-    expect(createJudge().reasonOf(decision)).toBe('Your organisation has not approved this device.')
+    expect(createJudge().reasonOf(decision)).toBe('This device is not on the allowlist of your organisation.')
   })
 
   it.each<[string, PolicyDecision['source'], string | null, object]>([

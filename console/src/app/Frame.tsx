@@ -6,7 +6,7 @@ import type { Confirmation } from '../ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../ui/confirm.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Logo } from '../ui/Logo.tsx'
-import { lazily } from '../ui/lazily.tsx'
+import { lazily, lazilyDialog } from '../ui/lazily.tsx'
 import { useLiveNac } from '../ui/nac/useNac.ts'
 import { useLiveNotices } from '../ui/notices/useNotices.ts'
 import { useKeys } from '../ui/useKeys.ts'
@@ -27,7 +27,9 @@ const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
 const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
 const JobTray = lazily(async () => (await import('../features/jobs/JobTray.tsx')).JobTray)
 const RequestsBadge = lazily(async () => (await import('../features/requests/RequestsBadge.tsx')).RequestsBadge)
-const ConfirmDialog = lazily(async () => (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog)
+const ConfirmDialog = lazilyDialog(async () => (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog, {
+  confirmation: null,
+})
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 

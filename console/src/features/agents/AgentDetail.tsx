@@ -15,7 +15,7 @@ import { EventLines } from '../../ui/EventLines.tsx'
 import { findingOf } from '../../ui/findings.ts'
 import { HostStatus } from '../../ui/HostStatus.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { lazily } from '../../ui/lazily.tsx'
+import { lazilyDialog } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { useNac } from '../../ui/nac/useNac.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
@@ -38,8 +38,8 @@ import { AgentRisk } from './AgentRisk.tsx'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 
-const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
-const QuarantineDialog = lazily(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
+const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+const QuarantineDialog = lazilyDialog(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
 
 export interface AgentDetailProps {
   agentId: string

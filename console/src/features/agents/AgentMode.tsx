@@ -2,14 +2,14 @@ import { Button } from '@mantine/core'
 import type { AgentDetail, BulkAction } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
-import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
+import { lazilyDialog, useIdlePreload } from '../../ui/lazily.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { gradeLabels } from './grade.ts'
 import { strings } from './strings.ts'
 
-const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 
 /** The mode of a host, its enforcement grade, pending commands, and buttons to change the mode. */
 export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged: () => void }) => {

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
-import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
+import { lazilyDialog, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './ApprovalsPage.module.css'
@@ -14,8 +14,10 @@ import type { Inbox } from './useInbox.ts'
 import { WaitingModel } from './WaitingModel.tsx'
 import { isChosen, modelKey, totalsText } from './waiting.ts'
 
-const BulkDecideDialog = lazily(async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog)
-const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
+const BulkDecideDialog = lazilyDialog(
+  async () => (await import('../../ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+)
+const DecideDialog = lazilyDialog(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <header className={classes.head}>
@@ -120,7 +122,7 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
   )
 }
 
-/** Lists devices of armed hosts that no rule covers, by model. Usable with the keyboard alone. */
+/** Lists devices of armed hosts that are not on the allowlist, by model. Usable with the keyboard alone. */
 export const ApprovalsPage = () => {
   useTitle(strings.title)
   useIdlePreload(DecideDialog)

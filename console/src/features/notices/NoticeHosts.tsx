@@ -5,14 +5,14 @@ import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceIds } from '../../ui/device/Device.tsx'
-import { lazily } from '../../ui/lazily.tsx'
+import { lazilyDialog } from '../../ui/lazily.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
-const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
+const DecideDialog = lazilyDialog(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
 /** Lists the hosts behind an alert, with links and, for waiting devices, approval controls. */
 export const NoticeHosts = ({

@@ -1,7 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { configHistory } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -14,6 +14,7 @@ import { labelOf, placedLabelOf } from './draft.ts'
 import classes from './history.module.css'
 import { Rollback } from './Rollback.tsx'
 import { strings } from './strings.ts'
+import { useHistorySearch } from './useHistorySearch.ts'
 
 const pageSize = 25
 const namesShown = 4
@@ -30,7 +31,7 @@ const summaryOf = (names: readonly string[], label: (name: string) => string) =>
 export const HistoryList = ({ prefix }: { prefix: string }) => {
   const { api, session } = useServices()
   const navigate = useNavigate()
-  const search = useSearch({ strict: false })
+  const search = useHistorySearch()
   const page = Math.max(1, Number(search.from ?? 1) || 1)
   const [target, setTarget] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize, ...(prefix === '' ? {} : { prefix }) } }

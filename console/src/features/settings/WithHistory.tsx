@@ -1,15 +1,15 @@
 import { Tabs } from '@mantine/core'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { HistoryList } from './HistoryList.tsx'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
+import { useHistorySearch } from './useHistorySearch.ts'
 
 /** Shows a page of settings and its history as tabs. Entered values stay while the history is open. */
 export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
   const navigate = useNavigate()
-  // Policy settings have an address of their own.
-  const { tab } = useSearch({ strict: false })
+  const { tab } = useHistorySearch()
   const isHistory = tab === 'history'
   return (
     <Tabs

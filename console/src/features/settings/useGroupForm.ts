@@ -56,7 +56,8 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   const isAtField = named.length > 0 && named.every((name) => names.includes(name))
 
   const tested = faultsOfTest(test.result)
-
+  /** Notes that a field was changed. */
+  const touch = (name: string) => setChangedFields((old) => new Set([...old, name]))
   useFocusOnFaults(form, failure, faults, test)
   const store = async () => {
     setChangedFields(new Set())
@@ -84,11 +85,10 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     enter: (name: string, text: string) => {
       setStatus('')
       if (isStored) forget()
-      setChangedFields((old) => new Set([...old, name]))
+      touch(name)
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
-    /** Notes a change of a field that only the test uses. */
-    touch: (name: string) => setChangedFields((old) => new Set([...old, name])),
+    touch,
     remove: (name: string, removed: boolean) => {
       if (isStored) forget()
       setEdits((old) => ({

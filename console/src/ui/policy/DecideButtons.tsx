@@ -2,13 +2,13 @@ import { Button } from '@mantine/core'
 import type { Peripheral } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
-import { lazily, useIdlePreload } from '../lazily.tsx'
+import { lazilyDialog, useIdlePreload } from '../lazily.tsx'
 import type { DecideQuestion } from './DecideDialog.tsx'
 import type { DecideStart } from './decide.ts'
 import classes from './policy.module.css'
 import { strings } from './strings.ts'
 
-const DecideDialog = lazily(async () => (await import('./DecideDialog.tsx')).DecideDialog)
+const DecideDialog = lazilyDialog(async () => (await import('./DecideDialog.tsx')).DecideDialog)
 
 /** Buttons that approve, deny or grant one device. `tags` are the tags of its host. */
 export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: readonly string[] }) => {

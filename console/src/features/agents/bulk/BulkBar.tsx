@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { exportBody } from '../../../lib/export-body.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { Icon } from '../../../ui/icons.tsx'
-import { lazily, useIdlePreload } from '../../../ui/lazily.tsx'
+import { lazilyDialog, useIdlePreload } from '../../../ui/lazily.tsx'
 import { TagEditor } from '../../../ui/TagEditor.tsx'
 import { SelectionBar } from '../../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../../ui/table/useSelection.ts'
@@ -12,7 +12,7 @@ import { strings } from '../strings.ts'
 import { type BulkHosts, bulkLabels } from './bulk.ts'
 import type { BulkQuestion } from './useBulkAction.ts'
 
-const BulkDialog = lazily(async () => (await import('./BulkDialog.tsx')).BulkDialog)
+const BulkDialog = lazilyDialog(async () => (await import('./BulkDialog.tsx')).BulkDialog)
 
 const inBar: readonly BulkAction[] = ['arm', 'free', 'approveAll']
 const inMenu: readonly BulkAction[] = ['update', 'collectLogs', 'cancelCommands', 'delete']
