@@ -138,7 +138,7 @@ export const uniqueWhitelistViolation = operation({
   path: '/prime/webui/agents/UniqueWhitelistViolation',
   summary: 'Lists attached devices that are not on the allowlist',
   description:
-    'Lists the distinct devices (by VID, PID and serial number) that no allow rule covers, on hosts with an allowlist. Attack tools come first, then devices on armed hosts, then the devices on the most hosts.',
+    'Lists the distinct devices (by VID, PID and serial number) that are not on the allowlist of their hosts. Attack tools come first, then devices on armed hosts, then the devices on the most hosts.',
   permission: 'fleet:read',
   query,
   response: Type.Array(WhitelistViolation),

@@ -90,7 +90,7 @@ export const createJudge = () => {
       if (ruleReason !== '') return ruleReason
       if (source === 'attack-tool') return 'This device is a known attack tool or behaves like one.'
       if (source === 'deny') return 'Your organisation denies this device.'
-      return 'Your organisation has not approved this device.'
+      return 'This device is not on the allowlist of your organisation.'
     },
     /** Returns the time in ms since 1970 at which the next grant expires; infinite without one. */
     nextExpiry(now: number): number {

@@ -141,7 +141,7 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  /** Returns the keyboard to keep if all working keyboards would be blocked. Never keeps an attack tool or a denied one. */
+  /** Returns the keyboard to keep if the pass blocks all working keyboards. Never keeps an attack tool or a denied one. */
   function keptKeyboard(outcomes: readonly Outcome[], toBlock: ReadonlySet<Outcome>): Outcome | undefined {
     if (!deps.sparesLastKeyboard()) return undefined
     const candidates = [...toBlock].filter(

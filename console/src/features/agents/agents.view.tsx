@@ -102,7 +102,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'violating',
     title: strings.notAllowed,
-    width: 116,
+    width: 150,
     align: 'right',
     sortKey: 'notApproved',
     naturalSort: 'desc',

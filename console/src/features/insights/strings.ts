@@ -33,7 +33,7 @@ export const strings = messages({
     'Suspected: the VID:PID is on the list of attack tools. Confirmed: the behaviour identifies the device, such as a keyboard with a disk or a network card, or descriptors that contradict its claims.',
   notAllowed: 'Not on the allowlist',
   aboutViolations:
-    'Attached devices that no allow rule covers, on hosts with rules. Free hosts are included, although they do not block these devices.',
+    'Attached devices that are not on the allowlist, on hosts with rules. Free hosts are included, although they do not block these devices.',
   spoofed: 'Spoofed identities',
   aboutSpoofed:
     'Devices that do not match their VID:PID, compared with the genuine product or with the fleet. In the fleet, at least 95 % of 20 or more devices with the same VID:PID share one set of interfaces, and this device has another.',
@@ -53,7 +53,7 @@ export const strings = messages({
   serialNumberIs: 'Serial number {serial}.',
   armedHint: 'Armed hosts block it, unless it was attached when the host was armed.',
   freeHint: 'Its hosts are free, so it is not blocked.',
-  notAllowedHint: 'No allow rule covers it.',
+  notAllowedHint: 'No rule allows it.',
   property: 'Property',
   thisDevice: 'This device',
   genuine: 'Genuine product',
@@ -68,6 +68,7 @@ export const strings = messages({
     '{count, plural, one {# device model} other {# device models}} on {hosts, plural, one {# active host} other {# active hosts}}',
   moreAdvisories: '{advisory} and {count, number} more',
   noSerialNumber: 'No serial number.',
+  hostsWithThisModel: 'Show hosts with this model',
   decideLink: 'Show devices to approve or deny',
   nothing: 'None',
 })

@@ -8,7 +8,7 @@ export const strings = messages({
   approveTodayHow:
     'Devices that are attached to {hosts, plural, one {the host} other {the # hosts}} now will be approved there. No device stops working.',
   whyDevices: 'Why these devices are allowed',
-  emptyTitle: 'No rules yet. Armed hosts would block every device except hubs.',
+  emptyTitle: 'No rules yet. Armed hosts block every device except hubs.',
   empty: 'To start, approve the devices that are attached today, each on its own host. Attack tools are left out.',
   approveToday: 'Approve attached devices…',
   addRule: 'Add rule',

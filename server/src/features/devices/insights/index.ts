@@ -16,7 +16,7 @@ export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spo
   usableViolations(limit: number): Promise<readonly UsableViolation[]>
 }
 
-/** Creates risk insights: rare, vulnerable, violating and spoofed devices of the whole fleet. Owns no tables. */
+/** Creates risk insights: uncommon, vulnerable, spoofed and not allowed devices of the whole fleet. Owns no tables. */
 export const insightsFeature = (
   app: HttpApp,
   deps: { db: Db; exportDb: Db; clock: Clock; knowledge(): Knowledge },

@@ -42,7 +42,7 @@ export const blocksSql = 'p.source in (1, 2, 7)'
  * from a person.
  */
 export const decisionReasonSql = `concat_ws('; ',
-    case when ${blocksSql} and not pr.armed then 'The host is Free and blocks nothing. If armed, it would block this device' end,
+    case when ${blocksSql} and not pr.armed then 'The host is Free and blocks nothing. Once armed, it blocks this device' end,
     case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end || coalesce(': ' || rule.reason, ''),
     ${cases(`p.enforced ->> 'guard'`, guardLabels)})`
 

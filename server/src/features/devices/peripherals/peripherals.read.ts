@@ -63,7 +63,7 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
     (case d.attack_tool when 2 then 'Confirmed attack tool' else 'Suspected attack tool' end, ${attackPoints},
       (select string_agg(e.value, '; ') from jsonb_array_elements_text(d.evidence) e)),
     ('Vulnerable peripheral', ${vulnerablePoints}, (select string_agg(w.value ->> 'id', ', ') from jsonb_array_elements(d.vulnerabilities) w)),
-    ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and an allowlist applies to its host.')
+    ('Not on the allowlist', ${unapprovedPoints}, 'No rule allows it, and its host has an allowlist.')
   ) f(factor, points, evidence) where f.points > 0) end`
 
 /**

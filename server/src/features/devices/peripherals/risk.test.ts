@@ -35,7 +35,7 @@ describe('the risk of a peripheral', () => {
     const rows = await agent.peripherals('')
     expect(rows.map((row) => [row.hierarchy, row.riskScore, row.riskFactors.map((f) => f.factor)])).toEqual([
       ['1-2', 0, []],
-      ['1-1', 10, ['Unapproved peripheral']],
+      ['1-1', 10, ['Not on the allowlist']],
     ])
     const sorted = (await pageOf<{ riskScore: number }>(t, 'peripherals?SortBy=riskScore_desc')).data
     expect(sorted.map((row) => row.riskScore)).toEqual(sorted.map((row) => row.riskScore).sort((a, b) => b - a))

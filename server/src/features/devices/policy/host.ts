@@ -28,7 +28,7 @@ export interface HostPeripheral {
   enforced: Enforced | null
   source: PolicySource
   ruleId: string | null
-  /** Present, covered by no allow, on a host with an allowlist. */
+  /** Attached, and not on the allowlist of its host. */
   unapproved: boolean
   /** Set when the device is first blocked; shown to the user of the host. */
   caseNumber: string
@@ -137,7 +137,7 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
   })
   if (unapproved.length > 0)
     factors.push({
-      factor: 'Unapproved peripherals',
+      factor: 'Not on the allowlist',
       points: unapprovedPoints(unapproved.length),
       evidence: [...new Set(unapproved.map((p) => nameOf(p.design)))].slice(0, 5).join('; '),
     })

@@ -193,7 +193,7 @@ export const createPolicyRead = (db: Queryable) => ({
       select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(sum(d.n), 0)::int as attachments, coalesce(sum(d.blocked), 0)::int as blocked
       from span left join attachment_days d on d.day = span.day group by span.day order by span.day`),
 
-  /** Returns devices of armed hosts that no rule covers, by model. */
+  /** Returns devices of armed hosts that are not on the allowlist, by model. */
   approvals: async (
     query: ApprovalsQuery,
     since: Date,

@@ -39,7 +39,7 @@ describe('decisions', () => {
       isUnapprovedPeripherals: false,
       severity: 10,
     })
-    expect(devices['1-1']?.decisionReason).toMatch(/Free.*If armed, it would block this device; No rule allows it/)
+    expect(devices['1-1']?.decisionReason).toMatch(/Free.*Once armed, it blocks this device; No rule allows it/)
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Free', notApproved: 0, severity: 10 })
   })
 
@@ -49,7 +49,7 @@ describe('decisions', () => {
     let devices = await byPort(agent)
     expect(devices['1-1']).toMatchObject({ decision: 'allow', rule: rule?.id, adminStatus: 'WLA' })
     expect(devices['1-1']?.decisionReason).toContain('audio desk')
-    // An allowlist now applies, so a device that no rule covers is unapproved.
+    // An allowlist now applies, so a device that no rule allows is not on it.
     expect(devices['1-2']).toMatchObject({ decision: 'block', isUnapprovedPeripherals: true, severity: 20 })
     expect(await agent.detail()).toMatchObject({
       notApproved: 1,
