@@ -105,6 +105,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     await tabTo(page, drawer.getByRole('tab', { name: /^Devices/ }))
     await press(page, 'Enter')
     const why = drawer.getByRole('button', { name: /: why\?$/ }).first()
+    await why.waitFor()
     await tabTo(page, why)
     await press(page, 'Enter')
     await drawer

@@ -31,13 +31,13 @@ export const sectionsOf = (items: readonly [name: string, item: ConfigItem][]) =
   ...Map.groupBy(items, ([, { section = '' }]) => section),
 ]
 
+/** Returns a number with its unit. */
+const amountText = (value: string, unit: string | undefined): string =>
+  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
+
 /** Returns the default of a number with its unit; null for other settings. */
 export const defaultText = ({ kind, default: value, unit }: ConfigItem): string | null =>
   (kind === 'integer' || kind === 'share') && value !== '' ? amountText(value, unit) : null
-
-/** Returns a number with its unit. */
-export const amountText = (value: string, unit: string | undefined): string =>
-  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
 
 const itemByName = new Map(Object.values<ConfigGroup>(configGroups).flatMap(({ items }) => Object.entries(items)))
 
