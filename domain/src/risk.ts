@@ -16,7 +16,7 @@ export const severityOf = (state: {
   return state.unapproved ? 20 : 10
 }
 
-/** Returns the severity of a device: the severity of its fingerprint, or of an unapproved device if that is higher. */
+/** Returns the severity of a device: the severity of its fingerprint, or of a device that is not on the allowlist if that is higher. */
 export const deviceSeverity = (design: number, unapproved: boolean): number =>
   Math.max(design, severityOf({ unapproved }))
 

@@ -449,7 +449,7 @@ describe('the key of a verdict', () => {
   })
 })
 
-it('returns the higher of the severity of the fingerprint and of an unapproved device', () => {
+it('returns the higher of the severity of the fingerprint and of a device that is not on the allowlist', () => {
   expect([deviceSeverity(10, true), deviceSeverity(10, false), deviceSeverity(40, true)]).toEqual([20, 10, 40])
   expect(severityOf({ attackTool: null, vulnerable: false, unapproved: false })).toBe(10)
   expect(riskScore([{ factor: 'a', points: 0.4, evidence: '' }]).score).toBe(0)

@@ -47,7 +47,7 @@ export interface ArmGateProps {
 }
 
 /**
- * Shows before arming which devices the policy would have blocked on these hosts. Attack tools come first, then the most
+ * Shows before arming which devices it blocks on these hosts. Attack tools come first, then the most
  * frequently attached devices.
  */
 export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {

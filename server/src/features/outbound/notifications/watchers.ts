@@ -30,7 +30,7 @@ const lasting = (ms: number): string => {
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
 }
 
-/** Turns states (silent, uncommon, covered by no rule) into one event each when they begin. */
+/** Turns states (silent, uncommon, not on the allowlist) into one event each when they begin. */
 export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
   /** Appends events for new findings, in one replica at a time. */
   async function reportNew<T>(
