@@ -104,7 +104,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     // Explain a finding of the host.
     await tabTo(page, drawer.getByRole('tab', { name: /^Devices/ }))
     await press(page, 'Enter')
-    const why = drawer.getByRole('button', { name: /: why\?$/ }).first()
+    const why = drawer.getByRole('button', { name: /^Explain: / }).first()
     await why.waitFor()
     await tabTo(page, why)
     await press(page, 'Enter')
