@@ -1,4 +1,4 @@
-import type { ConfigMap } from '@portcullis/contract'
+import type { ConfigMap, ConfigSaved } from '@portcullis/contract'
 import { type RefObject, useEffect, useState } from 'react'
 import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { faultsOfTest, focusField } from '../../ui/form/focus-field.ts'
@@ -38,13 +38,25 @@ const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits):
   )
 }
 
+/** Fields that were changed since the server reported errors, which no longer apply to them. */
+const useChangedFields = () => {
+  const [names, setNames] = useState<ReadonlySet<string>>(new Set())
+  return {
+    has: (name: string): boolean => names.has(name),
+    touch: (name: string) => setNames((old) => new Set([...old, name])),
+    reset: (changed: readonly string[] = []) => setNames(new Set(changed)),
+  }
+}
+
+const savedText = ({ changes, version }: ConfigSaved): string =>
+  changes.length === 0 ? strings.noDifferences : strings.savedVersion({ version })
+
 /** State of the form of a group: entered values, errors, test and saving. */
 export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLElement | null>) => {
   const group = page.group
   const [edits, setEdits] = useState<Edits>(noEdits)
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
-  /** Fields that were changed since the server reported errors, which no longer apply to them. */
-  const [changedFields, setChangedFields] = useState<ReadonlySet<string>>(new Set())
+  const changed = useChangedFields()
   const [status, setStatus] = useState('')
   const [isAsking, setIsAsking] = useState(false)
   const { busy, failure, save, forget } = useSave(page)
@@ -56,16 +68,13 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   const isAtField = named.length > 0 && named.every((name) => names.includes(name))
 
   const tested = faultsOfTest(test.result)
-  /** Notes that a field was changed. */
-  const touch = (name: string) => setChangedFields((old) => new Set([...old, name]))
   useFocusOnFaults(form, failure, faults, test)
   const store = async () => {
-    setChangedFields(new Set())
+    changed.reset()
     const saved = await save(body)
     if (saved === null) return
     setEdits(noEdits)
-    const { changes, version } = saved
-    setStatus(changes.length === 0 ? strings.noDifferences : strings.savedVersion({ version }))
+    setStatus(savedText(saved))
   }
   return {
     edits,
@@ -85,10 +94,10 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     enter: (name: string, text: string) => {
       setStatus('')
       if (isStored) forget()
-      touch(name)
+      changed.touch(name)
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
-    touch,
+    touch: changed.touch,
     remove: (name: string, removed: boolean) => {
       if (isStored) forget()
       setEdits((old) => ({
@@ -97,17 +106,17 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       }))
     },
     errorOf: (name: string): string | undefined => {
-      if (changedFields.has(name)) return undefined
+      if (changed.has(name)) return undefined
       const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(test.failure, name) ?? tested[name]
       return found === undefined ? undefined : withLabels(found)
     },
     runTest: (values: Record<string, string | null>) => {
-      setChangedFields(new Set())
+      changed.reset()
       void test.start(values)
     },
     discard: () => {
       setEdits(noEdits)
-      setChangedFields(new Set(names))
+      changed.reset(names)
       setStatus('')
       forget()
     },
@@ -115,7 +124,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       if (isStored) return
       const found = faultsIn(group, stored, edits)
       setFaults(found)
-      setChangedFields(new Set())
+      changed.reset()
       if (Object.keys(found).length > 0) forget()
       else if (Object.keys(body).length === 0) setStatus(strings.noDifferences)
       else if (page.asks !== undefined && isMoved(body, stored, page.asks.names)) setIsAsking(true)
