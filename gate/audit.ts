@@ -136,8 +136,8 @@ export const audit: Check = {
       edits: [
         {
           file: 'domain/src/audit-verify.ts',
-          find: 'broken === null && due !== null)',
-          replace: 'broken === null && due !== null && false)',
+          find: 'broken === null && unmet !== null)',
+          replace: 'broken === null && unmet !== null && false)',
         },
       ],
     },

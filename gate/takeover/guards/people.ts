@@ -74,9 +74,9 @@ export const peopleGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/system/settings/settings.service.ts',
-        find: "isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)",
+        find: 'return Object.fromEntries(names.map((name) => [name, masked(drafts, name)]))',
         replace:
-          'isSecret(name) && drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, placeOfItem(name)).reveal() : textOf(drafts, name)',
+          'return Object.fromEntries(names.map((name) => [name, drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, itemContext(name)).reveal() : masked(drafts, name)]))',
       },
     ],
   },

@@ -92,8 +92,8 @@ export const storageGuards = defineGuards({
     removedBy: [
       {
         file: 'domain/src/audit-verify.ts',
-        find: 'due?.auditTrailID === record && due.hash !== found.hash',
-        replace: 'due?.auditTrailID === record && due.hash === undefined',
+        find: 'coverage.isAt(record) && due.hash !== found.hash',
+        replace: 'coverage.isAt(record) && due.hash === undefined',
       },
     ],
   },
