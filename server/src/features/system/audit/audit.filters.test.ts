@@ -244,6 +244,29 @@ describe('the records of the audit trail', () => {
     expect((await admin.get(`/prime/webui/${base}/one`)).statusCode).toBe(404)
   })
 
+  it('are found by their words, even if they name many objects with long names', async () => {
+    const admin = await t.admin()
+    const letters = (i: number, n: number) =>
+      Array.from({ length: n }, (_, j) => String.fromCodePoint(0x4e00 + ((i * 31 + j * 97) % 20_000))).join('')
+    const rules = Array.from({ length: 1_000 }, (_, i) => ({
+      effect: 'deny',
+      vid: '0951',
+      pid: i.toString(16).padStart(4, '0'),
+      serial: Array.from({ length: 5 }, (_, j) => letters(i * 5 + j, 40)).join(' '),
+      reason: 'Not ours',
+    }))
+    const put = await admin.post('/prime/webui/generalconfig/document', { rules })
+    expect(put.statusCode, put.body).toBe(200)
+    const [row] = await rowsOf({ actions: 'policy.replaced' })
+    expect(row).toMatchObject({ count: 1_000 })
+    expect((await rowsOf({ GlobalSearch: 'replaced' })).map(({ auditTrailID }) => auditTrailID)).toEqual([
+      row?.auditTrailID,
+    ])
+    const detail: AuditDetail = (await admin.get(`/prime/webui/${base}/${row?.auditTrailID}`)).json()
+    expect(detail.objects).toHaveLength(1_000)
+    expect(await rowsOf({ rule: detail.objects.at(-1)?.id ?? '' })).toHaveLength(1)
+  })
+
   it('name the people of the trail once each', async () => {
     const { data } = (await (await t.admin()).get('/prime/webui/admin/audit/people')).json() as { data: string[] }
     expect(data).toEqual(expect.arrayContaining(['admin', ...people]))

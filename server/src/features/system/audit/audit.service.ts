@@ -17,7 +17,7 @@ export type AuditTarget = Pick<AuditObject, 'kind' | 'name'> & { id?: string }
 
 /** Readable details of an entry, in addition to its text. */
 export interface AuditFacts {
-  /** The objects, at most 1,000. Absent: the entity, if the action has a kind of object. */
+  /** The objects, at most 1,000; long names of many are shortened. Absent: the entity, if the action has a kind of object. */
   objects?: readonly AuditTarget[]
   /** Number of objects, if the entry does not name all of them. */
   count?: number
@@ -55,9 +55,35 @@ const objectsMost = 1_000
 const factsMost = 200
 const nameMax = 256
 const valueMax = 2_048
+/**
+ * UTF-8 bytes of the ids and names of a record's objects. The index stores up to seven bytes for each of them, and the
+ * database damages a `tsvector` beyond 1 MiB without an error: the record would no longer be found by its words.
+ */
+const objectBytesMost = 140_000
 
 /** Bounds a text. The database accepts no NUL in JSON, and no half of a surrogate pair. */
 const bounded = (text: string, max: number): string => text.slice(0, max).replaceAll('\0', '\ufffd').toWellFormed()
+
+/** Bounds the objects of a record. Shortens long names if there are too many of them. */
+const boundedObjects = (objects: readonly AuditTarget[]): AuditTarget[] => {
+  const inNames = (max: number) =>
+    objects.slice(0, objectsMost).map(
+      ({ kind, id, name }): AuditTarget => ({
+        kind,
+        ...(id === undefined || id === '' ? {} : { id: bounded(id, nameMax) }),
+        name: bounded(name, max),
+      }),
+    )
+  const bytesOf = (some: readonly AuditTarget[]) =>
+    some.reduce((sum, { id = '', name }) => sum + Buffer.byteLength(id) + Buffer.byteLength(name), 0)
+  let max = nameMax
+  let some = inNames(max)
+  while (max > 32 && bytesOf(some) > objectBytesMost) {
+    max /= 2
+    some = inNames(max)
+  }
+  return some
+}
 
 /** Returns the readable members. Omits empty ones. */
 const factsOf = (actor: Actor, entry: AuditEntry) => {
@@ -69,11 +95,7 @@ const factsOf = (actor: Actor, entry: AuditEntry) => {
     ...(count === undefined ? {} : { count }),
     ...(hosts === undefined ? {} : { hosts }),
     ...(reason === '' ? {} : { reason: bounded(reason, valueMax) }),
-    objects: objects.slice(0, objectsMost).map(({ kind, id, name }) => ({
-      kind,
-      ...(id === undefined || id === '' ? {} : { id: bounded(id, nameMax) }),
-      name: bounded(name, nameMax),
-    })),
+    objects: boundedObjects(objects),
     ...(facts.length === 0
       ? {}
       : {
