@@ -33,10 +33,78 @@ export interface NoticeRowProps {
   dismiss: (() => void) | null
 }
 
+/** The title, which links to the alert, and the model with the hosts. */
+const Words = ({ line, href, open }: NoticeRowProps) => {
+  const [name, rest] = titleParts(line)
+  return (
+    <>
+      <PlainLink className={classes.title} href={href} open={open}>
+        <span>
+          <DeviceText value={name} />
+        </span>
+        {rest === '' ? null : (
+          <>
+            {' '}
+            <span>
+              <DeviceText value={rest} />
+            </span>
+          </>
+        )}
+      </PlainLink>
+      <span className={classes.description}>
+        {line.model === null ? null : (
+          <code>
+            {line.model.vid}:{line.model.pid}
+          </code>
+        )}
+        {line.hosts.length === 0 ? (
+          <DeviceText value={line.description} absent="" />
+        ) : (
+          <AlertHosts line={line} tabIndex={-1} />
+        )}
+      </span>
+    </>
+  )
+}
+
+/** The buttons at the end of the row. */
+const Tools = ({ line, pin, dismiss }: NoticeRowProps) => (
+  <>
+    {line.isDismissed ? (
+      <span className={classes.first}>{strings.dismissedState}</span>
+    ) : (
+      <ActionIcon
+        variant="subtle"
+        color={line.isPinned ? undefined : 'gray'}
+        data-quiet={!line.isPinned || undefined}
+        tabIndex={-1}
+        aria-pressed={line.isPinned}
+        aria-label={line.isPinned ? strings.unpin : strings.pin}
+        title={line.isPinned ? strings.unpinHelp : strings.pinHelp}
+        onClick={pin}
+      >
+        <Icon name="pin" />
+      </ActionIcon>
+    )}
+    {dismiss === null || line.isDismissed ? null : (
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        data-quiet
+        tabIndex={-1}
+        aria-label={strings.dismiss}
+        title={strings.dismissKeyHelp}
+        onClick={dismiss}
+      >
+        <Icon name="check" />
+      </ActionIcon>
+    )}
+  </>
+)
+
 /** One alert; read ones are less prominent. */
 export const NoticeRow = (props: NoticeRowProps) => {
-  const { line, isSelected, dismiss } = props
-  const [name, rest] = titleParts(line)
+  const { line, isSelected } = props
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
     <div
@@ -73,31 +141,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
         <SeverityTag severity={line.severity} word={line.severityLabel} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.words}>
-        <PlainLink className={classes.title} href={props.href} open={props.open}>
-          <span>
-            <DeviceText value={name} />
-          </span>
-          {rest === '' ? null : (
-            <>
-              {' '}
-              <span>
-                <DeviceText value={rest} />
-              </span>
-            </>
-          )}
-        </PlainLink>
-        <span className={classes.description}>
-          {line.model === null ? null : (
-            <code>
-              {line.model.vid}:{line.model.pid}
-            </code>
-          )}
-          {line.hosts.length === 0 ? (
-            <DeviceText value={line.description} absent="" />
-          ) : (
-            <AlertHosts line={line} tabIndex={-1} />
-          )}
-        </span>
+        <Words {...props} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.steps}>
         <AlertSteps line={line} most={2} tabIndex={-1} decide={props.decide} />
@@ -114,35 +158,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
         ) : null}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.tools}>
-        {line.isDismissed ? (
-          <span className={classes.first}>{strings.dismissedState}</span>
-        ) : (
-          <ActionIcon
-            variant="subtle"
-            color={line.isPinned ? undefined : 'gray'}
-            data-quiet={!line.isPinned || undefined}
-            tabIndex={-1}
-            aria-pressed={line.isPinned}
-            aria-label={line.isPinned ? strings.unpin : strings.pin}
-            title={line.isPinned ? strings.unpinHelp : strings.pinHelp}
-            onClick={props.pin}
-          >
-            <Icon name="pin" />
-          </ActionIcon>
-        )}
-        {dismiss === null || line.isDismissed ? null : (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            data-quiet
-            tabIndex={-1}
-            aria-label={strings.dismiss}
-            title={strings.dismissKeyHelp}
-            onClick={dismiss}
-          >
-            <Icon name="check" />
-          </ActionIcon>
-        )}
+        <Tools {...props} />
       </div>
     </div>
   )

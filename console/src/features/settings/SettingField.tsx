@@ -102,7 +102,7 @@ export const SettingField = ({
             : { min: item.range?.[0] ?? 0, max: item.range?.[1] ?? Number.MAX_SAFE_INTEGER, allowDecimal: false })}
           clampBehavior="none"
           maw={240}
-          styles={{ description: { width: 'max-content', maxWidth: 560 } }}
+          styles={{ description: { width: 'max-content', maxWidth: 'min(560px, calc(100vw - 92px))' } }}
           placeholder={item.default}
           value={value}
           onChange={(number) => onChange(String(number))}
