@@ -1,4 +1,4 @@
-import { configGroups } from '@portcullis/contract'
+import { configGroups, reportNames } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
@@ -74,8 +74,8 @@ describe('every page of the console', unless(whyNoChromium), () => {
         addWords(await response.json().catch(() => null), words)
     })
     await page.emulateMedia({ reducedMotion: 'reduce' })
-    // Titles and hints of settings are part of the contract, in one language.
-    addWords(configGroups, words)
+    // Titles and hints of settings and names of exported columns are part of the contract, in one language.
+    addWords([configGroups, reportNames], words)
     // The tab keeps the pseudo-locale.
     await page.goto('/?lang=xx')
   })
