@@ -36,12 +36,8 @@ export const createCanvas = (height: number, isTagged: boolean) => {
       }
     },
     /** Starts the texts of an element, or of an artifact without a mark. */
-    open: (role: string, mark: number, actualText = ''): void => {
-      if (!isTagged) return
-      texts +=
-        mark < 0
-          ? '/Artifact<</Type/Pagination>>BDC\n'
-          : `/${role}<</MCID ${mark}${actualText === '' ? '' : `/ActualText<FEFF${hexOf(actualText)}>`}>>BDC\n`
+    open: (role: string, mark: number): void => {
+      if (isTagged) texts += mark < 0 ? '/Artifact<</Type/Pagination>>BDC\n' : `/${role}<</MCID ${mark}>>BDC\n`
     },
     close: (): void => {
       if (isTagged) texts += 'EMC\n'
@@ -63,6 +59,3 @@ export const createCanvas = (height: number, isTagged: boolean) => {
     },
   }
 }
-
-/** Returns UTF-16 in hex digits. */
-const hexOf = (text: string): string => Buffer.from(text, 'utf16le').swap16().toString('hex')

@@ -5,7 +5,7 @@ import { emptyDocument, type Fonts } from './fonts.ts'
 import { createLogo, type Logo } from './logo.ts'
 import { createObjects } from './objects.ts'
 import { type Band, layoutColumns, type PageLayout } from './page-layout.ts'
-import { createStructure } from './structure.ts'
+import { actualText, createStructure } from './structure.ts'
 import { createSummary, type SummaryColumn } from './summary.ts'
 import { createTypeSetter, type SetLine, type TypeSetter } from './type-setter.ts'
 
@@ -260,8 +260,11 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
           return
         }
         const set = linesOf(column, text)
-        if (isTagged)
-          canvas.open('TD', structure.mark('TD', element, page), type.needsShaping(text) || set.length > 1 ? text : '')
+        if (isTagged) {
+          // A reader cannot tell the order of such a text from its glyphs.
+          const isOwnOrder = type.needsShaping(text) || set.length > 1
+          canvas.open('TD', structure.mark('TD', element, page, isOwnOrder ? actualText(text) : ''))
+        }
         if (job.columns[column]?.isNumber === true) {
           const edge = (lefts[i] as number) + (band.widths[i] as number) - padding
           set.forEach((line, l) => {

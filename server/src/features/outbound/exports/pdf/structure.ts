@@ -13,6 +13,10 @@ interface Element {
   attributes: string
 }
 
+/** Returns the attribute with the text of an element, as it is read. */
+export const actualText = (text: string): string =>
+  `/ActualText<feff${Buffer.from(text, 'utf16le').swap16().toString('hex')}>`
+
 /** Collects the structure of a document, by which assistive technology reads it. */
 export const createStructure = () => {
   const elements: Element[] = []
