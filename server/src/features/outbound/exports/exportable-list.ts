@@ -26,6 +26,8 @@ export interface ExportableList {
   summary: readonly string[]
   /** Kind of each filter (`x-filter`) by its case-folded name, for the cover. */
   filterKinds: ReadonlyMap<string, string>
+  /** Values of each filter that takes some values only (`x-values`), by its case-folded name. */
+  filterValues: ReadonlyMap<string, readonly string[]>
   /** Path of the CSV export, which has no row limit; absent: the list exists in reports only. */
   csvPath?: string
   /** SQL expression over `spec.from` for the time that ranges apply to; absent: rows have no time. */
@@ -75,13 +77,16 @@ export const exportableList = ({
   row,
   filters,
   ...list
-}: Omit<ExportableList, 'columns' | 'filterKinds'> & {
+}: Omit<ExportableList, 'columns' | 'filterKinds' | 'filterValues'> & {
   row: TObject
-  filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>
+  filters: Readonly<Record<string, TSchema & { 'x-filter'?: string; 'x-values'?: readonly string[] }>>
 }): ExportableList => ({
   ...list,
   columns: columnsOf(row),
   filterKinds: new Map(
     Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-filter'] ?? 'text']),
+  ),
+  filterValues: new Map(
+    Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-values'] ?? []]),
   ),
 })

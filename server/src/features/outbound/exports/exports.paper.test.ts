@@ -105,7 +105,7 @@ describe('the paper of a PDF', unless(whyNoTools), () => {
     await print({ deploymentMode: 'agent', severity: '>=10' })
     const [first = '', second = ''] = pagesOf()
     const time = new Date(t.clock.now()).toISOString().slice(0, 19).replace('T', ' ')
-    expect(first).toContain('Rows where Deployment is agent, and Finding is No findings or higher')
+    expect(first).toContain('Rows where Deployment is Agent, and Finding is No findings or higher')
     expect(first).toContain(`Created ${time} UTC for admin: ${data.length} rows. All times are UTC`)
     const count = (key: keyof Agent, value: unknown) => data.filter((agent) => agent[key] === value).length
     const status = /^ *Status: (.*)$/m.exec(first)?.[1] ?? ''

@@ -42,6 +42,8 @@ interface OpenedFile {
 
 /** A checked request for a file. */
 interface PreparedFile {
+  /** Description of the rows: filters and order in words. */
+  description: string
   /** Counts the rows that the file would have now. */
   count(): Promise<number>
   /** Makes the file. The cover of a PDF names `by` and has `title` as its heading; by default the list's title. */
@@ -186,6 +188,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
       const list = lists[content.list]
       const source = 'spec' in list ? ofDatabase(list, content, range) : computed(list, content, range)
       return {
+        description: source.description,
         count: source.count,
         open: async ({ format, form }, by, title) =>
           format === 'csv' ? countedRows(await source.csv(form), 'csv') : print(source, range, by, title),

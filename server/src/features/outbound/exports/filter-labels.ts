@@ -25,14 +25,25 @@ const numberText = (name: string, value: string, labels: Labels): string => {
   return `${name} ${sign === '>' ? '≥' : '≤'} ${number}`
 }
 
-/** Returns the label of a value, ignoring case, as the filters do. */
-const labelOf = (labels: Labels, value: string): string =>
-  Object.entries(labels).find(([known]) => known.toLowerCase() === value.toLowerCase())?.[1] ?? value
+/** Returns the label of a value of a filter, which ignores case, or the value as the list writes it. */
+const labelOf = (values: readonly string[], labels: Labels, given: string): string => {
+  const value = values.find((known) => known.toLowerCase() === given.toLowerCase()) ?? given
+  return labels[value] ?? value
+}
 
-const filterValue = (name: string, kind: string, value: string, labels: Labels): string => {
+interface GivenFilter {
+  name: string
+  kind: string
+  value: string
+  /** Values that the filter takes, if it takes some only. */
+  values: readonly string[]
+  labels: Labels
+}
+
+const filterValue = ({ name, kind, value, values, labels }: GivenFilter): string => {
   switch (kind) {
     case 'enum':
-      return `${name} is ${listOf(value, (part) => labelOf(labels, part))}`
+      return `${name} is ${listOf(value, (part) => labelOf(values, labels, part))}`
     case 'boolean':
       return `${name} is ${printedText(truth, value.toLowerCase())}`
     case 'number':
@@ -75,7 +86,12 @@ export const filterText = ({ list, given }: ExportRequest): string => {
     .map(({ name, value }) => {
       if (name.toLowerCase() === 'globalsearch') return `any text contains “${value}”`
       const label = labelOfName(name)
-      return filterValue(label.name, list.filterKinds.get(name.toLowerCase()) ?? 'text', value, label.labels)
+      return filterValue({
+        ...label,
+        kind: list.filterKinds.get(name.toLowerCase()) ?? 'text',
+        value,
+        values: list.filterValues.get(name.toLowerCase()) ?? [],
+      })
     })
   const sort = given.find(({ name }) => name === 'sortBy')?.value
   const text = filters.length === 0 ? 'All rows' : `Rows where ${filters.join(', and ')}`

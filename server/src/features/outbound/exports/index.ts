@@ -9,6 +9,7 @@ import { createExportsService } from './exports.service.ts'
 import { createFiles } from './files.service.ts'
 import { createPrinter } from './pdf/printer.ts'
 
+export { utcText } from './cell-text.ts'
 export type { FilesApi } from './files.service.ts'
 
 /** Dependencies of the exports besides the lists. */

@@ -28,6 +28,7 @@ import { createMaker } from './maker.ts'
 import { createOrders, reportJob } from './orders.service.ts'
 import { assertMayRead } from './owner.ts'
 import { fitsMail, mediaTypes } from './report-file.ts'
+import { attachmentOf } from './report-mail.ts'
 import { reportsHealth } from './reports.health.ts'
 import { createReportsRead, runsList } from './reports.read.ts'
 import { createReportsStore } from './reports.store.ts'
@@ -117,7 +118,11 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       if (!run.has_file || !fitsMail(run.bytes)) return null
       const chunks: Buffer[] = []
       for await (const chunk of maker.chunksOf(run)) chunks.push(chunk)
-      return { fileName: run.file_name, mediaType: mediaTypes[run.definition.format], content: Buffer.concat(chunks) }
+      return {
+        fileName: attachmentOf(run),
+        mediaType: mediaTypes[run.definition.format],
+        content: Buffer.concat(chunks),
+      }
     },
     outcome: async (tx, ref, { state, error }) => {
       const [runId, n] = ref.split('/') as [string, string]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reportLimits, reportLists } from '@portcullis/contract'
+import { reportLimits } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { FilesApi } from '#features/outbound/exports/index.ts'
 import type { MailContent } from '#features/outbound/mail/index.ts'
@@ -13,7 +13,8 @@ import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { Folders } from './folder.ts'
 import { ownerProblem } from './owner.ts'
-import { fitsMail, megabytes, reportFileName } from './report-file.ts'
+import { megabytes, reportFileName } from './report-file.ts'
+import { reportMail } from './report-mail.ts'
 import { createReportsRead } from './reports.read.ts'
 import { createReportsStore, formOf, type RunRow } from './reports.store.ts'
 
@@ -45,9 +46,6 @@ type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
 /** Reference of a delivery in mails. */
 const deliveryRef = (runId: string, n: number): string => `${runId}/${n}`
 
-const rangeText = ({ range_from: from, range_to: to }: RunRow): string =>
-  from === null || to === null ? '' : `Rows from ${from.toISOString()} until ${to.toISOString()}.`
-
 /** Carries out runs: makes the file, stores it and delivers it. */
 export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, baseUrl, hint }: MakerDeps) => {
   const store = createReportsStore(db)
@@ -63,9 +61,12 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     if (problem !== '') throw new AppError('unprocessable', { detail: problem })
   }
 
+  const preparedOf = ({ definition, range_from: from, range_to: to }: RunRow) =>
+    files.prepare(definition, to === null ? null : { from, to })
+
   async function opened(job: JobRun, run: RunRow) {
-    const { definition, range_from: from, range_to: to } = run
-    const file = files.prepare(definition, to === null ? null : { from, to })
+    const { definition } = run
+    const file = preparedOf(run)
     // Used for progress only; some counts take longer than a request may.
     const total = await file.count().catch((error: unknown) => {
       if (isUnavailable(error)) return 0
@@ -183,23 +184,10 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     }
   }
 
-  const mailOf = (run: RunRow, base: string): MailContent => ({
-    subject: `Report: ${run.name}`,
-    heading: run.name,
-    paragraphs: [
-      `${reportLists[run.definition.list].title}: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}, ${megabytes(run.bytes)}. ${rangeText(run)}`.trim(),
-      ...(run.note === '' ? [] : [run.note]),
-      fitsMail(run.bytes)
-        ? `The file ${run.file_name} is attached.`
-        : `The file ${run.file_name} is too large to attach (over ${megabytes(reportLimits.attachmentBytes)} when encoded). Open it in the console.`,
-    ],
-    link: { text: 'Open in the console', url: `${base}/reports/history?run=${run.run_id}` },
-  })
-
   async function deliver(job: JobRun, run: RunRow): Promise<void> {
     const { folder, recipients } = run.definition
     const folderError = folder === null ? '' : await intoFolder(job, run, folder)
-    const mail = mailOf(run, await baseUrl())
+    const mail = reportMail(run, preparedOf(run).description, await baseUrl())
     const at = now()
     await db.transaction(async (tx) => {
       // A run can be cancelled up to here; from here on it is delivered.

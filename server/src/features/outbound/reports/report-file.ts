@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ReportFormat, reportLimits } from '@portcullis/contract'
+import { wallOf } from './wall-clock.ts'
 
 /** Turns the name of a schedule into a part of a file name that every file system and mail program accepts. */
 const stem = (name: string): string =>
@@ -15,6 +16,10 @@ export const reportFileName = (name: string, runId: string, at: number, format: 
   const when = new Date(at).toISOString().slice(0, 19).replaceAll(':', '').toLowerCase()
   return `${stem(name)}-${when}Z-${createHash('sha256').update(runId).digest('hex').slice(0, 8)}.${format}`
 }
+
+/** Returns the name of a file for people, such as `new-devices-2031-05-04.csv`, with the date in a time zone. */
+export const attachmentName = (name: string, at: number, zone: string, format: ReportFormat): string =>
+  `${stem(name)}-${new Date(wallOf(at, zone)).toISOString().slice(0, 10)}.${format}`
 
 export const mediaTypes: Readonly<Record<ReportFormat, string>> = {
   csv: 'text/csv; charset=utf-8',

@@ -158,12 +158,15 @@ describe('a report by mail', () => {
       const [attachment, ...others] = attachmentsOf(text)
       expect(others).toEqual([])
       expect(attachment?.body.equals(file)).toBe(true)
-      expect(attachment?.headers).toContain(ordered.fileName)
+      const date = new Date(ordered.dueAt).toLocaleDateString('sv-SE', { timeZone: 'Europe/Berlin' })
+      expect(attachment?.headers).toContain(`weekly-b-hosts-b-more-${date}.csv`)
       expect(attachment?.headers).toMatch(/content-type: text\/csv/i)
       const subject = /^subject: (.*)$/im.exec(text.slice(0, text.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' '))
       expect(decodedWords(subject?.[1] ?? '')).toBe('Report: Weekly <b>hosts</b> & "more"')
       const [plain, html] = partsOf(text).map(({ body }) => body.toString('utf8'))
-      expect(plain).toContain('Hosts: 200 rows')
+      expect(plain).toContain('This report contains 200 rows of the list “Hosts”. All rows.')
+      expect(plain).toMatch(/The file \S+\.csv \(\d+ kB\) is attached\. You can open it with a spreadsheet program\./)
+      expect(plain).toContain('To stop it, ask admin.')
       expect(plain).toContain(`https://portcullis.example.org/reports/history?run=${ordered.id}`)
       expect(html).toContain('&lt;b&gt;hosts&lt;/b&gt; &amp; &quot;more&quot;')
       expect(html).not.toContain('<b>')
@@ -174,6 +177,22 @@ describe('a report by mail', () => {
       ['done', ''],
       ['done', ''],
     ])
+  })
+
+  it('says in words which rows it has, and of which time', async () => {
+    const made = await reports.add({
+      name: 'Armed hosts',
+      format: 'pdf',
+      filter: { status: 'armed', hostIdentifier: 'no such host' },
+      range: 'day',
+      recipients: ['ada@example.org'],
+    })
+    await reports.runNow(made.id)
+    await deliver()
+    const [plain = ''] = partsOf(peer.state.taken[0]?.text ?? '').map(({ body }) => body.toString('utf8'))
+    expect(plain.replace(/\s+/g, ' ')).toMatch(
+      /The list “Hosts” had no rows for this report\. Rows where Status is Armed, and Host contains “no such host”\. It covers the time from \d{4}-\d\d-\d\d [\d:]{8} UTC until \d{4}-\d\d-\d\d [\d:]{8} UTC\. The file armed-hosts-\d{4}-\d\d-\d\d\.pdf \(\d+ kB\) is attached\. It is a PDF of A4 pages\. All times are in UTC\./,
+    )
   })
 
   it('reaches the other mailboxes if one refuses it, and the history shows the reason until it is delivered', async () => {
@@ -266,7 +285,7 @@ describe('a report by mail', () => {
     const ordered = await reports.runNow(made.id)
     expect(ordered.bytes).toBeGreaterThan(1_500_000)
     await deliver()
-    const message = peer.state.taken.find(({ text }) => text.includes(ordered.fileName))
+    const message = peer.state.taken.find(({ text }) => attachmentsOf(text).length > 0)
     const [attachment] = attachmentsOf(message?.text ?? '')
     expect(attachment?.body.equals((await reports.file(ordered)).rawPayload)).toBe(true)
   }, 60_000)

@@ -53,6 +53,7 @@ describe('a schedule', () => {
       severity: 50,
       columns: ['hostIdentifier', 'severity'],
       sortBy: 'hostIdentifier_asc',
+      form: 'readable',
     })
     expect(downloaded.rawPayload.equals(exported.rawPayload)).toBe(true)
     expect(run.bytes).toBe(exported.rawPayload.length)
