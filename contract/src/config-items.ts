@@ -217,7 +217,11 @@ export const configGroups = {
     CUSTOM_LOGIN_TITLE: item('text', 'Title', 'Heading of the sign-in page.', { default: 'Portcullis', max: 80 }),
     CUSTOM_LOGIN_MESSAGE: item('lines', 'Message', 'Text under the heading.', { max: 1_000 }),
     CUSTOM_LOGIN_BANNER: item('lines', 'Banner', 'Text that users must accept before they sign in. Empty: none.'),
-    CUSTOM_LOGIN_LOGO: item('image', 'Logo', 'PNG as a data URI, at most 256 KiB and 2,000 pixels per side.'),
+    CUSTOM_LOGIN_LOGO: item(
+      'image',
+      'Logo',
+      'Shown on the sign-in page and in PDF files. PNG as a data URI, at most 256 KiB and 2,000 pixels per side.',
+    ),
     CUSTOM_LOGIN_BACKGROUND: item(
       'color',
       'Background',
