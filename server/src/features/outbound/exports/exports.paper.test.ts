@@ -149,7 +149,7 @@ describe('a PDF for assistive technology', unless(whyNoTools), () => {
     expect(elements.some(({ text }) => /^Page \d/.test(text))).toBe(false)
   })
 
-  it('gives texts in the order in which they are read, also if they are broken or run to the left', async () => {
+  it('gives texts in the order in which they are read, even if they are broken or run to the left', async () => {
     const names = ['לוח מקשים 12', 'لوحة مفاتيح', `${'long-'.repeat(40)}name`, 'pay\u202Efdp.exe', '\u{1F600} emoji']
     await t.server.db.execute(sql`
       with chosen as (select a.agent_id, row_number() over (order by a.agent_id) as n from agents a where a.host <> 'first')

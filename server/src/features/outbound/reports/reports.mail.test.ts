@@ -179,7 +179,7 @@ describe('a report by mail', () => {
     ])
   })
 
-  it('says in words which rows it has, and of which time', async () => {
+  it('says in words which rows and which time it covers', async () => {
     const made = await reports.add({
       name: 'Armed hosts',
       format: 'pdf',
