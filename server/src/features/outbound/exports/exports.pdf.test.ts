@@ -77,6 +77,12 @@ const textOf = (file: string, ...options: string[]): string =>
     '',
   )
 
+/** Returns the headings of the table, which can have several lines. */
+const headingsOf = (file: string): string[] =>
+  [...execFileSync('pdfinfo', ['-struct-text', file], { encoding: 'utf8' }).matchAll(/TH:.*\n.*\n *"(.*)"/g)].map(
+    ([, text]) => text ?? '',
+  )
+
 describe('a list as PDF', unless(whyNoTools), () => {
   it('describes its content, repeats its header and counts its pages', async () => {
     const { data } = await pageOf(t, 'agents?PageSize=1000&Severity=30,40&SortBy=-localIpAddress')
@@ -116,23 +122,18 @@ describe('a list as PDF', unless(whyNoTools), () => {
     for (const body of [undefined, null, {}, { columns: [] }, { columns: null, sortBy: 'uuid' }]) {
       const file = await pdfOf(agentsPdf, body)
       expect(execFileSync('pdfinfo', [file], { encoding: 'utf8' })).toMatch(/^Page size: +841\.89 x 595\.28 pts/m)
-      const words = textOf(file, '-layout')
-        .split('\n')
-        .find((line) => line.includes(headingOf('localIpAddress')))
       const headings = pdfColumns.agents.map((key) => headingOf(key))
       expect(headings).toHaveLength(10)
-      expect(words?.trim().split(/ {2,}| (?=[A-Z])/)).toHaveLength(10)
-      for (const heading of headings) expect(words).toContain(heading)
+      expect(headingsOf(file)).toEqual(headings)
     }
     await t.server.db.execute(sql`update agents set host = 'first' where host = ${long}`)
   })
 
-  it('shows every column on request, on paper that is wide enough', async () => {
-    const file = await pdfOf(agentsPdf, { columns: ['*'] })
+  it('shows every column on request', async () => {
+    const file = await pdfOf(agentsPdf, { columns: ['*'], hostIdentifier: 'first' })
     const { data } = await pageOf(t, 'agents?PageSize=1')
-    const text = textOf(file, '-layout')
-    for (const key of Object.keys(data[0] as object)) expect(text).toContain(headingOf(key))
-    expect(text).toContain('All rows')
+    const keys = Object.keys(data[0] as object)
+    expect(new Set(headingsOf(file))).toEqual(new Set(keys.map((key) => headingOf(key))))
   })
 
   it('breaks wide text and visibly cuts off long text', async () => {

@@ -40,7 +40,6 @@ const maxLines = 8
 /** Distance from the top of a line to its baseline, in font sizes. */
 const ascent = 0.93
 const lineHeight = cellSize * leading
-const headHeight = lineHeight + padding
 
 const untagged = `Not tagged for assistive technology, because it has more than ${maxTaggedRows.toLocaleString('en')} rows`
 
@@ -60,6 +59,29 @@ const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], coun
   return widths
 }
 
+/** Lines of a heading. */
+const maxHeadLines = 3
+
+/** Returns the least width of a heading on a few lines, at font size 1. A line keeps the space at its end. */
+const brokenWidth = (type: TypeSetter, heading: string): number => {
+  const words = heading.split(/(?<= )/).map((word) => type.widthOf(word, 'bold'))
+  const linesAt = (room: number): number => {
+    let [lines, used] = [1, 0]
+    for (const width of words) {
+      if (used > 0 && used + width > room) {
+        lines++
+        used = 0
+      }
+      used += width
+    }
+    return lines
+  }
+  const widths = words.flatMap((_, from) => words.slice(from).map((_width, i) => words.slice(from, from + i + 1)))
+  const sums = widths.map((part) => part.reduce((sum, width) => sum + width, 0)).toSorted((a, b) => a - b)
+  const widestWord = Math.max(...words)
+  return sums.find((room) => room >= widestWord && linesAt(room) <= maxHeadLines) ?? type.widthOf(heading, 'bold')
+}
+
 /** Measures the rows: the layout of the columns, and the height of each row. */
 const measure = (type: TypeSetter, job: TableJob, rows: readonly (readonly string[])[]) => {
   const count = job.columns.length
@@ -70,6 +92,7 @@ const measure = (type: TypeSetter, job: TableJob, rows: readonly (readonly strin
   const layout = layoutColumns(
     job.columns.map(({ heading }, i) => ({
       head: type.widthOf(heading, 'bold') * cellSize + 2 * padding + 1,
+      brokenHead: brokenWidth(type, heading) * cellSize + 2 * padding + 1,
       widest: (widest[i] as number) * cellSize + 2 * padding + 1,
     })),
     2 * margin,
@@ -90,7 +113,9 @@ const measure = (type: TypeSetter, job: TableJob, rows: readonly (readonly strin
     }
     return lines * lineHeight + padding
   })
-  return { layout, rooms, heights }
+  const heads = job.columns.map(({ heading }, i) => type.lines(heading, 'bold', rooms[i] as number, maxHeadLines))
+  const headHeight = Math.max(...heads.map(({ length }) => length)) * lineHeight + padding
+  return { layout, rooms, heights, heads, headHeight }
 }
 
 /** The first page's head: the logo, the title and the lines below. */
@@ -107,7 +132,7 @@ const setHead = (type: TypeSetter, job: TableJob, lines: readonly string[], logo
 }
 
 /** Returns the first row of each page. Pagination comes before drawing, because every page shows the number of pages. */
-const paginate = (heights: readonly number[], head: number, bottom: number): number[] => {
+const paginate = (heights: readonly number[], head: number, headHeight: number, bottom: number): number[] => {
   const starts = [0]
   let y = margin + head + headHeight
   heights.forEach((height, i) => {
@@ -175,7 +200,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     for (let i = 0; i < count; i++)
       row[i] = type.shown(printedText(job.columns[i] as CellFormat, (row[i] as string | undefined) ?? ''))
   }
-  const { layout, rooms, heights } = measure(type, job, rows)
+  const { layout, rooms, heights, heads, headHeight } = measure(type, job, rows)
   const { paper, bands }: PageLayout = layout
   const logo = createLogo(objects, job.logo)
   const number = `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`
@@ -186,10 +211,9 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     ...(isTagged ? [] : [`${untagged}. Narrow the filters to get a tagged file`]),
   ]
   const first = setHead(type, job, lines, logo, paper.width - 2 * margin)
-  const starts = paginate(heights, first.height, paper.height - margin - footSize * leading - 4)
+  const starts = paginate(heights, first.height, headHeight, paper.height - margin - footSize * leading - 4)
   const total = starts.length * bands.length
   const linesOf = lineBreaker(type, rooms)
-  const heads = job.columns.map(({ heading }) => type.lines(heading, 'bold', Number.POSITIVE_INFINITY, 1))
 
   const structure = createStructure()
   const document = structure.add('Document', -1)
@@ -238,12 +262,16 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     if (headRow < 0) canvas.open('', -1)
     band.columns.forEach((column, i) => {
       const set = heads[column] as SetLine[]
-      const isNumber = job.columns[column]?.isNumber === true
-      const left = isNumber
-        ? (lefts[i] as number) + (band.widths[i] as number) - padding - (set[0]?.width ?? 0) * cellSize
-        : (lefts[i] as number) + padding
-      if (headRow >= 0) canvas.open('TH', structure.mark('TH', headRow, page, '/A<</O/Table/Scope/Column>>'))
-      drawLines(set, cellSize, left, top)
+      const { heading, isNumber } = job.columns[column] as TableJob['columns'][number]
+      const attributes = `/A<</O/Table/Scope/Column>>${set.length > 1 ? actualText(heading) : ''}`
+      if (headRow >= 0) canvas.open('TH', structure.mark('TH', headRow, page, attributes))
+      // Headings stand on the line above their column, however many lines the others have.
+      const headTop = top + headHeight - padding - set.length * lineHeight
+      const edge = (lefts[i] as number) + (band.widths[i] as number) - padding
+      set.forEach((line, l) => {
+        const left = isNumber ? edge - line.width * cellSize : (lefts[i] as number) + padding
+        canvas.text(line, cellSize, left, headTop + (l * leading + ascent) * cellSize)
+      })
       if (headRow >= 0) canvas.close()
     })
     if (headRow < 0) canvas.close()

@@ -1,7 +1,9 @@
 /** Widths that a column asks for, in points. */
 export interface WantedWidth {
-  /** Width of the heading, which is never broken. */
+  /** Width of the heading on one line. */
   head: number
+  /** Width of the heading on a few lines. Its words are never broken. */
+  brokenHead: number
   /** Width of the widest cell. */
   widest: number
 }
@@ -44,8 +46,9 @@ const between = (low: readonly number[], high: readonly number[], room: number):
 
 /** Arranges columns on A4: upright if they fit, else across, and in several bands if they are too many for that. */
 export const layoutColumns = (wanted: readonly WantedWidth[], margins: number): PageLayout => {
-  const atMost = (limit: number): number[] => wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, limit)))
-  const [least, good, liked] = [atMost(tight), atMost(enough), atMost(most)] as const
+  const least = wanted.map(({ brokenHead, widest }) => Math.max(brokenHead, Math.min(widest, tight)))
+  const good = wanted.map(({ brokenHead, widest }) => Math.max(brokenHead, Math.min(widest, enough)))
+  const liked = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, most)))
   const all = wanted.map((_, i) => i)
   const fits = (widths: readonly number[], paper: Paper): boolean => sumOf(widths) <= paper.width - margins
   if (fits(good, portrait))
