@@ -68,10 +68,20 @@ const descriptionOf = (kind: NoticeKind): string =>
 /** Returns the link to the list of events, filtered by their description. */
 const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf(kind))}`
 
+/** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
+export const floodSubject = 'many'
+
 /** Returns the name of a host without its address, from the entity of an event. */
 const hostNameOf = (entity: string): string => cleanText(entity.replace(/ \([^()]*\)$/, ''), 200)
 
 type Subject = Omit<Aggregated, 'agent' | 'hosts' | 'tags' | 'firstAt' | 'lastAt' | 'count' | 'events'>
+
+const likeFlood = new RegExp(`^=*${floodSubject}(?: |$)`)
+/** Returns a name, which a person may have chosen, as a subject. It is never the subject of a flood. */
+const namedSubject = (name: string): string => {
+  const subject = cleanText(name, 200)
+  return likeFlood.test(subject) ? `=${subject}` : subject
+}
 
 /** Returns the subject of an event, under which repetitions are aggregated. */
 const subjectOf = (event: FollowedEvent, kind: NoticeKind): Subject => {
@@ -89,11 +99,11 @@ const subjectOf = (event: FollowedEvent, kind: NoticeKind): Subject => {
   }
   const accountLink = accountLinks[kind]
   if (accountLink !== undefined)
-    return { ...shared, subject: cleanText(event.entity, 200), entityType: 'Account', entityId: '', link: accountLink }
+    return { ...shared, subject: namedSubject(event.entity), entityType: 'Account', entityId: '', link: accountLink }
   if (byHost.has(kind) || model === '')
     return {
       ...shared,
-      subject: agent === '' ? cleanText(event.entity, 200) : agent,
+      subject: agent === '' ? namedSubject(event.entity) : agent,
       entityType: 'Agent',
       entityId: agent,
       link: agent === '' ? eventsLink(kind) : `/agents/${agent}`,
@@ -146,9 +156,6 @@ export const aggregate = (events: readonly FollowedEvent[]): Map<string, Aggrega
   }
   return aggregated
 }
-
-/** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
-export const floodSubject = 'many'
 
 /** Returns the hosts that one run of events names. */
 export const hostsIn = ({ hosts }: Pick<Aggregated, 'hosts'>) => ({
