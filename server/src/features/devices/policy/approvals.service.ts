@@ -11,7 +11,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import { requireTime } from '#platform/time.ts'
 import type { Changes } from './changes.service.ts'
-import { matchKey, plainReason } from './policy.rules.ts'
+import { matchKey, plainReason, replacing } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 
@@ -81,12 +81,10 @@ export const createApprovals = ({
   const isTool = (design: Fingerprint | undefined, row: StoredPeripheral): boolean =>
     design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
 
-  /** Returns the devices of a host that match an item. */
-  const meant = (item: Item, rows: readonly (StoredPeripheral & { vid: string; pid: string })[]) =>
+  /** Returns the devices that an item means, among those of its model on its host. */
+  const meant = (item: Item, rows: readonly StoredPeripheral[]) =>
     rows.filter(
       (row) =>
-        row.vid === item.vid.toUpperCase() &&
-        row.pid === item.pid.toUpperCase() &&
         (item.serialNumber === null || item.serialNumber === undefined || row.serial === item.serialNumber) &&
         (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
     )
@@ -103,20 +101,11 @@ export const createApprovals = ({
     granted = 0,
   ) {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
-    // The latest decision about a device counts: it replaces earlier approvals and denials of that device.
-    const keys = new Set(rules.map(matchKey))
     const isGrant = rules.some((r) => r.is_grant)
     // A grant expires, and the earlier decision applies again afterwards.
-    const old = isGrant ? [] : (await store.approvalsOf(tx, agentIds)).filter((r) => keys.has(matchKey(r)))
-    const isSame = (r: RuleRow, o: RuleRow) =>
-      o.expires_at === null &&
-      matchKey(r) === matchKey(o) &&
-      r.effect === o.effect &&
-      r.override_attack_tool === o.override_attack_tool
-    const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
-    const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
-    if (fresh.length + remove.length === 0) return null
-    return changes.commit(tx, actor, { remove, write: fresh, stated }, summary, action, details, orders, granted)
+    const change = replacing(rules, isGrant ? [] : await store.approvalsOf(tx, agentIds))
+    if (change.write.length + change.remove.length === 0) return null
+    return changes.commit(tx, actor, { ...change, stated }, summary, action, details, orders, granted)
   }
 
   interface Decision {
@@ -138,19 +127,20 @@ export const createApprovals = ({
     const agentIds = [...new Set(agents.map((a) => a.uuid))]
     const rows = await peripherals.storedOf(tx, agentIds)
     const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    const modelOf = (agentId: string, vid: string, pid: string): string => `${agentId} ${vid}:${pid}`.toUpperCase()
     const rowsOf = Map.groupBy(
       rows.flatMap((row) => {
         const design = designs.get(row.design_id)
         return design === undefined ? [] : [{ ...row, vid: design.vid, pid: design.pid }]
       }),
-      (row) => row.agent_id,
+      (row) => modelOf(row.agent_id, row.vid, row.pid),
     )
     const rules = new Map<string, RuleRow>()
     const named = new Map<string, AuditTarget>()
     for (const [i, item] of items.entries()) {
       const field = `${at}[${i}]`
       const agentId = mustExist(agents[i], 'the host of a decision').uuid
-      const devices = meant(item, rowsOf.get(agentId) ?? [])
+      const devices = meant(item, rowsOf.get(modelOf(agentId, item.vid, item.pid)) ?? [])
       if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
       const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
       const [tool] = tools

@@ -104,3 +104,26 @@ export const matchKey = (
     r.agent_id,
     r.tag_name === null ? null : fold(r.tag_name),
   ])
+
+/** The properties of a decided rule that make another decision superfluous. */
+type Decided = Parameters<typeof matchKey>[0] & Pick<WrittenRule, 'effect' | 'expires_at' | 'override_attack_tool'>
+
+/**
+ * Returns what a decision adds and deletes. The latest decision about a device counts: it replaces earlier ones about
+ * that device. A decision that is in force already stays. Each rule is for other devices.
+ */
+export const replacing = <T extends Decided>(rules: readonly T[], earlier: readonly T[]) => {
+  const latest = new Map(rules.map((rule) => [matchKey(rule), rule]))
+  const inForce = new Set<T>()
+  const remove = earlier.filter((old) => {
+    const rule = latest.get(matchKey(old))
+    if (rule === undefined) return false
+    const isSame =
+      old.expires_at === null &&
+      rule.effect === old.effect &&
+      rule.override_attack_tool === old.override_attack_tool
+    if (isSame) inForce.add(rule)
+    return !isSame
+  })
+  return { write: rules.filter((rule) => !inForce.has(rule)), remove }
+}
