@@ -219,15 +219,17 @@ export const createChanges = ({
         if ((now.get(id) ?? null) !== seal) throw moved('A rule in this request was changed or deleted.')
       if (write.some((r) => r.expires_at !== null && r.expires_at.getTime() <= clock.now()))
         throw moved('A rule in this request has expired.')
+      const known = await store.hostNames(tx, [...new Set(write.flatMap((r) => r.agent_id ?? []))])
       for (const r of write) {
-        if (r.agent_id !== null && !(await store.hostExists(tx, r.agent_id))) throw moved('A host was deleted.')
+        if (r.agent_id !== null && !known.has(r.agent_id)) throw moved('A host was deleted.')
         if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
           throw moved('A tag was deleted or created again.')
       }
       const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
       if (hosts > request.hosts)
         throw moved(`The request would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
-      const remove = old.filter((r) => request.remove.includes(r.rule_id))
+      const removed = new Set(request.remove)
+      const remove = old.filter((r) => removed.has(r.rule_id))
       const { summary, action, details, stated } = request
       const { jobId } = await commit(
         tx,

@@ -31,6 +31,28 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
   (a.override_attack_tool || !b.override_attack_tool)
 
 /**
+ * Returns a test whether a rule includes a given one. Only rules for all hosts, for tags and for its own host can, so a
+ * decision about thousands of devices does not compare all of them with each other.
+ */
+const includedBy = (rules: readonly RuleRow[]) => {
+  const of = Map.groupBy(rules, (r) => r.agent_id)
+  return (b: RuleRow): boolean => {
+    const isOuter = (a: RuleRow): boolean => includes(a, b)
+    return of.get(null)?.some(isOuter) === true || (b.agent_id !== null && of.get(b.agent_id)?.some(isOuter) === true)
+  }
+}
+
+/** Returns a function that finds the rules that can decide about the same device as a given one. */
+const meetingOf = (rules: readonly RuleRow[]) => {
+  const of = Map.groupBy(rules, (r) => r.agent_id)
+  return (b: RuleRow): RuleRow[] =>
+    (b.agent_id === null ? rules : [...(of.get(null) ?? []), ...(of.get(b.agent_id) ?? [])]).filter((a) => meets(a, b))
+}
+
+/** Returns the criteria by which a rule matches fingerprints. */
+const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds, r.fingerprint, r.serial === null])
+
+/**
  * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that the change
  * allows, and all hosts covered by a rule that allows devices nobody has seen yet. If uncertain, it counts more hosts.
  *
@@ -63,11 +85,20 @@ export const createNewlyAllowed = ({
     const kept = wide.filter((r) => !goneIds.has(r.rule_id))
     const before = isForHosts ? kept : [...wide, ...gone.filter((r) => inForce(r) && !isInert(r))]
 
-    const allows = write.filter((r) => r.effect === 'allow' && inForce(r) && !before.some((old) => includes(old, r)))
-    const denies = gone.filter(
-      (r) => r.effect === 'deny' && inForce(r) && ![...kept, ...write].some((left) => includes(left, r)),
-    )
-    const allowsAfter = [...kept, ...write].filter((r) => r.effect === 'allow' && inForce(r))
+    const after = [...kept, ...write]
+    const [wasIncluded, isIncluded] = [includedBy(before), includedBy(after)]
+    const allows = write.filter((r) => r.effect === 'allow' && inForce(r) && !wasIncluded(r))
+    const denies = gone.filter((r) => r.effect === 'deny' && inForce(r) && !isIncluded(r))
+    const allowsMeeting = meetingOf(after.filter((r) => r.effect === 'allow' && inForce(r)))
+
+    const known = new Map<string, Promise<Set<number>>>()
+    /** Asks once for the fingerprints of rules with the same criteria, which decisions about many hosts share. */
+    function fingerprintsOf(rules: readonly RuleRow[]): Promise<Set<number>> {
+      const key = [...new Set(rules.map(criteriaOf))].sort().join('\n')
+      const found = known.get(key) ?? affected.fingerprintsOf(q, rules)
+      known.set(key, found)
+      return found
+    }
 
     const hosts = new Set<string>()
     const opened: OpenedDevices[] = []
@@ -76,32 +107,25 @@ export const createNewlyAllowed = ({
       // Other hosts may have attack tools that no host has reported yet, so the whole scope counts.
       else if (isWide(rule) || rule.override_attack_tool) return null
       else
-        for (const fingerprintId of await affected.fingerprintsOf(q, [rule])) {
+        for (const fingerprintId of await fingerprintsOf([rule])) {
           const allow = { until: rule.expires_at }
           opened.push({ fingerprintId, serial: rule.serial, agentId: null, source: sourceOf('default'), allow })
         }
     }
+    const denied: OpenedDevices[] = []
     for (const rule of denies) {
-      const behind = allowsAfter.filter(
-        (allow) =>
-          meets(allow, rule) && (allow.agent_id === null || rule.agent_id === null || allow.agent_id === rule.agent_id),
-      )
+      const behind = allowsMeeting(rule)
       const unseen = isWide(rule) ? behind.filter(isWide) : []
       if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return null
       for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
-      const denied = [...(await affected.fingerprintsOf(q, [rule]))].map((fingerprintId) => ({
-        fingerprintId,
-        serial: rule.serial,
-        source: sourceOf('deny'),
-        agentId: rule.agent_id,
-      }))
-      const allowed = await affected.fingerprintsOf(
-        q,
-        behind.filter((allow) => allow.agent_id === null),
-      )
-      opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.fingerprintId) })))
-      if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
+      const allowed = await fingerprintsOf(behind.filter((allow) => allow.agent_id === null))
+      for (const fingerprintId of await fingerprintsOf([rule])) {
+        const one = { fingerprintId, serial: rule.serial, source: sourceOf('deny'), agentId: rule.agent_id }
+        denied.push(one)
+        opened.push({ ...one, isGuarded: !allowed.has(fingerprintId) })
+      }
     }
+    if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
     return { hosts, opened }
   }
 

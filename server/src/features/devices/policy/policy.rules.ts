@@ -119,9 +119,7 @@ export const replacing = <T extends Decided>(rules: readonly T[], earlier: reado
     const rule = latest.get(matchKey(old))
     if (rule === undefined) return false
     const isSame =
-      old.expires_at === null &&
-      rule.effect === old.effect &&
-      rule.override_attack_tool === old.override_attack_tool
+      old.expires_at === null && rule.effect === old.effect && rule.override_attack_tool === old.override_attack_tool
     if (isSame) inForce.add(rule)
     return !isSame
   })

@@ -56,6 +56,7 @@ export const createRestore = ({
         )
       ).map((r) => [r.rule_id, r]),
     )
+    const hosts = await store.hostNames(tx, [...new Set(then.flatMap(({ before }) => before?.host ?? []))])
     const grantEnd = new Date(clock.now() + (await settings.read(tx)).grantMaxHours * 3_600_000)
     const write: RuleRow[] = []
     const remove: RuleRow[] = []
@@ -66,7 +67,7 @@ export const createRestore = ({
         if (current !== undefined) remove.push(current)
         continue
       }
-      if (before.host !== null && !(await store.hostExists(tx, before.host))) continue
+      if (before.host !== null && !hosts.has(before.host)) continue
       if (before.overrideAttackTool && actor.profile > 10)
         throw new AppError('forbidden_object', { detail: 'Only an Administrator can allow a known attack tool.' })
       const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
