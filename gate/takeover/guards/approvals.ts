@@ -232,8 +232,8 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/devices/policy/newly-allowed.ts',
-        find: 'opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.fingerprintId) })))',
-        replace: 'opened.push(...denied.filter((one) => allowed.has(one.fingerprintId)))',
+        find: 'opened.push({ ...one, isGuarded: !allowed.has(fingerprintId) })',
+        replace: 'if (allowed.has(fingerprintId)) opened.push(one)',
       },
     ],
   },
