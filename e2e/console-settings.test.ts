@@ -56,7 +56,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
       if (await place.and(page.locator(':focus')).count()) return
       await page.keyboard.press('Tab')
     }
-    throw new Error('the keyboard does not get there')
+    throw new Error('the keyboard does not reach the element')
   }
   /** Presses Enter as soon as the button of the dialog has the focus. */
   const confirmed = async (page: Page) => {

@@ -244,7 +244,7 @@ export const actionNames = messages({
   'nac.quarantineCleared': 'Quarantine released',
   'nac.quarantineDismissed': 'Quarantine dismissed',
   'nac.quarantineFailed': 'Quarantine failed',
-  'nac.quarantineWaiting': 'Quarantine waits for a person',
+  'nac.quarantineWaiting': 'Quarantine awaits approval',
   'nac.quarantined': 'Host quarantined',
   'notice.dismissed': 'Alert dismissed',
   'notification.channel.tested': 'Test notification sent',

@@ -168,10 +168,10 @@ describe('a host that is polled', () => {
     const { data } = await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000&Category=Agentless')
     const turns = data.filter((event) => event.eventEntityID.startsWith('turns-1'))
     expect(turns.map(({ description }) => description).sort()).toEqual([
-      'Computer cannot be polled any more',
+      'Computer cannot be polled',
       'Computer is polled again',
       'Computer polled for the first time',
-      'Host key of a polled computer is another one',
+      'Host key of a polled computer changed',
     ])
     const errors = ok<{ data: { uuid: string; errorsCount: number; lastError: string }[] }>(
       await (await t.admin()).get('/prime/webui/agents/errorTotal'),

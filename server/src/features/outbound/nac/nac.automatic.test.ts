@@ -138,7 +138,7 @@ describe('a confirmed attack tool', () => {
     })
     const [one, two] = waiting.map(({ id }) => id) as [string, string]
     const events = await n.t.db.query<{ n: number }>(
-      sql`select count(*)::int as n from events e where e.description = 'Quarantine waits for a person' and e.agent_id = any(${waiting.map(({ uuid }) => uuid)}::uuid[])`,
+      sql`select count(*)::int as n from events e where e.description = 'Quarantine awaits approval' and e.agent_id = any(${waiting.map(({ uuid }) => uuid)}::uuid[])`,
     )
     expect(events[0]?.n).toBe(2)
     expect(await n.ok('nac/quarantines/approve', { ids: [one] })).toMatchObject({ accepted: [one] })
