@@ -257,7 +257,10 @@ describe('notices', unless(whyNoChromium), () => {
     await syslog.getByLabel('Protocol').selectOption('tcp')
     await syslog.getByLabel('Format').selectOption('cef')
     await syslog.getByRole('button', { name: 'Send test' }).click()
-    await syslog.getByText(/127.0.0.1:1 is unreachable or refuses connections/).first().waitFor()
+    await syslog
+      .getByText(/127.0.0.1:1 is unreachable or refuses connections/)
+      .first()
+      .waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
     expect(await webhook.getByRole('switch').isChecked()).toBe(false)

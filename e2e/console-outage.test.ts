@@ -124,7 +124,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
 
   it('keeps what was typed when saving fails, and saves it when the server is back', async () => {
     const { page, context } = await open('/policy/settings')
-    const contact = page.getByLabel('Contact for blocked devices')
+    const contact = page.getByRole('textbox', { name: 'Contact', exact: true })
     await contact.fill('Help desk, 4711')
     const restart = await outage()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -197,7 +197,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
 
   it('loads the newer console of an upgrade on the next navigation, and keeps typed text until then', async () => {
     const { page, context } = await open('/policy/settings')
-    await page.getByLabel('Contact for blocked devices').fill('Not saved yet')
+    await page.getByRole('textbox', { name: 'Contact', exact: true }).fill('Not saved yet')
     // The server of the next release serves a page with other files.
     await page.route(
       (url) => url.pathname === '/',
@@ -207,9 +207,9 @@ describe('the console without its server', unless(whyNoChromium), () => {
     const restart = await outage()
     await restart()
     await page.getByText('Portcullis was updated.').waitFor(recovery)
-    expect(await page.getByLabel('Contact for blocked devices').inputValue()).toBe('Not saved yet')
+    expect(await page.getByRole('textbox', { name: 'Contact', exact: true }).inputValue()).toBe('Not saved yet')
     await sections(page).getByRole('link', { name: 'Events' }).click()
-    // Leaving the page loses the text, so the console asks first, if it has a guard, or navigates without a reload.
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('heading', { name: 'Events' }).waitFor()
     expect(await isSameDocument(page)).toBe(true)
     await sections(page).getByRole('link', { name: 'Insights' }).click()
@@ -224,7 +224,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await page.route('**/assets/KeysHelp*', missing)
     await page.goto('/policy/settings')
     await page.evaluate('globalThis.isSameDocument = true')
-    const contact = page.getByLabel('Contact for blocked devices')
+    const contact = page.getByRole('textbox', { name: 'Contact', exact: true })
     await contact.fill('Not saved yet')
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
     await page.getByText('Portcullis was updated.').waitFor()
@@ -232,6 +232,9 @@ describe('the console without its server', unless(whyNoChromium), () => {
     expect(await isSameDocument(page)).toBe(true)
     expect(await shown(page)).not.toMatch(rawText)
     await page.unrouteAll()
+    // The browser asks whether to leave the unsaved text.
+    page.removeAllListeners('dialog')
+    page.on('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Reload now' }).click()
     await expect.poll(() => isSameDocument(page)).toBe(false)
     await page.getByText('Portcullis was updated.').waitFor({ state: 'detached' })

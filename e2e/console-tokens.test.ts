@@ -103,7 +103,7 @@ describe('API tokens, suspension and the required second factor in the console',
     const save = async (grace: string) => {
       await admin.page.goto('/settings/security')
       await admin.page.getByLabel('Second factor for Users').setChecked(true)
-      await admin.page.getByLabel('Grace period in days').fill(grace)
+      await admin.page.getByRole('textbox', { name: 'Grace period in days' }).fill(grace)
       await admin.page.getByRole('button', { name: 'Save' }).click()
       await dialog(admin.page).getByRole('button', { name: 'Save' }).click()
       await dialog(admin.page).waitFor({ state: 'detached' })

@@ -167,7 +167,16 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'vulnerablePeripherals',
     'workerPollerDetails',
   ],
-  'audit:read': ['auditStatus', 'exportAuditCheckpoints', 'exportAuditTrail', 'getAuditTrails', 'getAudits'],
+  'audit:read': [
+    'auditStatus',
+    'exportAuditCheckpoints',
+    'exportAuditTrail',
+    'getAuditPeople',
+    'getAuditRecord',
+    'getAuditRecords',
+    'getAuditTrails',
+    'getAudits',
+  ],
   public: [
     'authProviders',
     'finishOidc',

@@ -161,7 +161,7 @@ describe('query', () => {
     )
     const body = await admin.post('/prime/webui/agents/exportagentcsv', { hostIdentifer: 'x' })
     expect(body.json().detail).toMatch(
-      /^body\.hostIdentifer is unknown; did you mean hostIdentifier\?; known names: uuid, /,
+      /^body\.hostIdentifer is unknown; did you mean hostIdentifier\?; known names: form, uuid, /,
     )
   })
 

@@ -290,7 +290,7 @@ describe('mail of a group', () => {
     await sender.later(30 * 60)
     await sender.later(60)
     expect(mail.taken).toHaveLength(3)
-    expect(mail.taken[2]?.text).toContain('2 notices')
+    expect(mail.taken[2]?.text).toContain('2 alerts')
     expect(await waiting()).toEqual([])
   })
 })
