@@ -148,7 +148,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     await page.keyboard.type('lobby-kiosk')
     await page.getByRole('dialog').getByText('lobby-kiosk').first().waitFor()
     await press(page, 'Enter')
-    await page.waitForURL(new RegExp(kiosk))
+    await page.waitForURL(new RegExp(`/agents/${kiosk}`))
     const arm = page.getByRole('main').getByRole('button', { name: 'Arm…' })
     await arm.waitFor()
     await tabTo(page, arm)

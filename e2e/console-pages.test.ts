@@ -138,6 +138,8 @@ describe('every page of the console', unless(whyNoChromium), () => {
       // Tabs repeat the buttons of their page.
       if (!path.includes('?tab')) await auditDialogs(found)
       await page.emulateMedia({ colorScheme: 'dark' })
+      // Colours may still change from light to dark.
+      await page.evaluate('Promise.allSettled(document.getAnimations().map((one) => one.finished))')
       await auditInto(found, 'dark', 'page', 'color-contrast')
       expect({ hardCoded: hardCoded(texts), cut, found }).toEqual({ hardCoded: [], cut: [], found: [] })
     },
