@@ -56,6 +56,15 @@ const audit = (
   .then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')))`
 
+/** Ends with the frame that has all colours of the dark scheme. */
+const dark = `new Promise((done) => {
+  const look = () =>
+    document.documentElement.dataset.mantineColorScheme === 'dark' && document.getAnimations().length === 0
+      ? done()
+      : requestAnimationFrame(look)
+  look()
+})`
+
 describe('every page of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
@@ -138,8 +147,8 @@ describe('every page of the console', unless(whyNoChromium), () => {
       // Tabs repeat the buttons of their page.
       if (!path.includes('?tab')) await auditDialogs(found)
       await page.emulateMedia({ colorScheme: 'dark' })
-      // Colours may still change from light to dark.
-      await page.evaluate('Promise.allSettled(document.getAnimations().map((one) => one.finished))')
+      // Each colour changes by a transition, which starts a frame after the scheme and ends a frame later.
+      await page.evaluate(dark)
       await auditInto(found, 'dark', 'page', 'color-contrast')
       expect({ hardCoded: hardCoded(texts), cut, found }).toEqual({ hardCoded: [], cut: [], found: [] })
     },
