@@ -1,6 +1,6 @@
 /** Loads a whole fleet into the database of a server by COPY, without using the server: up to a million agents. */
 import pg from 'pg'
-import { departments } from '../cli/simulator/hosts.ts'
+import { agentVersions, departments } from '../cli/simulator/hosts.ts'
 import { createRandom } from '../cli/simulator/random.ts'
 import { copyRows, withoutIndexes } from './loader/bulk.ts'
 import { createCounters } from './loader/counters.ts'
@@ -59,7 +59,12 @@ const readDesigns = async (client: pg.Client): Promise<DesignPool> => {
 }
 
 const ensureDictionary = async (client: pg.Client): Promise<Map<string, number>> => {
-  const values = [...new Set([...departments.flatMap((d) => d.os.map((os) => os.name)), '0.1.0', '0.0.9', '0.0.7'])]
+  const values = [
+    ...new Set([
+      ...departments.flatMap((d) => d.os.map((os) => os.name)),
+      ...agentVersions.map(({ version }) => version),
+    ]),
+  ]
   await client.query(
     'INSERT INTO dictionary (value, folded) SELECT v, lower(v) FROM unnest($1::text[]) v ON CONFLICT (value) DO NOTHING',
     [values],

@@ -12,20 +12,23 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inject } from 'postject'
 import { ROOT, say } from './bootstrap/say.mjs'
-import { bundleAgent, readReleaseKey } from './bundle-agent.mjs'
+import { bundleAgent, readReleaseKey, readVersion } from './bundle-agent.mjs'
 import { releaseKeyFile } from './release-key-file.mjs'
 
-const { values, positionals } = parseArgs({ options: { 'script-only': { type: 'boolean' } }, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  // --agent-version is for tests of updates, which need a newer agent.
+  options: { 'script-only': { type: 'boolean' }, 'agent-version': { type: 'string', default: readVersion() } },
+  allowPositionals: true,
+})
 const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = positionals
 // Node searches its own binary for this text to detect an embedded program.
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-const { version } = createRequire(import.meta.url)('../package.json')
+const version = values['agent-version']
 const releaseKey = readKey()
 
 mkdirSync(dirname(out), { recursive: true })
@@ -33,7 +36,7 @@ mkdirSync(dirname(out), { recursive: true })
 const draft = mkdtempSync(`${resolve(out)}-draft-`)
 try {
   const script = join(draft, 'agent.cjs')
-  await bundleAgent({ entry, outfile: script, releaseKey })
+  await bundleAgent({ entry, outfile: script, releaseKey, version })
   const files = [script]
   if (values['script-only']) say('only the script is built')
   else if (process.platform === 'linux') files.push(await executable(script))

@@ -18,8 +18,26 @@ export const readReleaseKey = (file) => {
   }
 }
 
-/** Writes the agent as one script that any Node can run, with the release key inside. */
-export const bundleAgent = ({ entry = join(ROOT, 'agent', 'src', 'main.ts'), outfile, releaseKey }) =>
+/** Returns the version of the product. */
+export const readVersion = () => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
+
+/** Puts only the version of the product into the bundle, not the rest of package.json. */
+const versionOnly = (version) => ({
+  name: 'version',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]package\.json$/ }, () => ({ contents: JSON.stringify({ version }), loader: 'json' })),
+})
+
+/**
+ * Writes the agent as one script that any Node can run, with the release key inside. `version` is for tests of updates,
+ * which need a newer agent.
+ */
+export const bundleAgent = ({
+  entry = join(ROOT, 'agent', 'src', 'main.ts'),
+  outfile,
+  releaseKey,
+  version = readVersion(),
+}) =>
   build({
     entryPoints: [entry],
     outfile,
@@ -31,6 +49,7 @@ export const bundleAgent = ({ entry = join(ROOT, 'agent', 'src', 'main.ts'), out
     minifySyntax: true,
     legalComments: 'none',
     logLevel: 'warning',
+    plugins: [versionOnly(version)],
     define: {
       PORTCULLIS_RELEASE_KEY: releaseKey === null ? 'undefined' : JSON.stringify(formatReleaseKeyFile(releaseKey)),
     },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { isSea } from 'node:sea'
-import pkg from '../package.json' with { type: 'json' }
+import pkg from '../../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
 import { systemClock } from './clock.ts'
 import { loadConfig, usage } from './config.ts'

@@ -247,7 +247,7 @@ describe('real processes', { timeout: 90_000 }, () => {
       const program = bundledAgent(builtInKey)
       const real = Buffer.from(`#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`)
       all.publish(real)
-      const version = JSON.parse(readFileSync(join(main, '../../package.json'), 'utf8')).version as string
+      const version = JSON.parse(readFileSync(join(main, '../../../package.json'), 'utf8')).version as string
       return { ...all, swapTo: () => all.host.peer.order('update', buildOf(real, version)) }
     })()
     const id = swapTo()

@@ -1,15 +1,16 @@
 /** Hosts of an organisation: names, addresses, hardware, operating systems and typical devices. */
 import { createHash } from 'node:crypto'
 import type { HostFacts } from '@portcullis/contract'
+import packageFile from '../../package.json' with { type: 'json' }
 import type { Role } from './models.ts'
 import type { Random } from './random.ts'
 
 /** Versions of simulated agents. Most have the current one. */
-const agentVersions = [
-  { version: '0.1.0', weight: 88 },
+export const agentVersions = [
+  { version: packageFile.version, weight: 88 },
   { version: '0.0.9', weight: 9 },
   { version: '0.0.7', weight: 3 },
-] as const
+]
 
 interface Os {
   name: string

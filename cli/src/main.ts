@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { Command, type OptionValues } from 'commander'
+import packageFile from '../../package.json' with { type: 'json' }
 import { registerAuditCommands } from './audit-commands.ts'
 import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient, WaitsForApprover, waitingExitCode } from './client.ts'
@@ -224,9 +225,13 @@ const fail = (error: unknown): void => {
   process.exitCode = error instanceof WaitsForApprover ? waitingExitCode : 1
 }
 
-program
-  .parseAsync()
-  .catch(fail)
-  // Signs out if the command opened a session.
-  .then(async () => (await session?.catch(() => null))?.signOut())
-  .catch(fail)
+// Not commander's version option, because that would take the option --version away from `package sign`.
+const asksVersion = process.argv.length === 3 && process.argv[2] === '--version'
+if (asksVersion) print(packageFile.version)
+else
+  program
+    .parseAsync()
+    .catch(fail)
+    // Signs out if the command opened a session.
+    .then(async () => (await session?.catch(() => null))?.signOut())
+    .catch(fail)

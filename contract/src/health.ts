@@ -175,7 +175,7 @@ export const systemStatus = operation({
       status: 'OK',
       serverTime: '2031-05-04T10:11:12.345Z',
       uptimeSeconds: 86400,
-      version: '0.1.0',
+      version: '0.2.0',
       licenseStatus: 'Activated',
       cpu: { cores: 4, loadAverage: 0.7, processPercent: 12.5 },
       memory: { totalBytes: 8589934592, freeBytes: 4294967296, processBytes: 157286400 },
@@ -206,7 +206,7 @@ export const primeVersion = operation({
   }),
   examples: {
     response: {
-      version: '0.1.0',
+      version: '0.2.0',
       buildDate: '2031-05-01T09:00:00.000Z',
       commit: '4f2a9c1b7d3e',
       nodeVersion: '24.21.0',

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
-import packageFile from '../package.json' with { type: 'json' }
+import packageFile from '../../package.json' with { type: 'json' }
 import { createClient } from './client.ts'
 import { pollHost } from './poll.ts'
 import { createWorkerProcess } from './worker.ts'

@@ -26,6 +26,7 @@ const BUILDS = {
       'scripts/build-agent.mjs',
       'scripts/bundle-agent.mjs',
       'scripts/release-key-file.mjs',
+      'package.json',
       'package-lock.json',
     ],
     // An input of the build as well: another key makes another agent.
