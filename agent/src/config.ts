@@ -2,6 +2,8 @@ import { existsSync, readFileSync, readSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
+import { parseProxy } from './proxy-config.ts'
+import type { ProxySettings } from './transport/proxy.ts'
 
 const commandNames = ['run', 'status', 'restore', 'release'] as const
 type AgentCommandName = (typeof commandNames)[number]
@@ -30,6 +32,8 @@ export interface AgentConfig {
   /** The executable that an update replaces. If undefined, an update replaces the running executable. */
   executable: string | undefined
   allowInsecureHttp: boolean
+  /** Proxy for connections to the server. If undefined, the agent connects directly. */
+  proxy: ProxySettings | undefined
   logLevel: LogLevel
 }
 
@@ -46,6 +50,10 @@ export const usage = `portcullis-agent: reports the USB devices of this host to 
                            "-" prompts for the token or reads it from standard input
   --token TOKEN            the enrolment token; for tests only, because every user of the host can read arguments
   --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
+  --proxy URL              HTTP proxy for connections to the server, for example http://proxy.example.org:3128
+  --proxy-credentials-file FILE
+                           file that contains user:password for basic authentication at the proxy
+  --no-proxy LIST          hosts, .domains, addresses and networks to connect to without the proxy
   --once                   check in once, then exit with code 0
   --sysfs-root DIR         directory to use instead of /sys
   --proc-root DIR          directory to use instead of /proc
@@ -60,6 +68,7 @@ export const usage = `portcullis-agent: reports the USB devices of this host to 
   --log-level LEVEL        debug, info (default), warn or error
 
 You can set every option except --once as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
+The agent ignores HTTPS_PROXY and NO_PROXY. The install script copies them to /etc/portcullis-agent/agent.env.
 Exit codes: 0 success, 1 cannot start, 2 enrolment refused, 3 revoked by the server.
 `
 
@@ -76,6 +85,9 @@ const options = {
   'public-dir': { type: 'string' },
   'monitor-command': { type: 'string' },
   'log-level': { type: 'string' },
+  proxy: { type: 'string' },
+  'proxy-credentials-file': { type: 'string' },
+  'no-proxy': { type: 'string' },
   'insecure-http': { type: 'boolean' },
   once: { type: 'boolean' },
   version: { type: 'boolean' },
@@ -96,6 +108,9 @@ const envNames = [
   'public-dir',
   'monitor-command',
   'log-level',
+  'proxy',
+  'proxy-credentials-file',
+  'no-proxy',
   'insecure-http',
 ] as const
 type EnvName = (typeof envNames)[number]
@@ -214,6 +229,11 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
     publicDir: setting('public-dir') ?? (sysfsRoot === '/sys' ? '/run/portcullis-agent' : undefined),
     executable: setting('executable'),
     allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
+    proxy: parseProxy({
+      url: setting('proxy'),
+      credentialsFile: setting('proxy-credentials-file'),
+      exceptions: setting('no-proxy'),
+    }),
     logLevel,
   }
 }

@@ -12,10 +12,10 @@ import { createProtocol } from './protocol.ts'
 import type { Identity, State } from './state.ts'
 import { createTransport, type Transport } from './transport/http.ts'
 import { Refusal } from './transport/refusal.ts'
-import { caHashOf, fetchPin, PinMismatch, spkiHash } from './transport/tls-pin.ts'
+import { caHashOf, explainIssuer, fetchPin, PinMismatch, spkiHash } from './transport/tls-pin.ts'
 
 export interface EnrolDeps {
-  config: Pick<AgentConfig, 'server' | 'token' | 'once' | 'allowInsecureHttp'>
+  config: Pick<AgentConfig, 'server' | 'token' | 'once' | 'allowInsecureHttp' | 'proxy'>
   state: State
   facts: Pick<FactsCollector, 'collect' | 'machineIdHash' | 'smbiosHash'>
   clock: Clock
@@ -58,27 +58,31 @@ const pemMatches = (pem: string, hash: string): boolean => {
  * @throws AgentExit(1) without identity and token, AgentExit(2) if refused, AgentExit(3) if revoked
  */
 export const createEnrolment = ({ config, state, facts, clock, log, backoff }: EnrolDeps) => {
-  const targetOf = (server: URL, hash: string) => ({
-    host: server.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(server.port || 443),
-    hash,
-    timeoutMs: TLS_TIMEOUT_MS,
-  })
+  const targetOf = (server: URL) => ({ server, proxy: config.proxy, timeoutMs: TLS_TIMEOUT_MS })
 
-  const transportTo = (server: URL): Transport =>
-    createTransport({
+  const transportTo = (server: URL): Transport => {
+    const ca = server.protocol === 'https:' ? state.pinnedCa() : undefined
+    return createTransport({
       server,
-      ca: server.protocol === 'https:' ? state.pinnedCa() : undefined,
+      proxy: config.proxy,
+      ca,
       otherCa: {
         fetch: (present, signal) =>
-          fetchPin({ ...targetOf(server, spkiHash(new X509Certificate(present))), except: present, signal }),
+          fetchPin({
+            ...targetOf(server),
+            hash: spkiHash(new X509Certificate(present)),
+            except: present,
+            signal,
+          }),
         keep: (pem) => {
           state.savePinnedCa(pem)
           log.info('ca_fetched_again', { server: server.origin })
         },
       },
+      explain: (error, signal) => explainIssuer(error, ca !== undefined, { ...targetOf(server), signal }),
       now: clock.now,
     })
+  }
 
   /** Retries a step until it succeeds or the agent stops. */
   async function persist<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
@@ -103,7 +107,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     if (hash === undefined) return removeIfThere(join(state.dir, 'ca.pem'))
     const pinned = state.pinnedCa()
     if (pinned !== undefined && pemMatches(pinned, hash)) return
-    state.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...targetOf(server, hash), signal })))
+    state.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...targetOf(server), hash, signal })))
     log.info('ca_pinned', { hash })
   }
 

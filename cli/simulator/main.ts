@@ -28,14 +28,7 @@ const print = (line: string): void => {
 const pinnedCa = async (server: URL, token: string): Promise<string | undefined> => {
   const hash = server.protocol === 'https:' ? caHashOf(token) : undefined
   if (hash === undefined) return undefined
-  const host = server.hostname.replace(/^\[|\]$/g, '')
-  return fetchPin({
-    host,
-    port: Number(server.port || 443),
-    hash,
-    timeoutMs: 15_000,
-    signal: AbortSignal.timeout(15_000),
-  })
+  return fetchPin({ server, proxy: undefined, hash, timeoutMs: 15_000, signal: AbortSignal.timeout(15_000) })
 }
 
 /** Counts failed requests and prints the first three and then each power of two. */

@@ -128,10 +128,11 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     },
     /** Options for the connection of a wake socket. */
     isTls,
-    optionsFor: (path: string) => ({
+    ownConnection: (path: string) => ({
       host: target.host,
       port: target.port,
       path: base + path,
+      agent: false as const,
       ...(ca === undefined ? {} : { ca }),
     }),
     close: (): void => pool.destroy(),

@@ -1,10 +1,13 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { createPool, hostOf, type ProxySettings, portOf, proxyFor } from './proxy.ts'
 import { type Answer, Refusal } from './refusal.ts'
 
 export interface TransportDeps {
   /** Base address of the server. */
   server: URL
+  /** The proxy of this host; the server may be one of its exceptions. */
+  proxy?: ProxySettings | undefined
   /** PEM of the only trusted CA. If undefined, the system's CAs are trusted. */
   ca: string | undefined
   /**
@@ -15,6 +18,8 @@ export interface TransportDeps {
     fetch: (present: string, signal: AbortSignal) => Promise<string | undefined>
     keep: (pem: string) => void
   }
+  /** Returns an explanation of a certificate that this host does not trust, or undefined for another fault. */
+  explain?: (error: Error, signal: AbortSignal) => Promise<Error | undefined>
   timeoutMs?: number
   /** Wall clock in ms, for a `Retry-After` that is a date. */
   now: () => number
@@ -61,19 +66,28 @@ const parseJson = (text: string): unknown => {
 }
 
 /** Creates a JSON client over node:http(s) with one keep-alive connection. `fetch` would cost 20 MB on every host (undici). */
-export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000, now }: TransportDeps) => {
+export const createTransport = ({
+  server,
+  proxy,
+  ca: given,
+  otherCa,
+  explain,
+  timeoutMs = 30_000,
+  now,
+}: TransportDeps) => {
   let ca = given
   const isTls = server.protocol === 'https:'
   const base = server.pathname.replace(/(?<!\/)\/+$/, '')
   // Each request passes the trusted certificate, which is part of the key of a pooled connection.
-  const pool = isTls
-    ? new HttpsAgent({ keepAlive: true, maxSockets: 1 })
-    : new HttpAgent({ keepAlive: true, maxSockets: 1 })
+  const route = proxyFor(server, proxy)
+  const pool = createPool(server, route, { keepAlive: true, maxSockets: 1 })
+  /** Opens one connection for each request. */
+  const unpooled = createPool(server, route, {})
   let localAddress = ''
 
   const optionsFor = (path: string): RequestOptions => ({
-    host: server.hostname.replace(/^\[|\]$/g, ''),
-    port: server.port === '' ? (isTls ? 443 : 80) : Number(server.port),
+    host: hostOf(server),
+    port: portOf(server),
     path: base + path,
     ...(ca === undefined ? {} : { ca }),
   })
@@ -96,7 +110,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
       const request = (isTls ? httpsRequest : httpRequest)({
         ...optionsFor(path),
         method,
-        agent: hasOwnConnection ? false : pool,
+        agent: hasOwnConnection ? unpooled : pool,
         signal,
         headers: {
           ...(method === 'GET' ? {} : { 'content-type': contentType, 'content-length': data.length }),
@@ -155,10 +169,11 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     try {
       return await send(sent, signal)
     } catch (error) {
-      if (ca === undefined || otherCa === undefined || signal.aborted || !isUnverified(error)) throw error
+      if (signal.aborted || !isUnverified(error)) throw error
       const present = ca
-      const other = await otherCa.fetch(present, signal).catch(() => undefined)
-      if (other === undefined || other === present) throw error
+      const other = present === undefined ? undefined : await otherCa?.fetch(present, signal).catch(() => undefined)
+      if (other === undefined || otherCa === undefined || other === present)
+        throw (error instanceof Error && (await explain?.(error, signal).catch(() => undefined))) || error
       ca = other
       try {
         const answer = await send(sent, signal)
@@ -185,7 +200,8 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
   return {
     server,
     isTls,
-    optionsFor,
+    /** Returns the options of a request on its own connection. */
+    ownConnection: (path: string): RequestOptions => ({ ...optionsFor(path), agent: unpooled }),
     /** Sends a POST request. Rejects only without a complete answer. */
     post: (
       path: string,
@@ -207,7 +223,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
         const request = (isTls ? httpsRequest : httpRequest)({
           ...optionsFor(path),
           method: 'GET',
-          agent: false,
+          agent: unpooled,
           signal,
           // Limits the time between two packets; the receiver limits the length.
           timeout: timeoutMs,
@@ -245,6 +261,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     localAddress: (): string => localAddress.replace(/^::ffff:/, ''),
     close(): void {
       pool.destroy()
+      unpooled.destroy()
     },
   }
 }

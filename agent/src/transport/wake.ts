@@ -10,7 +10,7 @@ import { createFrameReader, encodeFrame, type Frame, opcodes } from './frames.ts
 import type { Transport } from './http.ts'
 
 export interface WakeDeps {
-  transport: Pick<Transport, 'optionsFor' | 'isTls'>
+  transport: Pick<Transport, 'ownConnection' | 'isTls'>
   log: Log
   /** Called when the server asks for a check-in. */
   onWake: () => void
@@ -95,8 +95,7 @@ export const createWake = ({
       .update(key + ACCEPT_SUFFIX)
       .digest('base64')
     const request = (transport.isTls ? httpsRequest : httpRequest)({
-      ...transport.optionsFor(agentPaths.wake),
-      agent: false,
+      ...transport.ownConnection(agentPaths.wake),
       headers: {
         connection: 'Upgrade',
         upgrade: 'websocket',

@@ -100,6 +100,62 @@ ls "$d"; rm -r "$d"`,
   })
 })
 
+describe('the proxy of a host', () => {
+  const script = installScript({ serverUrl: 'https://p.example', sha256 })
+  const functions = script.slice(script.indexOf('# Doubles backslashes'), script.indexOf('[ "$(id -u)" = 0 ]'))
+  /** Runs the functions twice, as two installations, and prints the files for agent, curl and wget. */
+  const keep = (settings: string, env: Record<string, string> = {}) => {
+    const ran = sh(
+      `set -eu; umask 077; d=$(mktemp -d); WORK=$d/work; SETTINGS_DIR=$d/etc; SERVER=https://p.example; OWN_CA=1; mkdir "$WORK"
+fail() { echo "failed: $*"; rm -r "$d"; exit 1; }; find() { :; }; curl() { :; }
+${functions}
+PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
+printf '%s' 'file:"p\\w' >"$d/login"
+${settings}; choose_proxy; download; keep_proxy
+unset https_proxy no_proxy; PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
+choose_proxy; download; keep_proxy
+cd "$d"; for f in etc/agent.env etc/proxy-credentials work/curlrc work/wgetrc; do [ -f $f ] && sed "s#$d##" $f; done; rm -r "$d"`,
+      [],
+      env,
+    )
+    return ran.stdout + ran.stderr
+  }
+
+  it('is kept for the agent and the next installation, its credentials in a file', () => {
+    const shown = keep(
+      'PROXY=http://proxy.example.org:3128/ NO_PROXY_LIST="a.example, 10.0.0.0/8" CREDENTIALS_FILE=$d/login',
+    )
+    expect(shown).toBe(`PORTCULLIS_AGENT_PROXY=http://proxy.example.org:3128
+PORTCULLIS_AGENT_NO_PROXY=a.example,10.0.0.0/8
+PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE=/etc/proxy-credentials
+file:"p\\w
+proxy = "http://proxy.example.org:3128"
+noproxy = "a.example,10.0.0.0/8"
+proxy-user = "file:\\"p\\\\w"
+use_proxy = on
+https_proxy = http://proxy.example.org:3128
+http_proxy = http://proxy.example.org:3128
+no_proxy = a.example,10.0.0.0/8
+proxy_user = file
+proxy_password = "p\\w
+`)
+  })
+
+  it('comes from the environment unless an option says otherwise', () => {
+    const env = { https_proxy: 'http://svc:se%63@p.example:8080', no_proxy: 'localhost' }
+    expect(keep(':', env)).toMatch(/^failed: the password of the proxy contains %/)
+    const plain = keep(':', { ...env, https_proxy: 'http://svc:s@c@p.example:8080' })
+    expect(plain).toContain('PORTCULLIS_AGENT_PROXY=http://p.example:8080\nPORTCULLIS_AGENT_NO_PROXY=localhost\n')
+    expect(plain).toContain('\nsvc:s@c\n')
+    expect(keep('PROXY=none', env)).toMatch(/^PORTCULLIS_AGENT_PROXY=none\n/)
+    expect(keep(':')).toBe('')
+  })
+
+  it.each(['http://p.example:1/$(id)', 'socks5://p.example', 'http://u:p@p.example'])('refuses %s', (address) =>
+    expect(keep(`PROXY='${address}'`)).toMatch(/^failed: the address of the proxy/),
+  )
+})
+
 describe('unit', () => {
   it('escapes what systemd would expand', () => {
     expect(quoteUnitWord('a%b$c"d\\')).toBe('"a%%b$$c\\"d\\\\"')

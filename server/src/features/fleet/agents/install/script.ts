@@ -39,6 +39,8 @@ export const installScript = ({ serverUrl, sha256, caPin }: InstallScriptOptions
   return `#!/bin/sh
 # Installs the Portcullis agent:   sh install.sh                      (asks for the enrolment token, or reads it from standard input)
 #                                  sh install.sh --token-file FILE    (a file that only root can read)
+#   Behind an HTTP proxy:          sh install.sh --proxy http://HOST:PORT [--no-proxy LIST] [--proxy-credentials-file FILE]
+#                                  (default: https_proxy and no_proxy; the file contains user:password)
 # Removes it:                      sh install.sh --uninstall
 set -eu
 
@@ -50,6 +52,7 @@ LINK=${installPaths.link}
 UNIT=${installPaths.unit}
 UNIT_NAME=${unitName}
 STATE_DIR=${installPaths.stateDir}
+SETTINGS_DIR=${installPaths.settingsDir}
 # 1: the server's own CA issued the certificate; the digest verifies the download instead.
 OWN_CA=${caPin === undefined ? 0 : 1}
 
@@ -78,20 +81,112 @@ uninstall() {
   if [ "$(readlink "$LINK" 2>/dev/null)" = "$EXECUTABLE" ]; then rm -f "$LINK"; fi
   rm -f "$EXECUTABLE" "$EXECUTABLE.previous" "$EXECUTABLE.new"
   rmdir "$DIRECTORY" 2>/dev/null || true
-  rm -rf "$STATE_DIR"
+  rm -rf "$STATE_DIR" "$SETTINGS_DIR"
   printf 'The Portcullis agent was removed. Delete the host in the console to revoke its key.\\n'
 }
 
+# Doubles backslashes and escapes quotes, for a quoted value in a file of curl.
+escape() {
+  printf '%s' "$1" | sed 's/[\\\\"]/\\\\&/g'
+}
+
+# Passes the proxy and its credentials in files, because every user of the host can read arguments.
 download() {
+  : >"$WORK/curlrc"
+  : >"$WORK/wgetrc"
+  if [ "$PROXY" = none ]; then
+    printf 'noproxy = "*"\\n' >"$WORK/curlrc"
+    printf 'use_proxy = off\\n' >"$WORK/wgetrc"
+  elif [ -n "$PROXY" ]; then
+    printf 'proxy = "%s"\\nnoproxy = "%s"\\n' "$PROXY" "$NO_PROXY_LIST" >"$WORK/curlrc"
+    printf 'use_proxy = on\\nhttps_proxy = %s\\nhttp_proxy = %s\\nno_proxy = %s\\n' "$PROXY" "$PROXY" "$NO_PROXY_LIST" >"$WORK/wgetrc"
+    if [ -n "$PROXY_LOGIN" ]; then
+      printf 'proxy-user = "%s"\\n' "$(escape "$PROXY_LOGIN")" >>"$WORK/curlrc"
+      printf 'proxy_user = %s\\nproxy_password = %s\\n' "\${PROXY_LOGIN%%:*}" "\${PROXY_LOGIN#*:}" >>"$WORK/wgetrc"
+    fi
+  fi
   if command -v curl >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- -k "$@"; fi
-    curl -fsS --retry 3 --connect-timeout 15 -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+    curl -fsS --retry 3 --connect-timeout 15 -K "$WORK/curlrc" -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
   elif command -v wget >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- --no-check-certificate "$@"; fi
-    wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+    WGETRC="$WORK/wgetrc" wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
   else
     fail 'curl or wget is required. Install one of them.'
   fi
+}
+
+# Reads the proxy of an earlier installation.
+read_settings() {
+  [ -f "$SETTINGS_DIR/agent.env" ] || return 0
+  while IFS='=' read -r key value || [ -n "$key" ]; do
+    case "$key" in
+      PORTCULLIS_AGENT_PROXY) PROXY=$value ;;
+      PORTCULLIS_AGENT_NO_PROXY) NO_PROXY_LIST=$value ;;
+      PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE) CREDENTIALS_FILE=$value ;;
+    esac
+  done <"$SETTINGS_DIR/agent.env"
+}
+
+# Decides the proxy: the option, then the environment, then the earlier installation.
+choose_proxy() {
+  if [ -z "$PROXY" ]; then
+    PROXY=\${https_proxy:-\${HTTPS_PROXY:-}}
+    [ -n "$NO_PROXY_LIST" ] || NO_PROXY_LIST=\${no_proxy:-\${NO_PROXY:-}}
+    case "$PROXY" in
+      '') read_settings ;;
+      http://*@*)
+        PROXY_LOGIN=\${PROXY#http://}
+        PROXY_LOGIN=\${PROXY_LOGIN%@*}
+        PROXY=http://\${PROXY##*@}
+        case "$PROXY_LOGIN" in
+          *%*) fail 'the password of the proxy contains %. Store user:password in a file, and pass --proxy-credentials-file and --proxy.' ;;
+          *:*) ;;
+          *) PROXY_LOGIN="$PROXY_LOGIN:" ;;
+        esac
+        ;;
+    esac
+  fi
+  PROXY=\${PROXY%/}
+  NO_PROXY_LIST=$(printf %s "$NO_PROXY_LIST" | tr -d ' ')
+  case "$PROXY" in
+    '' | none) return 0 ;;
+    *[!]A-Za-z0-9.:/_[-]*) fail 'the address of the proxy is invalid. Use a form like http://proxy.example.org:3128.' ;;
+    http://?*) ;;
+    *://*) fail 'the address of the proxy must begin with http://.' ;;
+    *) PROXY=http://$PROXY ;;
+  esac
+  case "$NO_PROXY_LIST" in
+    *[!]A-Za-z0-9.,:*_/[-]*) fail 'the list of --no-proxy is invalid. Use names, .domains, addresses and networks, separated by commas.' ;;
+  esac
+  if [ -n "$CREDENTIALS_FILE" ]; then
+    [ -f "$CREDENTIALS_FILE" ] || fail "the credentials file $CREDENTIALS_FILE does not exist."
+    [ -z "$(find "$CREDENTIALS_FILE" ! -user 0 -o -perm /077)" ] ||
+      fail "other users can read $CREDENTIALS_FILE. Make it readable by root only (chown root, chmod 600)."
+    IFS= read -r PROXY_LOGIN <"$CREDENTIALS_FILE" || [ -n "$PROXY_LOGIN" ] || fail "the file $CREDENTIALS_FILE is empty."
+  fi
+}
+
+# Stores the proxy for the agent, and passes it to the enrolment.
+keep_proxy() {
+  [ -n "$PROXY" ] || return 0
+  mkdir -p "$SETTINGS_DIR"
+  chmod 755 "$SETTINGS_DIR"
+  # Keeps other settings that an administrator wrote.
+  { grep -v '^PORTCULLIS_AGENT_\\(PROXY\\|NO_PROXY\\|PROXY_CREDENTIALS_FILE\\)=' "$SETTINGS_DIR/agent.env" 2>/dev/null || true; } >"$WORK/agent.env"
+  export PORTCULLIS_AGENT_PROXY="$PROXY"
+  printf 'PORTCULLIS_AGENT_PROXY=%s\\n' "$PROXY" >>"$WORK/agent.env"
+  if [ -n "$NO_PROXY_LIST" ]; then
+    export PORTCULLIS_AGENT_NO_PROXY="$NO_PROXY_LIST"
+    printf 'PORTCULLIS_AGENT_NO_PROXY=%s\\n' "$NO_PROXY_LIST" >>"$WORK/agent.env"
+  fi
+  if [ -n "$PROXY_LOGIN" ]; then
+    printf '%s\\n' "$PROXY_LOGIN" >"$WORK/proxy-credentials"
+    mv -f "$WORK/proxy-credentials" "$SETTINGS_DIR/proxy-credentials"
+    export PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE="$SETTINGS_DIR/proxy-credentials"
+    printf 'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE=%s\\n' "$SETTINGS_DIR/proxy-credentials" >>"$WORK/agent.env"
+  fi
+  mv -f "$WORK/agent.env" "$SETTINGS_DIR/agent.env"
 }
 
 [ "$(id -u)" = 0 ] || fail 'root is required. Run this command with sudo.'
@@ -100,11 +195,25 @@ case "$#:\${1-}" in
     uninstall
     exit 0
     ;;
-  0:) TOKEN_FILE= ;;
-  2:--token-file) TOKEN_FILE=$2 ;;
-  *:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when prompted.' ;;
-  *) fail 'unknown option. Valid options: --token-file FILE, --uninstall.' ;;
 esac
+TOKEN_FILE=
+PROXY=
+PROXY_LOGIN=
+NO_PROXY_LIST=
+CREDENTIALS_FILE=
+while [ "$#" -gt 0 ]; do
+  case "$#:$1" in
+    *:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when prompted.' ;;
+    1:*) fail 'unknown option, or an option without a value. Valid options: --token-file FILE, --proxy URL, --no-proxy LIST, --proxy-credentials-file FILE, --uninstall.' ;;
+    *:--token-file) TOKEN_FILE=$2 ;;
+    *:--proxy) PROXY=$2 ;;
+    *:--no-proxy) NO_PROXY_LIST=$2 ;;
+    *:--proxy-credentials-file) CREDENTIALS_FILE=$2 ;;
+    *) fail 'unknown option. Valid options: --token-file FILE, --proxy URL, --no-proxy LIST, --proxy-credentials-file FILE, --uninstall.' ;;
+  esac
+  shift 2
+done
+choose_proxy
 
 [ "$(uname -s)" = Linux ] || fail 'this agent requires Linux.'
 case "$(uname -m)" in
@@ -164,6 +273,8 @@ if [ -L "$LINK" ] || [ ! -e "$LINK" ]; then
   { mkdir -p "$(dirname "$LINK")" && ln -sfn "$EXECUTABLE" "$LINK"; } 2>/dev/null || true
 fi
 
+keep_proxy
+
 # Passes the token in a file, because every user of the host can read arguments. printf is part of the shell, so no process has the token.
 printf '%s\\n' "$TOKEN" >"$WORK/token"
 printf 'Enrolling this host\\n'
@@ -190,6 +301,7 @@ ${unit}${HEREDOC}
 else
   printf 'Done. This host is enrolled, but the agent is not running because this host has no systemd.\\n'
   printf 'To start the agent, run this command as root, and configure your init system to run it at every boot:\\n'
+  if [ -n "\${PROXY-}" ]; then printf 'Set the variables in %s for it.\\n' "$SETTINGS_DIR/agent.env"; fi
   printf '  %s --server %s --state-dir %s\\n' "$EXECUTABLE" "$SERVER" "$STATE_DIR"
 fi
 `
@@ -216,6 +328,8 @@ export const installCommand = ({
   const fetched = `f=$(mktemp) && curl -fsS${caPin === undefined ? '' : 'k'} -o "$f" ${url}`
   const checked = `echo "${scriptSha256}  $f" | sha256sum -c --quiet -`
   // A minimal Debian has no sudo, and its root user needs none. The word is then empty, and sh runs directly.
-  const run = `$(command -v sudo) sh "$f"`
-  return `sh -c ${quoteShellWord(`${fetched} && ${checked} && ${run}; c=$?; rm -f "$f"; exit $c`)}`
+  // sudo removes the variables of a proxy, which the script needs.
+  const keep = `\${https_proxy:+--preserve-env=https_proxy,no_proxy}`
+  const run = `s=$(command -v sudo); \${s:+$s ${keep}} sh "$f"`
+  return `sh -c ${quoteShellWord(`${fetched} && ${checked} && { ${run}; }; c=$?; rm -f "$f"; exit $c`)}`
 }

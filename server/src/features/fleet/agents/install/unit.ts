@@ -5,6 +5,8 @@ export const installPaths = {
   link: '/usr/local/sbin/portcullis-agent',
   unit: '/etc/systemd/system/portcullis-agent.service',
   stateDir: '/var/lib/portcullis-agent',
+  /** Settings of this host, for example its proxy. */
+  settingsDir: '/etc/portcullis-agent',
 } as const
 
 export const unitName = 'portcullis-agent.service'
@@ -34,6 +36,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
+EnvironmentFile=-${installPaths.settingsDir}/agent.env
 ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}
 Restart=always
 RestartSec=5
