@@ -177,7 +177,15 @@ registerLicenceCommands(program, { client: () => clientOf(program.opts()), show 
 program
   .command('doctor')
   .description('checks this installation, even if the server is stopped; runs on the server and sends no secrets')
-  .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
+  .option('--bundle <file>', 'also write a support bundle (.tar.gz) without secrets, names and addresses')
+  .option('--include-personal-data', 'keep names and addresses in the bundle; secrets are removed in any case')
+  .action(({ bundle, includePersonalData }: OptionValues) =>
+    runEntry('doctor', [
+      ...(program.opts().json === true ? ['--json'] : []),
+      ...(typeof bundle === 'string' ? ['--bundle', bundle] : []),
+      ...(includePersonalData === true ? ['--include-personal-data'] : []),
+    ]),
+  )
 
 const onServer = program.command('admin').description('recovery commands that run on the server')
 /** Returns the account of a command. `--user` is an option of the program, which parses it before any command. */

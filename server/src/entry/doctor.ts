@@ -6,6 +6,9 @@ import { systemClock } from '#platform/clock.ts'
 import { type Config, type Environment, loadConfig, unknownVariables } from '#platform/config.ts'
 import { createLog } from '#platform/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
+import { StartError } from '#platform/start-error.ts'
+import { type DatabaseForBundle, readForBundle } from './doctor/bundle/bundle.read.ts'
+import { assertFree, type BundleInput, writeBundle } from './doctor/bundle/bundle.ts'
 import { certificate } from './doctor/certificate.ts'
 import { judgeDatabase, schema } from './doctor/database.ts'
 import { connect, createDoctorRead } from './doctor/doctor.read.ts'
@@ -25,6 +28,7 @@ import { builds, fileDescriptors, memory, nodeVersion, variables } from './docto
 import { configuredTargets, environmentTargets, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
 import { releaseKey } from './doctor/release-key.ts'
 import { serverKeyFile } from './doctor/server-environment.ts'
+import { askOwnServer } from './own-server.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -35,9 +39,16 @@ interface DatabaseSeen {
   targets: Outbound[]
   /** Null if it cannot be read. */
   domainName: string | null
+  /** Contents for a bundle; null if none is wanted or the database cannot be read. */
+  forBundle: DatabaseForBundle | null
 }
 
-const nothing = (...findings: Finding[]): DatabaseSeen => ({ findings, targets: [], domainName: null })
+const nothing = (...findings: Finding[]): DatabaseSeen => ({
+  findings,
+  targets: [],
+  domainName: null,
+  forBundle: null,
+})
 
 /** Opens the database to check: the external one, the one of a running server, or its own, started for the check. */
 const openDatabase = async (
@@ -60,7 +71,7 @@ const openDatabase = async (
   return { connection: { ...started.connection }, stop: started.stop }
 }
 
-const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<DatabaseSeen> => {
+const lookAtDatabase = async (config: Config, isRunning: boolean, isForBundle: boolean): Promise<DatabaseSeen> => {
   let stop = async (): Promise<void> => {}
   try {
     const opened = await openDatabase(config)
@@ -83,6 +94,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
         ],
         targets: configuredTargets(items, channels),
         domainName: items.get('SERVER_DOMAIN_NAME') ?? '',
+        forBundle: isForBundle && isReadable ? await readForBundle(client) : null,
       }
     } finally {
       await client.end().catch(() => {})
@@ -115,13 +127,21 @@ const configOf = (env: Environment): Config | Finding => {
   }
 }
 
-const examine = async (env: Environment): Promise<readonly Finding[]> => {
+type Examined = Pick<BundleInput, 'findings' | 'config' | 'database' | 'metrics'>
+
+const metricsOf = (config: Config): Promise<string | null> =>
+  askOwnServer(config, 5_000, { path: '/metrics', most: 4_000_000 }).then(
+    ({ status, text }) => (status === 200 ? text : null),
+    () => null,
+  )
+
+const examine = async (env: Environment, isForBundle: boolean): Promise<Examined> => {
   const first = [nodeVersion(process.versions.node), builds(root), variables(unknownVariables(env))]
   const config = configOf(env)
-  if ('seen' in config) return [...first, config]
+  if ('seen' in config) return { findings: [...first, config], config: null, database: null, metrics: null }
   const { dataDir } = config
   const { answer, findings: port } = await listening(config)
-  const database = await lookAtDatabase(config, answer !== null)
+  const database = await lookAtDatabase(config, answer !== null, isForBundle)
   const certificates = () =>
     certificate(config, {
       now: systemClock.now(),
@@ -149,7 +169,12 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
       outbound(config, [...database.targets, ...environmentTargets(config, env.OTEL_EXPORTER_OTLP_ENDPOINT)]),
     ),
   ]
-  return [...first, ...(await Promise.all(looks)).flat()]
+  return {
+    findings: [...first, ...(await Promise.all(looks)).flat()],
+    config,
+    database: database.forBundle,
+    metrics: isForBundle && answer !== null ? await metricsOf(config) : null,
+  }
 }
 
 const shown = (findings: readonly Finding[]): string => {
@@ -162,13 +187,47 @@ const shown = (findings: readonly Finding[]): string => {
     .join('\n')
 }
 
-const { json } = parseArgs({ options: { json: { type: 'boolean', default: false } } }).values
-const findings = await examine(process.env)
-const count = (status: Finding['status']): number => findings.filter((one) => one.status === status).length
-const isGood = count('error') === 0
-process.stdout.write(
-  json
-    ? `${JSON.stringify({ ok: isGood, findings })}\n`
-    : `${shown(findings)}\n${count('ok')} ok, ${count('warning')} warnings, ${count('error')} errors\n`,
-)
-process.exitCode = isGood ? 0 : 1
+const run = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      bundle: { type: 'string' },
+      'include-personal-data': { type: 'boolean', default: false },
+    },
+  })
+  const { json, bundle: path, 'include-personal-data': keepPersonal } = values
+  if (path === undefined && keepPersonal) throw new StartError('--include-personal-data requires --bundle.')
+  if (path !== undefined) assertFree(path)
+  const examined = await examine(process.env, path !== undefined)
+  const { findings } = examined
+  const count = (status: Finding['status']): number => findings.filter((one) => one.status === status).length
+  const isGood = count('error') === 0
+  const written =
+    path === undefined
+      ? null
+      : writeBundle(path, { ...examined, root, env: process.env, keepPersonal, now: systemClock.now() })
+  if (json)
+    process.stdout.write(
+      `${JSON.stringify({ ok: isGood, findings, ...(written === null ? {} : { bundle: { file: path, ...written } }) })}\n`,
+    )
+  else {
+    process.stdout.write(
+      `${shown(findings)}\n${count('ok')} ok, ${count('warning')} warnings, ${count('error')} errors\n`,
+    )
+    if (written !== null)
+      process.stdout.write(
+        `\nSupport bundle: ${path} (${written.bytes.toLocaleString('en')} bytes, ${written.files.length} files). ${
+          keepPersonal
+            ? 'It contains names and addresses, and no secrets.'
+            : 'It contains no secrets, and pseudonyms instead of names and addresses.'
+        } Read it before you send it.\n`,
+      )
+  }
+  // An installation with errors is the reason for a bundle, not its failure.
+  process.exitCode = isGood || written !== null ? 0 : 1
+}
+
+run().catch((fault: unknown) => {
+  process.stderr.write(`${fault instanceof StartError ? fault.message : String((fault as Error).stack ?? fault)}\n`)
+  process.exitCode = 1
+})

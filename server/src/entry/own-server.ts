@@ -10,16 +10,21 @@ export interface OwnServerAnswer {
   isOurs: boolean
   /** SHA-256 of its certificate, as X509Certificate returns it; null for plain HTTP. */
   fingerprint: string | null
+  text: string
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Asks the local server of this configuration whether it is ready. Sends nothing but the path. */
-export const askOwnServer = ({ host, port, tls }: Config, timeoutMs = 5_000): Promise<OwnServerAnswer> =>
+/** Asks the local server of this configuration, by default whether it is ready. Sends nothing but the path. */
+export const askOwnServer = (
+  { host, port, tls }: Config,
+  timeoutMs = 5_000,
+  { path, most }: { path: string; most: number } = { path: '/readyz', most: 10_000 },
+): Promise<OwnServerAnswer> =>
   new Promise((resolve, reject) => {
     const isPlain = tls === null && isLoopback(host)
     const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-    const url = `${isPlain ? 'http' : 'https'}://${isIPv6(own) ? `[${own}]` : own}:${port}/readyz`
+    const url = `${isPlain ? 'http' : 'https'}://${isIPv6(own) ? `[${own}]` : own}:${port}${path}`
     // The request stays on this machine and sends no data. A server with an expired certificate can still be ready.
     const call = (isPlain ? httpRequest : httpsRequest)(
       url,
@@ -31,7 +36,7 @@ export const askOwnServer = ({ host, port, tls }: Config, timeoutMs = 5_000): Pr
         let text = ''
         answer.setEncoding('utf8')
         answer.on('data', (part: string) => {
-          text = (text + part).slice(0, 10_000)
+          text = (text + part).slice(0, most)
         })
         answer.once('error', reject)
         answer.once('end', () =>
@@ -39,6 +44,7 @@ export const askOwnServer = ({ host, port, tls }: Config, timeoutMs = 5_000): Pr
             status: answer.statusCode ?? 0,
             isOurs: /^\{"status":"OK"\}$|"code":"unavailable"/.test(text),
             fingerprint,
+            text,
           }),
         )
       },

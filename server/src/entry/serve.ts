@@ -10,6 +10,7 @@ import { type Config, loadConfig } from '#platform/config.ts'
 import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
 import { createLog, defaultLogLevel, type Log } from '#platform/log.ts'
+import { createLogFile, logFileOf } from '#platform/log-file.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
 import type { Server } from '../compose.ts'
@@ -88,7 +89,10 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
 const main = async (): Promise<void> => {
   const demoHosts = demoSize(process.argv.slice(2))
   const config = loadConfig(process.env, process.getuid?.() === 0)
-  const log = createLog(config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true))
+  const log = createLog(
+    config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true),
+    createLogFile(logFileOf(config.dataDir)),
+  )
   const stops: (() => Promise<unknown>)[] = []
   let stopping: Promise<void> | null = null
   function stop(): Promise<void> {

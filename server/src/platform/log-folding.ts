@@ -20,6 +20,7 @@ interface Fields {
   err?: unknown
   route?: unknown
   path?: unknown
+  statement?: unknown
 }
 
 const codeOf = (error: unknown): string => {
@@ -37,7 +38,8 @@ const withoutStack = (error: unknown): unknown =>
 
 /**
  * Aggregates repeated lines. Writes the first of a kind immediately and in full, and the others of an interval as one
- * line with their number. A kind is a level, message, error code or class, and route; clients choose none of these.
+ * line with their number. A kind is a level, message, error code or class, and route or
+ * SQL text; clients choose none of these.
  */
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()
@@ -67,7 +69,7 @@ export const createFolding = () => {
       const fields: Fields = typeof first === 'object' && first !== null && !(first instanceof Error) ? first : {}
       const error = first instanceof Error ? first : fields.err
       const message = typeof first === 'string' ? first : String(second ?? '')
-      const [code, route] = [codeOf(error), String(fields.route ?? fields.path ?? '')]
+      const [code, route] = [codeOf(error), String(fields.route ?? fields.path ?? fields.statement ?? '')]
       const kind = kindOf([level, message, code, route].join('\n'), (more) =>
         method.call(
           this,

@@ -9,18 +9,23 @@ const foldingMs = 30_000
 /** Returns the log level when none is configured. People at a terminal see only warnings and errors. */
 export const defaultLogLevel = (isTerminal: boolean): string => (isTerminal ? 'warn' : 'info')
 
+/** Level of the log file, whatever standard output shows. */
+const fileLevel = 'info'
+
 /**
  * Creates the structured log to stdout, with repeated lines aggregated. JSON escapes control characters, and secrets have a
- * type that cannot be written.
+ * type that cannot be written. `file`: gets the same lines at level info or above.
  */
-export const createLog = (level: string): Log => {
+export const createLog = (level: string, file: { write(line: string): void } | null = null): Log => {
   const { logMethod, flush } = createFolding()
   if (level !== 'silent') {
     setInterval(flush, foldingMs).unref()
     process.once('exit', flush)
   }
-  return pino({
-    level,
+  const isToFile = file !== null && level !== 'silent'
+  const isQuieter = (pino.levels.values[level] ?? 0) > (pino.levels.values[fileLevel] ?? 0)
+  const options: pino.LoggerOptions = {
+    level: isToFile && isQuieter ? fileLevel : level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { logMethod },
@@ -28,5 +33,13 @@ export const createLog = (level: string): Log => {
       paths: ['req.headers.authorization', 'req.headers.cookie', '*.password', '*.token', '*.refreshToken'],
       censor: '[secret]',
     },
-  })
+  }
+  if (!isToFile) return pino(options)
+  return pino(
+    options,
+    pino.multistream([
+      { level: level as pino.Level, stream: pino.destination(1) },
+      { level: fileLevel, stream: file },
+    ]),
+  )
 }

@@ -53,6 +53,23 @@ type Run = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 const traced = (run: Run, statement: Tracer['statement']): Run =>
   statement === null ? run : (config) => statement(config.text, () => run(config))
 
+/** Duration from which a statement is logged, in milliseconds. */
+const slowMs = 1_000
+
+/** Logs slow statements as text with placeholders, never with values. The time includes the wait for a connection. */
+const timed =
+  (run: Run, log: Log, pool: string): Run =>
+  async (config) => {
+    const startedAt = performance.now()
+    try {
+      return await run(config)
+    } finally {
+      const ms = Math.round(performance.now() - startedAt)
+      if (ms >= slowMs)
+        log.info({ pool, ms, statement: config.text.replace(/\s+/g, ' ').trim().slice(0, 1_000) }, 'slow statement')
+    }
+  }
+
 const queryable = (run: Run): Queryable => ({
   query: async <R>(statement: SqlFragment) => {
     const { text, values } = compile(statement)
@@ -116,6 +133,12 @@ export const createDb = ({
   // A backend may end right after it accepted a connection, before the caller attaches a handler.
   pool.on('connect', (client) => client.on('error', () => {}))
 
+  function measured(run: Run): Run {
+    const followed = traced(run, statement)
+    // Long reads are meant to be slow, and have no timeout.
+    return statementTimeoutMs > 0 ? timed(followed, log, name) : followed
+  }
+
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     function ignore() {}
@@ -133,7 +156,7 @@ export const createDb = ({
   }
 
   return {
-    ...queryable(traced((config) => pool.query(config), statement)),
+    ...queryable(measured((config) => pool.query(config))),
     withClient,
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       const client = await pool.connect()
@@ -144,7 +167,7 @@ export const createDb = ({
       client.on('error', onError)
       try {
         await client.query('BEGIN')
-        const run = traced((config) => client.query(config), statement)
+        const run = measured((config) => client.query(config))
         const result = await work({ ...queryable(run), isTransaction: true })
         await run({ text: 'COMMIT' })
         return result
