@@ -52,6 +52,7 @@ export const consolePages = [
   '/settings/notifications',
   '/settings/mail',
   '/settings/directory',
+  '/settings/backups',
   '/nowhere',
 ]
 

@@ -8,6 +8,7 @@ import type { Permission } from '@portcullis/contract'
 const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> = {
   'config:write': [
     'activateWorker',
+    'addOrUpdateBackup',
     'addOrUpdateCact',
     'addOrUpdateHealth',
     'addOrUpdateIse',
@@ -34,6 +35,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'rollbackKnowledge',
     'liftSuspension',
     'rotateKeys',
+    'runBackup',
     'runReportSchedule',
     'setServerDomainName',
     'skipEventOutput',
@@ -195,6 +197,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'startPasskeySignIn',
   ],
   'config:read': [
+    'backupStatus',
     'getCommandKeys',
     'configHistory',
     'getConfigItemsByName',

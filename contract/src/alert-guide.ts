@@ -140,7 +140,11 @@ export const healthAlertGuide: Readonly<Record<SubsystemName, Guidance>> = {
     'Clocks differ. Sessions, signatures and event times depend on them.',
     'The clock of the server differs from that of the database, or the clocks of hosts are more than five minutes off.',
   ),
-  backups: part('backups', 'There is no recent backup.', 'The newest complete backup is older than the threshold.'),
+  backups: part(
+    'backups',
+    'There is no recent backup.',
+    'The last scheduled backup failed or is late, its folder is full or cannot be written, or the newest complete backup is older than the threshold.',
+  ),
   deliveries: part(
     'deliveries',
     'Notifications or events do not reach their receiver.',

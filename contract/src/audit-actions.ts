@@ -68,6 +68,7 @@ export const auditActions = {
   'audit_checkpoints.begun': { area: 'server' },
   'audit_key.changed': { area: 'server' },
   'backup.made': { area: 'server' },
+  'backup.ordered': { area: 'server' },
   'backup.refused': { area: 'server' },
   'bulk.ordered': { area: 'hosts' },
   'change.approved': { area: 'approvals' },

@@ -33,6 +33,8 @@ export interface ConfigItem {
   readonly max: number
   /** Values of a choice. */
   readonly choices?: readonly string[]
+  /** Minimum length of a secret. */
+  readonly min?: number
   /** Range of an integer. */
   readonly range?: readonly [number, number]
   /** Unit of a number, as it is shown after the value. */
@@ -48,7 +50,7 @@ export interface ConfigGroup {
   readonly place: readonly string[]
 }
 
-type Given = Partial<Pick<ConfigItem, 'default' | 'max' | 'choices' | 'range' | 'unit' | 'section'>>
+type Given = Partial<Pick<ConfigItem, 'default' | 'min' | 'max' | 'choices' | 'range' | 'unit' | 'section'>>
 /** Defines a setting. */
 export const item = (kind: ConfigKind, label: string, description: string, more: Given = {}): ConfigItem => ({
   label,
@@ -59,6 +61,7 @@ export const item = (kind: ConfigKind, label: string, description: string, more:
     more.max ??
     { certificates: 65_536, lines: 4_096, image: 350_000, filter: 1_024, dn: 1_024, licence: 8_192 }[kind as string] ??
     255,
+  ...(more.min === undefined ? {} : { min: more.min }),
   ...(more.choices === undefined ? {} : { choices: more.choices }),
   ...(more.range === undefined ? {} : { range: more.range }),
   ...(more.unit === undefined ? {} : { unit: more.unit }),

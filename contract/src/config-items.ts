@@ -334,6 +334,49 @@ export const configGroups = {
       { section: 'Second approver', unit: 'hosts', default: '100', range: [0, 1_000_000] },
     ),
   }),
+  backup: group('Backups', [], {
+    BACKUP_ENABLED: enabled('scheduled backups'),
+    BACKUP_FOLDER: item(
+      'text',
+      'Folder',
+      'Absolute path of an existing folder on the machine of the server. Choose another disk than the one of the database. Several servers need a shared folder. Empty: `backups` in the data directory.',
+      { max: 1_000, section: 'Schedule' },
+    ),
+    BACKUP_INTERVAL: item(
+      'choice',
+      'Interval',
+      '`hourly`, `6h` and `12h`: every 1, 6 or 12 hours, counted from the time of day. `daily`: every day. `weekly`: every Sunday.',
+      { default: 'daily', choices: ['hourly', '6h', '12h', 'daily', 'weekly'], section: 'Schedule' },
+    ),
+    BACKUP_TIME: item('text', 'Time of day', 'Hours and minutes, such as `02:15`.', {
+      default: '02:15',
+      max: 5,
+      section: 'Schedule',
+    }),
+    BACKUP_TIME_ZONE: item('text', 'Time zone', 'IANA name, such as `Europe/Berlin`.', {
+      default: 'UTC',
+      max: 64,
+      section: 'Schedule',
+    }),
+    BACKUP_KEEP: item(
+      'integer',
+      'Backups to keep',
+      'Number of verified backups to keep. After each backup, the server deletes older ones that it wrote and verified. It deletes no other file.',
+      { default: '7', range: [1, 1_000], section: 'Content' },
+    ),
+    BACKUP_PASSPHRASE: item(
+      'secret',
+      'Passphrase',
+      'Encrypts the backups (12 characters or more). Keep a copy elsewhere: without it, nobody can restore them. Empty: not encrypted.',
+      { min: 12, max: 1_024, section: 'Content' },
+    ),
+    BACKUP_VERIFY: item(
+      'choice',
+      'Verification',
+      '`restore`: restores each backup into a temporary database and compares each table. Needs free space for a copy of the database. `read`: reads each backup again, and checks its encryption and the number of rows.',
+      { default: 'restore', choices: ['restore', 'read'], section: 'Content' },
+    ),
+  }),
   health: group('Health thresholds', [], {
     VENDORA_HEALTH_DATABASE_WARNING_MS: threshold(
       ['Database', 'ms'],

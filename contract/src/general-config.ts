@@ -139,6 +139,16 @@ export const addOrUpdateHealth = write(
   'health',
   'Changes the health thresholds',
 )
+export const addOrUpdateBackup = write(
+  'addOrUpdateBackup',
+  'AddOrUpdateBackup',
+  'backup',
+  'Changes the scheduled backups',
+  {
+    text: 'The server checks that it can write to the folder. API tokens cannot change these settings.',
+    fresh: true,
+  },
+)
 export const setServerDomainName = write(
   'setServerDomainName',
   'SetServerDomainName',

@@ -56,9 +56,9 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     cure: 'The clock of this machine differs from the clock of the database or of hosts. Synchronise the clocks with NTP (`timedatectl` shows the state). Sessions, signatures and event times depend on them.',
   },
   backups: {
-    cure: 'The newest backup is too old. Make a backup with `npm run cli -- backup make --out FILE`, and schedule backups with cron or a systemd timer. docs/guide/operations.md shows how.',
+    cure: 'The last scheduled backup failed or is late, or the newest backup is too old. Settings, Backups shows the cause. Fix it, then choose Back up now.',
     setUp:
-      'Make a backup with `npm run cli -- backup make --out FILE`. If you back up the database by other means, no action is needed.',
+      'Under Settings, Backups, choose a folder and enable scheduled backups. If you back up the database by other means, no action is needed.',
   },
   deliveries: {
     cure: 'Deliveries fail. The page Deliveries shows the recipient and its response. Fix the problem and retry, or discard deliveries that you no longer need. The server retries all others.',

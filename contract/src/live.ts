@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { apiPrefix, operation } from './operation.ts'
 
 /** Events without content: each makes the console reload a view. */
-export const liveHints = ['notices', 'deliveries', 'health', 'assets', 'reports'] as const
+export const liveHints = ['notices', 'deliveries', 'health', 'assets', 'reports', 'backups'] as const
 export type LiveHint = (typeof liveHints)[number]
 
 /** The events of the live stream. They say which rows changed and never contain their content. */

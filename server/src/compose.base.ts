@@ -56,7 +56,7 @@ export interface ComposeOptions {
     | 'natsUrl'
     | 'kafkaBrokers'
   > &
-    Partial<Pick<Config, 'tracing'>>
+    Partial<Pick<Config, 'tracing' | 'databaseUrl'>>
   connection: pg.PoolConfig
   keys: Keys
   clock: Clock

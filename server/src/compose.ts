@@ -1,4 +1,5 @@
 /** Wires the features without a framework. Only this file and its parts know all of them. */
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { backupFeature } from '#features/system/backup/index.ts'
 import { documentFeature } from '#features/system/document/index.ts'
@@ -53,6 +54,7 @@ export const compose = async (options: ComposeOptions) => {
     knowledgeAge: knowledge.age,
     followers: async () => [{ name: 'notices', behind: await notifications.behind() }],
     newestBackup: () => backup.newest(),
+    scheduledBackups: () => backup.health(),
     isSetUp: async () => (await Promise.all([db, exportDb].map(accounts.hasAccounts))).every(Boolean),
     probes: {
       'job queue': jobs.health,
@@ -76,6 +78,15 @@ export const compose = async (options: ComposeOptions) => {
     clock,
     log,
     audit,
+    jobs,
+    settings,
+    hint: live.hint,
+    dataDir: config.dataDir,
+    drill: {
+      entry: fileURLToPath(new URL('entry/restore.ts', import.meta.url)),
+      // The user of the embedded database can enter its data directory, but not that of a server without one.
+      dir: config.databaseUrl === null ? config.dataDir : tmpdir(),
+    },
     version: packageFile.version,
   })
   registerDocs(app, packageFile.version)
@@ -94,6 +105,7 @@ export const compose = async (options: ComposeOptions) => {
     [1_000, 'event loop measurement', health.sample],
     [15_000, 'health probes', health.watch],
     [3_600_000, 'health history upkeep', health.forget],
+    [15_000, 'backup scheduling', backup.tick],
   ]
 
   return {
@@ -120,6 +132,7 @@ export const compose = async (options: ComposeOptions) => {
     nac,
     assets,
     health,
+    backup,
     thresholds,
     tracer,
     reports,
@@ -136,7 +149,9 @@ export const compose = async (options: ComposeOptions) => {
       ingest.wake.close()
       await app.fastify.close()
       await exports.close()
-      await jobs.close()
+      const withoutJobs = jobs.close()
+      backup.close()
+      await withoutJobs
       await ingest.drain()
       await health.close()
       await bus.close()

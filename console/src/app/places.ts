@@ -192,6 +192,13 @@ export const settingsPlaces: readonly Place[] = [
   },
   {
     section: strings.thisServer,
+    to: '/settings/backups',
+    title: strings.backups,
+    icon: 'storage',
+    permission: 'config:read',
+  },
+  {
+    section: strings.thisServer,
     to: '/settings/history',
     title: strings.settingsHistory,
     icon: 'refresh',

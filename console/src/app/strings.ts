@@ -91,6 +91,7 @@ export const strings = messages({
   settingsHistory: 'Settings history',
   healthAndVersion: 'Health and version',
   healthThresholds: 'Health thresholds',
+  backups: 'Backups',
   audit: 'Audit trail',
   outage: "Can't reach the server. Retrying…",
   outageWithAge: "Can't reach the server. Last updated {age} ago. Retrying…",

@@ -22,7 +22,8 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
 const passphraseOf = (file: string): Secret => {
   try {
-    return new Secret(readFileSync(file, 'utf8').trim())
+    // 0 is standard input.
+    return new Secret(readFileSync(file === '-' ? 0 : file, 'utf8').trim())
   } catch (error) {
     throw new StartError(`Cannot read the passphrase: ${(error as Error).message}`)
   }

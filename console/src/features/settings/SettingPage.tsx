@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
+import { BackupsCard } from './BackupsCard.tsx'
 import { DomainHint } from './DomainHint.tsx'
 import { GroupForm, type GroupFormProps } from './GroupForm.tsx'
 import { HistoryPage } from './HistoryPage.tsx'
@@ -70,6 +71,7 @@ export const GroupPage = ({ page }: { page: Page }) => {
   return (
     <SettingsPage title={title} intro={page.intro} actions={actionsOf(page)}>
       <WithHistory prefix={page.prefix}>
+        {page.group === 'backup' ? <BackupsCard /> : null}
         {group.data === undefined ? (
           group.error === null ? (
             <DetailSkeleton />

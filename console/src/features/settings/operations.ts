@@ -1,4 +1,5 @@
 import {
+  addOrUpdateBackup,
   addOrUpdateCact,
   addOrUpdateHealth,
   addOrUpdateIse,
@@ -31,6 +32,7 @@ export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof add
   domain: setServerDomainName,
   vendorA: addOrUpdateVendorA,
   health: addOrUpdateHealth,
+  backup: addOrUpdateBackup as typeof addOrUpdateSmtp,
 }
 
 /** A field that only the test uses. */

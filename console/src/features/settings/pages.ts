@@ -142,6 +142,13 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
     names: Object.keys(configGroups.vendorA.items).filter((name) => !policyNames.some((one) => one === name)),
     intro: strings.productIntro,
   },
+  backups: {
+    group: 'backup',
+    prefix: 'BACKUP_',
+    intro: strings.backupsIntro,
+    idle: { item: 'BACKUP_ENABLED', value: 'false', text: strings.backupsIdle },
+    asks: { names: ['BACKUP_FOLDER', 'BACKUP_KEEP', 'BACKUP_PASSPHRASE'], consequence: strings.backupsAsk },
+  },
   thresholds: {
     group: 'health',
     prefix: 'VENDORA_HEALTH_',

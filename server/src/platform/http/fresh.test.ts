@@ -121,6 +121,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   addOrUpdateSmtp: () => [
     { path: 'generalconfig/AddOrUpdateSMPTConfig', payload: { SMTP_HOST: 'mail.thief.example' } },
   ],
+  addOrUpdateBackup: () => [{ path: 'generalconfig/AddOrUpdateBackup', payload: { BACKUP_KEEP: '1' } }],
   removeSmtpPassword: () => [{ path: 'generalconfig/RemoveSmtpPassword' }],
   setServerDomainName: () => [
     { path: 'generalconfig/SetServerDomainName', payload: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } },
@@ -195,8 +196,8 @@ const ordinary = new Set([
     'testPolicyDraft',
     'peripheralsCommand',
   ],
-  // A backup contains no key; cron makes it with a token.
-  'createBackup',
+  // A backup contains no key; cron makes it with a token. The folder of a started backup is in the settings.
+  ...['createBackup', 'runBackup'],
   // Settings that do not concern signing in.
   ...['addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
   ...['addOrUpdateHealth', 'addOrUpdateLicense', 'testCact', 'testIse', 'testLdap', 'testOidc', 'testSmtp'],

@@ -46,7 +46,7 @@ const personal = {
 let t: TestApp
 
 beforeAll(async () => {
-  t = await startTestApp()
+  t = await startTestApp({ listen: true })
   const admin = await t.admin()
   const post = async (path: string, body: unknown): Promise<void> => {
     const answer = await admin.post(`/prime/webui/${path}`, body)

@@ -57,9 +57,11 @@ export const createScrub = ({ vocabulary, names, secrets, keepPersonal }: ScrubO
     if (isPlain(word)) return word
     // host:port and user@host: each part by itself, but not IPv6 and MAC addresses.
     if (/^[0-9a-f.]*(?::[0-9a-f.]*){2,}$/i.test(word)) return pseudonym(word)
+    // Parts of a mail address or a directory account are names, even if the product has the same words.
+    const isName = /[@\\]/.test(word)
     return word
       .split(/([:@\\])/)
-      .map((part, at) => (at % 2 === 1 || part === '' || isPlain(part) ? part : pseudonym(part)))
+      .map((part, at) => (at % 2 === 1 || part === '' || (!isName && isPlain(part)) ? part : pseudonym(part)))
       .join('')
   }
 
@@ -67,7 +69,7 @@ export const createScrub = ({ vocabulary, names, secrets, keepPersonal }: ScrubO
     let rest = text
     for (const secret of hidden) rest = rest.replaceAll(secret, '[secret]')
     rest = rest.replace(/(\/\/)[^\s/@"']+@/g, '$1[secret]@')
-    if (keepPersonal) return rest.replace(/[\w+=~-]{20,}/g, (word) => (looksSecret(word) ? pseudonym(word) : word))
+    if (keepPersonal) return rest.replace(/[\w+~-]{20,}={0,2}/g, (word) => (looksSecret(word) ? pseudonym(word) : word))
     // The database user, the path of a socket and similar are also names.
     return replaceTokens(rest, replaced)
   }

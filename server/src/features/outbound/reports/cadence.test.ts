@@ -1,8 +1,8 @@
 import type { ReportCadence } from '@portcullis/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { instantOf, isZone, wallOf } from '#platform/wall-clock.ts'
 import { dueRun, nextRun, rangeStart } from './cadence.ts'
-import { instantOf, isZone, wallOf } from './wall-clock.ts'
 
 const at = (text: string): number => Date.parse(text)
 const times = (cadence: ReportCadence, from: string, n: number): string[] => {

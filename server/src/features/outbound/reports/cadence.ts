@@ -1,5 +1,5 @@
 import type { ReportCadence, ReportRange } from '@portcullis/contract'
-import { instantOf, wallOf } from './wall-clock.ts'
+import { instantOf, wallOf } from '#platform/wall-clock.ts'
 
 const dayMs = 86_400_000
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ReportFormat, reportLimits } from '@portcullis/contract'
-import { wallOf } from './wall-clock.ts'
+import { wallOf } from '#platform/wall-clock.ts'
 
 /** Turns the name of a schedule into a part of a file name that every file system and mail program accepts. */
 const stem = (name: string): string =>

@@ -18,11 +18,11 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Hint } from '#platform/live.ts'
+import { isZone } from '#platform/wall-clock.ts'
 import { nextRun, rangeStart } from './cadence.ts'
 import { assertMayRead, ownerProblem } from './owner.ts'
 import { createReportsRead, type LastRun, type Owner } from './reports.read.ts'
 import { createReportsStore, type Definition, formOf, type ScheduleRow } from './reports.store.ts'
-import { isZone } from './wall-clock.ts'
 
 export interface SchedulesDeps {
   db: Db

@@ -1,17 +1,23 @@
 import { Readable } from 'node:stream'
-import { createBackup } from '@portcullis/contract'
+import { backupStatus, createBackup, runBackup } from '@portcullis/contract'
 import type { FastifyReply } from 'fastify'
 import type { PoolClient } from 'pg'
 import type { Audit } from '#features/system/audit/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { createBackupStore, type MadeBackup } from './backup.store.ts'
+import { createBackupMaker } from './backup-maker.ts'
+import { backupJob, createBackupSchedule } from './backup-schedule.service.ts'
+import type { DrillOptions } from './drill.ts'
 
 export { makeLocalBackup } from './local-backup.ts'
 
@@ -22,7 +28,12 @@ export interface BackupDeps {
   clock: Clock
   log: Log
   audit: Audit
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  settings: Pick<SettingsApi, 'values' | 'guard'>
+  hint: Hint
   version: string
+  dataDir: string
+  drill: DrillOptions
 }
 
 /** A reader without progress for this long is gone. Its open snapshot would keep the database from cleaning up. */
@@ -44,7 +55,8 @@ const lend = (pool: Db): Promise<{ client: PoolClient; release(isBroken: boolean
 /**
  * Serves backups of a running server, without its key file. The command line restores them while the server is stopped.
  */
-export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, version }: BackupDeps) => {
+export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
+  const { db, exportDb, clock, log, audit, version } = deps
   const store = createBackupStore(db)
   let isRunning = false
 
@@ -128,7 +140,19 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       throw error
     }
   })
+  const schedule = createBackupSchedule(deps)
+  const maker = createBackupMaker({ ...deps, values: schedule.values })
+  deps.jobs.handle(backupJob, maker.handler)
+  app.register(backupStatus, () => schedule.status())
+  app.register(runBackup, ({ actor }) => schedule.run(actor))
+
   return {
+    /** Orders a due backup. Runs every 15 s, on any replica. */
+    tick: schedule.orderDue,
+    /** Returns the state of the scheduled backups. Null if they are disabled. */
+    health: schedule.health,
+    /** Ends a running backup, which is made again later. Call it after the jobs have stopped taking work. */
+    close: maker.close,
     /** Returns when the newest completed backup was made. Null without one. */
     newest: store.newest,
   }

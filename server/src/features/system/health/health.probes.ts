@@ -140,15 +140,29 @@ export const knowledgeProbe =
     }
   }
 
-/** Warns about an old backup. `newest` returns when the newest completed backup was made; null: none. */
+/**
+ * Warns about an old backup, and about scheduled backups that fail. `newest` returns when the newest completed backup was
+ * made; null: none. `scheduled` returns the state of the scheduled backups; null: disabled.
+ */
 export const backupsProbe =
-  (newest: () => Promise<Date | null>, clock: Clock, thresholds: Thresholds): Probe =>
+  (
+    newest: () => Promise<Date | null>,
+    scheduled: () => Promise<ProbeResult | null>,
+    { clock, thresholds }: { clock: Clock; thresholds: Thresholds },
+  ): Probe =>
   async () => {
-    const madeAt = await newest()
-    if (madeAt === null) return { status: 'Unknown', description: 'No backup has been made yet.' }
+    const [madeAt, plan] = await Promise.all([newest(), scheduled()])
+    if (madeAt === null)
+      return plan === null
+        ? { status: 'Unknown', description: 'No backup has been made yet.' }
+        : { status: plan.status, description: `No backup has been made yet. ${plan.description}`.trim() }
     const days = Math.max(0, clock.now() - madeAt.getTime()) / 86_400_000
+    const age = above(days, thresholds('BACKUP_WARNING_DAYS'), thresholds('BACKUP_ERROR_DAYS'))
+    const text = `The newest backup was made ${days < 1 ? 'less than a day' : days < 2 ? '1 day' : `${Math.floor(days)} days`} ago.`
+    if (plan === null) return { status: age, description: text }
+    const isAgeWorse = age === 'Error' || (age === 'Warning' && plan.status === 'OK')
     return {
-      status: above(days, thresholds('BACKUP_WARNING_DAYS'), thresholds('BACKUP_ERROR_DAYS')),
-      description: `The newest backup was made ${days < 1 ? 'less than a day' : days < 2 ? '1 day' : `${Math.floor(days)} days`} ago.`,
+      status: isAgeWorse ? age : plan.status,
+      description: (plan.status === 'OK' ? [text, plan.description] : [plan.description, text]).join(' ').trim(),
     }
   }

@@ -16,6 +16,7 @@ import {
   diskProbe,
   eventProcessingProbe,
   knowledgeProbe,
+  type ProbeResult,
 } from './health.probes.ts'
 import { overall } from './health.service.ts'
 
@@ -118,7 +119,7 @@ describe('a backup', () => {
       (await (await t.admin()).get(`${admin}/SubsystemHealth`))
         .json()
         .find(({ name }: { name: string }) => name === 'backups')
-    expect(await part()).toMatchObject({ status: 'Unknown', whatToDo: expect.stringContaining('backup make') })
+    expect(await part()).toMatchObject({ status: 'Unknown', whatToDo: expect.stringContaining('Settings, Backups') })
     expect((await (await t.admin()).post(`${admin}/backup`, {})).statusCode).toBe(200)
     await expect.poll(async () => (await t.db.query(sql`select 1 from backups_made`)).length).toBe(1)
     // The page reuses a result for 20 s; the watch probes again.
@@ -270,17 +271,27 @@ describe('probes', () => {
 
   it('distinguish old and new', async () => {
     const day = 86_400_000
-    const backup = (days: number | null) =>
+    const backup = (days: number | null, scheduled: ProbeResult | null = null) =>
       backupsProbe(
         async () => (days === null ? null : new Date(100 * day - days * day)),
-        { now: () => 100 * day },
-        defaults,
+        async () => scheduled,
+        { clock: { now: () => 100 * day }, thresholds: defaults },
       )()
     expect((await backup(null)).status).toBe('Unknown')
     expect(await backup(0.5)).toEqual({ status: 'OK', description: 'The newest backup was made less than a day ago.' })
     expect((await backup(7)).status).toBe('OK')
     expect(await backup(8)).toEqual({ status: 'Warning', description: 'The newest backup was made 8 days ago.' })
     expect((await backup(31)).status).toBe('Error')
+    const plan = (status: ProbeResult['status']) => ({ status, description: 'The plan.' })
+    expect(await backup(null, plan('OK'))).toEqual({
+      status: 'OK',
+      description: 'No backup has been made yet. The plan.',
+    })
+    expect(await backup(0.5, plan('Error'))).toEqual({
+      status: 'Error',
+      description: 'The plan. The newest backup was made less than a day ago.',
+    })
+    expect((await backup(31, plan('Warning'))).status).toBe('Error')
     const knowledge = (ageDays: number) => knowledgeProbe(() => ({ version: '1', ageDays }), defaults)()
     expect([(await knowledge(365)).status, (await knowledge(366)).status]).toEqual(['OK', 'Warning'])
   })

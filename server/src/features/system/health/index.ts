@@ -21,6 +21,7 @@ import {
   type HostClocks,
   knowledgeProbe,
   type Probe,
+  type ProbeResult,
 } from './health.probes.ts'
 import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
@@ -44,6 +45,8 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   knowledgeAge: () => { version: string; ageDays: number }
   /** Returns when the newest backup was made. Null without one. */
   newestBackup: () => Promise<Date | null>
+  /** Returns the state of the scheduled backups. Null if they are disabled. */
+  scheduledBackups: () => Promise<ProbeResult | null>
   hostClocks: HostClocks
   /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
   probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
@@ -62,7 +65,7 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
     disk: diskProbe(dataDir, thresholds),
     clock: clockProbe(read, clock, deps.hostClocks, thresholds),
-    backups: backupsProbe(deps.newestBackup, clock, thresholds),
+    backups: backupsProbe(deps.newestBackup, deps.scheduledBackups, { clock, thresholds }),
     knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
     ...deps.probes,
   })

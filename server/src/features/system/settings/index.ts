@@ -1,4 +1,5 @@
 import {
+  addOrUpdateBackup,
   addOrUpdateCact,
   addOrUpdateHealth,
   addOrUpdateIse,
@@ -97,6 +98,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     [addOrUpdateLogin, 'login'],
     [addOrUpdateVendorA, 'vendorA'],
     [addOrUpdateHealth, 'health'],
+    [addOrUpdateBackup, 'backup'],
     [setServerDomainName, 'domain'],
   ] as const
   for (const [operation, group] of writes)

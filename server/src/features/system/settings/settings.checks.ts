@@ -1,4 +1,5 @@
 import type { ConfigGroupName } from '@portcullis/contract'
+import { isZone } from '#platform/wall-clock.ts'
 
 /** A fault that involves several items of a group. */
 export interface WholeFault {
@@ -80,6 +81,14 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
             .map((name) => ({ name, message: 'is required to use CounterACT' })),
         ]
       : [],
+  backup: (group) => [
+    ...(/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(group.text('BACKUP_TIME'))
+      ? []
+      : [{ name: 'BACKUP_TIME', message: 'is not a time of day such as 02:15' }]),
+    ...(isZone(group.text('BACKUP_TIME_ZONE'))
+      ? []
+      : [{ name: 'BACKUP_TIME_ZONE', message: 'is not an IANA time zone such as Europe/Berlin or UTC' }]),
+  ],
   health: (group) => {
     const number = (name: string): number => Number(group.text(`VENDORA_HEALTH_${name}`))
     const below = (warning: string, error: string): WholeFault[] =>

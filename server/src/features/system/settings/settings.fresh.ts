@@ -4,7 +4,7 @@ import { type ConfigGroupName, groupOfItem } from '@portcullis/contract'
 export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const
 export type SignInGroup = (typeof signInGroups)[number]
 
-const freshGroups: ReadonlySet<ConfigGroupName> = new Set([...signInGroups, 'security'])
+const freshGroups: ReadonlySet<ConfigGroupName> = new Set([...signInGroups, 'security', 'backup'])
 
 /** 0 switches the second approver off, so it counts as the highest limit. */
 const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_INFINITY : Number(text))

@@ -6,7 +6,7 @@ import type { Envelope } from '#platform/envelope.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
 import { settingsFeature } from './index.ts'
 
-const guarded: ConfigGroupName[] = ['smtp', 'ldap', 'oidc', 'ise', 'cact', 'security', 'vendorA', 'license']
+const guarded: ConfigGroupName[] = ['smtp', 'ldap', 'oidc', 'ise', 'cact', 'security', 'vendorA', 'license', 'backup']
 const bus = { on: () => {}, onGap: () => {}, publish: async () => {} } as unknown as Bus
 const refusals: string[] = []
 let t: Awaited<ReturnType<typeof startFeatureApp>>

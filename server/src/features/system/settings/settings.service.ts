@@ -71,6 +71,7 @@ const guardedGroups: readonly ConfigGroupName[] = [
   'security',
   'vendorA',
   'license',
+  'backup',
 ]
 
 /** Bus topic: items changed. */

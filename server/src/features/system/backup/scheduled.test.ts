@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BackupStatus } from '@portcullis/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readArchive } from '#platform/backup/index.ts'
+import { sql } from '#platform/db/sql.ts'
+import { Secret } from '#platform/secret.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { person } from '#test/people.ts'
+import { nextBackup } from './backup-times.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'portcullis-scheduled-'))
+const passphrase = 'correct horse battery staple'
+const hour = 3_600_000
+let t: TestApp
+let folder: string
+
+beforeAll(async () => {
+  t = await startTestApp()
+})
+beforeEach(async () => {
+  folder = join(root, randomBytes(4).toString('hex'))
+  mkdirSync(folder, { mode: 0o700 })
+  await t.db.execute(sql`delete from backup_runs`)
+  await t.db.execute(sql`update backup_plan set schedule = '', next_at = null`)
+})
+afterAll(async () => {
+  await t.close()
+  rmSync(root, { recursive: true })
+})
+
+/** Changes the settings in a fresh session, as a person does. */
+const save = async (settings: Record<string, string | null>) => {
+  t.clock.advance(1)
+  return t.as(await t.signIn()).post('/prime/webui/generalconfig/AddOrUpdateBackup', settings)
+}
+const enable = async (more: Record<string, string | null> = {}): Promise<void> => {
+  const answer = await save({
+    BACKUP_ENABLED: 'true',
+    BACKUP_FOLDER: folder,
+    BACKUP_INTERVAL: 'daily',
+    BACKUP_TIME: '02:15',
+    BACKUP_KEEP: '2',
+    BACKUP_PASSPHRASE: null,
+    BACKUP_VERIFY: 'read',
+    ...more,
+  })
+  expect(answer.statusCode, answer.body).toBe(200)
+}
+const status = async (): Promise<BackupStatus> => (await (await t.admin()).get('/prime/webui/admin/backups')).json()
+const health = async () => t.server.backup.health()
+const start = async () => {
+  t.clock.advance(1_000)
+  return (await t.admin()).post('/prime/webui/admin/backups/run', undefined)
+}
+/** Starts a backup, waits until it has ended, and returns its run. */
+const make = async () => {
+  const answer = await start()
+  expect(answer.statusCode, answer.body).toBe(200)
+  await t.server.jobs.drain()
+  return (await status()).runs[0]
+}
+const backups = (): string[] => readdirSync(folder).sort()
+
+describe('a scheduled backup', () => {
+  it('is written at its time, once, on any of two servers, and can be restored', async () => {
+    await enable({ BACKUP_PASSPHRASE: passphrase })
+    await t.server.backup.tick()
+    const { nextRunAt, runs } = await status()
+    const due = Date.parse(nextRunAt as string)
+    expect([runs, new Date(due).toISOString().slice(11, 16)]).toEqual([[], '02:15'])
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    try {
+      t.clock.advance(due - t.clock.now() + 1)
+      await Promise.all([t.server.backup.tick(), other.server.backup.tick()])
+      await Promise.all([t.server.jobs.drain(), other.server.jobs.drain()])
+    } finally {
+      await other.close()
+    }
+    const after = await status()
+    expect(after.runs).toMatchObject([
+      {
+        reason: 'schedule',
+        createdBy: 'system',
+        state: 'completed',
+        isStored: true,
+        isEncrypted: true,
+        verification: 'read',
+        error: '',
+      },
+    ])
+    expect(Date.parse(after.nextRunAt as string) - due).toBe(24 * hour)
+    const [name, ...others] = backups()
+    expect(others).toEqual([])
+    const path = join(folder, name as string)
+    expect([after.runs[0]?.file, statSync(path).mode & 0o777, statSync(path).size]).toEqual([
+      path,
+      0o600,
+      after.runs[0]?.bytes,
+    ])
+    const bytes = readFileSync(path)
+    async function* once() {
+      yield bytes
+    }
+    const archive = await readArchive(once(), new Secret(passphrase))
+    let tables = 0
+    for await (const part of archive.parts) if (part.kind === 'table') tables++
+    expect([archive.head.hasKeys, tables]).toEqual([false, after.runs[0]?.tables])
+    expect(await health()).toMatchObject({ status: 'OK', description: expect.stringContaining('next backup is due') })
+  })
+
+  it('keeps the newest ones, and deletes no file that it did not write', async () => {
+    await enable()
+    const [strange, similar] = [
+      join(folder, 'notes.backup'),
+      join(folder, 'portcullis-20300101-000000Z-00000000.backup'),
+    ]
+    writeFileSync(strange, 'not ours')
+    writeFileSync(similar, 'not ours')
+    const first = await make()
+    const second = await make()
+    await make()
+    expect((await status()).runs.map(({ isStored }) => isStored)).toEqual([true, true, false])
+    expect(backups()).not.toContain(first?.file.split('/').at(-1))
+    // A file that was changed since is not the one that was verified.
+    truncateSync(second?.file as string, 10)
+    await make()
+    expect(readFileSync(second?.file as string).length).toBe(10)
+    expect([readFileSync(strange, 'utf8'), readFileSync(similar, 'utf8')]).toEqual(['not ours', 'not ours'])
+    expect(backups()).toHaveLength(5)
+  })
+
+  it('is restored into a temporary database before it gets its name', async () => {
+    await enable({ BACKUP_VERIFY: 'restore', BACKUP_PASSPHRASE: passphrase })
+    expect(await make()).toMatchObject({ state: 'completed', verification: 'restored', note: '', error: '' })
+    expect(backups()).toHaveLength(1)
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('portcullis-drill-'))).toEqual([])
+  }, 180_000)
+
+  it('fails with cause and cure, leaves nothing, and shows in health, until one works', async () => {
+    await enable()
+    rmSync(folder, { recursive: true })
+    expect((await start()).json()).toMatchObject({
+      code: 'unprocessable',
+      detail: expect.stringContaining('does not exist. Create it'),
+    })
+    expect(await health()).toMatchObject({ status: 'Error', description: expect.stringContaining('does not exist') })
+    mkdirSync(folder)
+    expect((await start()).statusCode).toBe(200)
+    rmSync(folder, { recursive: true })
+    await t.server.jobs.drain()
+    mkdirSync(folder)
+    expect((await status()).runs[0]).toMatchObject({
+      state: 'failed',
+      isStored: false,
+      error: expect.stringContaining('does not exist'),
+    })
+    expect(await health()).toMatchObject({
+      status: 'Error',
+      description: expect.stringContaining('The last backup failed: '),
+    })
+    expect(await make()).toMatchObject({ state: 'completed' })
+    expect((await health())?.status).toBe('OK')
+    // Due for a while, and no server started it.
+    await t.server.backup.tick()
+    t.clock.advance(25 * hour)
+    expect(await health()).toMatchObject({
+      status: 'Error',
+      description: expect.stringContaining('no server started it'),
+    })
+  })
+
+  it('runs once at a time, and is cancelled without a trace', async () => {
+    await enable()
+    const [first, second] = await Promise.all([start(), start()])
+    expect([first.statusCode, second.statusCode].sort()).toEqual([200, 409])
+    const started = first.statusCode === 200 ? first : second
+    const { jobId } = started.json()
+    expect((await (await t.admin()).post(`/prime/webui/jobs/${jobId}/cancel`, undefined)).statusCode).toBe(200)
+    await t.server.jobs.drain()
+    expect((await status()).runs).toMatchObject([{ state: 'failed', error: 'Cancelled.' }])
+    expect(backups()).toEqual([])
+    expect(await make()).toMatchObject({ state: 'completed' })
+  })
+})
+
+describe('the settings of backups', () => {
+  it.each([
+    ['BACKUP_TIME', '25:00', 'time of day'],
+    ['BACKUP_TIME_ZONE', 'Middle/Earth', 'time zone'],
+    ['BACKUP_PASSPHRASE', 'short', 'at least 12'],
+    ['BACKUP_KEEP', '0', 'from 1'],
+  ])('refuse %s = %s', async (name, value, reason) => {
+    const answer = await save({ [name]: value })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().errors).toMatchObject([{ field: `body.${name}`, message: expect.stringContaining(reason) }])
+  })
+
+  it('refuse a folder that is relative, missing, a file, or the folder of the database', async () => {
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    mkdirSync(join(t.keyDir, 'postgres'), { recursive: true })
+    for (const [path, reason] of [
+      ['backups', 'is not an absolute path'],
+      [join(folder, 'missing'), 'does not exist. Create it'],
+      [file, 'is not a folder'],
+      [join(t.keyDir, 'postgres'), 'is inside the folder of the database'],
+    ] as const) {
+      const answer = await save({ BACKUP_ENABLED: 'true', BACKUP_FOLDER: path })
+      expect([answer.statusCode, answer.json().detail]).toEqual([422, expect.stringContaining(reason)])
+    }
+  })
+
+  it('create the default folder', async () => {
+    await enable({ BACKUP_FOLDER: null })
+    expect(statSync(join(t.keyDir, 'backups')).mode & 0o777).toBe(0o700)
+    expect((await status()).folder).toBe(join(t.keyDir, 'backups'))
+  })
+
+  it('need an Administrator who has just signed in; Managers can read the state', async () => {
+    const manager = await person(t, { profile: 20 })
+    expect((await manager.api.get('/prime/webui/admin/backups')).statusCode).toBe(200)
+    expect((await manager.api.post('/prime/webui/admin/backups/run', undefined)).statusCode).toBe(403)
+    const user = await person(t, { profile: 30 })
+    expect((await user.api.get('/prime/webui/admin/backups')).statusCode).toBe(403)
+    const admin = t.as(await t.signIn())
+    t.clock.advance(6 * 60_000)
+    const answer = await admin.post('/prime/webui/generalconfig/AddOrUpdateBackup', { BACKUP_KEEP: '1' })
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'reauthentication_required'])
+  })
+})
+
+describe('the next time of a backup', () => {
+  const at = (text: string): number => Date.parse(text)
+  const next = (interval: 'hourly' | '6h' | '12h' | 'daily' | 'weekly', after: string, timeZone = 'UTC') =>
+    new Date(nextBackup({ interval, time: '02:15', timeZone }, at(after))).toISOString().slice(0, 16)
+  it.each([
+    ['daily', '2031-05-04T02:14:00Z', '2031-05-04T02:15'],
+    ['daily', '2031-05-04T02:15:00Z', '2031-05-05T02:15'],
+    ['hourly', '2031-05-04T23:20:00Z', '2031-05-05T00:15'],
+    ['6h', '2031-05-04T15:00:00Z', '2031-05-04T20:15'],
+    ['12h', '2031-05-04T15:00:00Z', '2031-05-05T02:15'],
+    ['weekly', '2031-05-04T02:15:00Z', '2031-05-11T02:15'],
+  ] as const)('%s after %s is %s', (interval, after, expected) => expect(next(interval, after)).toBe(expected))
+  it('keeps the time of day when the clocks change', () => {
+    expect(next('daily', '2031-03-29T02:00:00Z', 'Europe/Berlin')).toBe('2031-03-30T01:00')
+    expect(next('daily', '2031-10-26T12:00:00Z', 'Europe/Berlin')).toBe('2031-10-27T01:15')
+  })
+})
