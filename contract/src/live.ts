@@ -20,6 +20,7 @@ export interface LiveEvents {
   health: Record<string, never>
   assets: Record<string, never>
   reports: Record<string, never>
+  backups: Record<string, never>
   /** Sent every 15 seconds, so that clients detect a dead connection. */
   ping: Record<string, never>
 }
@@ -31,7 +32,7 @@ export const live = operation({
   tag: 'Live',
   summary: 'Streams changes as server-sent events',
   description:
-    'Events are agents (hosts), peripherals (devices), events, summary, notices (alerts), deliveries, health, assets, reports and ping. They say what changed, without content. Each is sent at most four times per second. An account can have 20 streams per server; further ones get 429.',
+    'Events are agents (hosts), peripherals (devices), events, summary, notices (alerts), deliveries, health, assets, reports, backups and ping. They say what changed, without content. Each is sent at most four times per second. An account can have 20 streams per server; further ones get 429.',
   permission: 'fleet:read',
   errors: ['too_many_requests'],
   response: Type.String(),

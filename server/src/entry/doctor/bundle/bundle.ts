@@ -147,7 +147,7 @@ const readmeOf = (names: readonly string[], { keepPersonal, now }: BundleInput):
   ].join('\n')
 
 /** Returns the files of a bundle, by name. */
-export const bundleFiles = (input: BundleInput): Map<string, string> => {
+const bundleFiles = (input: BundleInput): Map<string, string> => {
   const { root, env, config, findings, database, metrics, keepPersonal } = input
   const user = userInfo().username
   const scrub = createScrub({

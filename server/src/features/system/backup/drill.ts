@@ -48,5 +48,3 @@ export const createDrill =
     const { tables, rows } = JSON.parse(output) as Drilled
     return { tables, rows }
   }
-
-export type Drill = ReturnType<typeof createDrill>
