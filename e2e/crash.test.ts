@@ -1,11 +1,12 @@
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
-import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { plainHost, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mountSmallDisk, whyNoSmallDisk } from '../rig/small-disk.ts'
 import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
 
 const dirs: string[] = []
@@ -15,6 +16,9 @@ const folder = (): string => {
   return dir
 }
 afterAll(() => dirs.forEach(remove))
+/** Returns the names of all files below a folder, except compiled code, which any start may store. */
+const filesOf = (dir: string): string[] =>
+  (readdirSync(dir, { recursive: true }) as string[]).filter((name) => !name.startsWith('code-cache')).sort()
 
 /** Runs a host that attaches one stick after the other and repeats each report until it is acknowledged. */
 const restless = async (url: () => string, token: string, name: string) => {
@@ -161,13 +165,14 @@ describe('a server that cannot start', () => {
     expect(lines).toHaveLength(1)
   }
 
-  it('reports that the port is in use', async () => {
+  it('reports that the port is in use, before it creates anything', async () => {
     const data = folder()
     await refuses(
       data,
       { PORTCULLIS_PORT: new URL(server.url).port },
       /^Port \d+ on 127\.0\.0\.1 is already in use\..*\.$/m,
     )
+    expect(filesOf(data)).toEqual([])
     // No first password was created, so the first start with a free port prints it.
     const next = await startServer(data, {})
     await next.stop()
@@ -176,8 +181,65 @@ describe('a server that cannot start', () => {
 
   it('reports that another server uses the same data, which keeps running', async () => {
     await refuses(dataDir, {}, /.*(another|already|second|running).*\.$/im)
+    // The same port as well: the data directory is the better reason.
+    await refuses(dataDir, { PORTCULLIS_PORT: new URL(server.url).port }, /^Portcullis is already running on .*\.$/m)
     expect((await server.request('/readyz')).status).toBe(200)
     expect((await server.agents()).length).toBe(0)
+  })
+
+  it.each([
+    [
+      'of a newer release',
+      '99\n',
+      /contains a database of PostgreSQL 99, but .*\. Use the release that created it, .*\.$/m,
+    ],
+    [
+      'without a usable database',
+      null,
+      /contains no usable database\. Restore a backup into an empty data directory .*\.$/m,
+    ],
+  ])('leaves a data directory %s as it is, and says what to do', async (_what, version, sentence) => {
+    const data = folder()
+    mkdirSync(join(data, 'postgres'))
+    if (version !== null) writeFileSync(join(data, 'postgres', 'PG_VERSION'), version)
+    const before = filesOf(data)
+    await refuses(data, {}, sentence)
+    expect(filesOf(data)).toEqual(before)
+  })
+
+  it('says what to do about damaged data, and repairs nothing', async () => {
+    const data = folder()
+    const first = await startServer(data, {})
+    await first.stop()
+    const control = join(data, 'postgres', 'global', 'pg_control')
+    const [intact, keyFile] = [readFileSync(control), join(data, 'portcullis.key')]
+    writeFileSync(control, Buffer.alloc(intact.length))
+    await refuses(data, {}, /^The database did not start: .*\. If the data is damaged, restore a backup .*$/m)
+    expect(readFileSync(control).equals(Buffer.alloc(intact.length))).toBe(true)
+    writeFileSync(control, intact)
+    const key = readFileSync(keyFile)
+    writeFileSync(keyFile, key.subarray(0, 20))
+    await refuses(data, {}, /^The key file .* is damaged\. Restore it from its copy\.$/m)
+    expect(readFileSync(keyFile)).toEqual(key.subarray(0, 20))
+    writeFileSync(keyFile, key)
+    await (await startServer(data, {})).stop()
+  })
+
+  it('says that the disk is full, and leaves nothing', unless(whyNoSmallDisk() ?? null), async () => {
+    const parent = folder()
+    // The user of the database must be able to enter it.
+    chmodSync(parent, 0o711)
+    const data = join(parent, 'disk')
+    const disk = mountSmallDisk(data, 8)
+    try {
+      await refuses(data, {}, /^There is no space left .*\. Free some space, .*\.$/m)
+      expect(filesOf(data)).toEqual([])
+      disk.fill()
+      await refuses(data, {}, /^There is no space left .*\. Free some space, .*\.$/m)
+      expect(filesOf(data)).toEqual(['ballast'])
+    } finally {
+      disk.unmount()
+    }
   })
 
   it('reports that the data directory cannot be written', async () => {

@@ -21,6 +21,22 @@ const PACKAGES = {
   },
 }
 
+/** Oldest C library that the packages of Node run on. */
+const NEEDED_GLIBC = [2, 28]
+
+/**
+ * Returns why the pinned Node cannot run on a system with this version of glibc; null: it can.
+ * @param {string | undefined} version undefined: the system has another C library
+ */
+export function glibcFault(version) {
+  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number)
+  if (major > NEEDED_GLIBC[0] || (major === NEEDED_GLIBC[0] && minor >= NEEDED_GLIBC[1])) return null
+  return (
+    `Portcullis needs glibc ${NEEDED_GLIBC.join('.')} or newer, and this system has ${version === undefined ? 'another C library' : `glibc ${version}`}. ` +
+    'Use a newer release of the operating system, or the container image.'
+  )
+}
+
 /** Returns the path of a Node that can run the product: the running one if it is new enough, else the pinned one. */
 export async function ensureNode() {
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath
@@ -31,6 +47,8 @@ export async function ensureNode() {
         `no package exists for ${process.platform} ${process.arch}. Install it from https://nodejs.org.`,
     )
   }
+  const fault = glibcFault(process.report.getReport().header.glibcVersionRuntime)
+  if (fault !== null) throw new Refusal(fault)
   const home = join(ROOT, '.node')
   const target = join(home, pinned.name)
   if (!isInstalled(target)) {

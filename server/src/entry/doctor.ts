@@ -7,6 +7,7 @@ import { type Config, type Environment, loadConfig, unknownVariables } from '#pl
 import { createLog } from '#platform/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
 import { StartError } from '#platform/start-error.ts'
+import { backups } from './doctor/backups.ts'
 import { type DatabaseForBundle, readForBundle } from './doctor/bundle/bundle.read.ts'
 import { assertFree, type BundleInput, writeBundle } from './doctor/bundle/bundle.ts'
 import { certificate } from './doctor/certificate.ts'
@@ -91,6 +92,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean, isForBundle: b
           ok('database', 'it responds'),
           ...judgeDatabase(facts, isRunning),
           schema(applied, floor, migrations),
+          ...backups(isReadable ? await read.backups() : null, systemClock.now(), isRunning),
         ],
         targets: configuredTargets(items, channels),
         domainName: items.get('SERVER_DOMAIN_NAME') ?? '',

@@ -11,28 +11,45 @@ import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
 import { createLog, defaultLogLevel, type Log } from '#platform/log.ts'
 import { createLogFile, logFileOf } from '#platform/log-file.ts'
+import { assertDataDirFree } from '#platform/postgres/index.ts'
 import { Secret } from '#platform/secret.ts'
-import { StartError } from '#platform/start-error.ts'
+import { StartError, startProblemOf } from '#platform/start-error.ts'
 import type { Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
 import { composeFor } from './composed.ts'
 import { demoSize, startDemo } from './demo.ts'
 import { startOwnWorker } from './own-worker.ts'
+import { tryToListen } from './try-to-listen.ts'
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
+const listenFault = ({ host, port }: Config, { code, message }: NodeJS.ErrnoException): StartError =>
+  code === 'EADDRINUSE'
+    ? new StartError(`Port ${port} on ${host} is already in use. Stop the other program or set PORTCULLIS_PORT.`)
+    : new StartError(`Cannot listen on ${host}:${port}: ${message}.`)
+
 /** Listens and returns the port: 0 in the configuration means any. */
-const listen = (server: Server, { host, port }: Config): Promise<number> =>
-  server.app.listen(host, port).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE'
-      ? new StartError(`Port ${port} on ${host} is already in use. Stop the other program or set PORTCULLIS_PORT.`)
-      : new StartError(`Cannot listen on ${host}:${port}: ${error.message}.`)
+const listen = (server: Server, config: Config): Promise<number> =>
+  server.app.listen(config.host, config.port).catch((error: NodeJS.ErrnoException) => {
+    throw listenFault(config, error)
   })
+
+/**
+ * Throws if this server cannot run beside what already runs on this machine, before it creates or changes anything.
+ * @throws StartError
+ */
+const assertAlone = async (config: Config): Promise<void> => {
+  if (config.databaseUrl === null) assertDataDirFree(config.dataDir)
+  if (config.port === 0) return
+  const fault = await tryToListen(config)
+  if (fault !== null) throw listenFault(config, fault)
+}
 
 /** Starts everything; adds to `stops` what has to be undone, in order. */
 const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
+  await assertAlone(config)
   // Reports, checkpoints and certificates are stored there, even with an external database.
   prepareDataDir(config.dataDir)
   const database = await openDatabase(config, log)
@@ -113,7 +130,6 @@ const main = async (): Promise<void> => {
 }
 
 main().catch((error: unknown) => {
-  const text = error instanceof StartError ? error.message : `The server cannot start: ${(error as Error).stack}`
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${startProblemOf(error)}\n`)
   process.exit(1)
 })

@@ -11,6 +11,16 @@ import { chooseOwner } from '#platform/postgres/owner.ts'
 import { StartError } from '#platform/start-error.ts'
 
 const dataDir = dataDirOf(process.env, process.getuid?.() === 0)
+
+/** Returns the folder for compiled code. A disk that is full must fail with its reason, not here. */
+function writableCodeCache(): string | null {
+  try {
+    return codeCacheOf(dataDir)
+  } catch {
+    return null
+  }
+}
+
 try {
   // Runs before the rest is loaded, so that an invalid directory is reported immediately.
   if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
@@ -22,7 +32,7 @@ try {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
 }
-const codeCache = codeCacheOf(dataDir)
+const codeCache = writableCodeCache()
 if (codeCache !== null) enableCompileCache(codeCache)
 // Otherwise, V8 allocates the objects of all rows of a file in the old generation, because those of the first rows live
 // long. For 1.9 million faulty lines, this takes 220 MB instead of 20 MB.

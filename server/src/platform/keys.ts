@@ -130,7 +130,11 @@ export const loadKeys = (file: string): Keys => {
   } catch (error) {
     if (error instanceof StartError) throw error
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new StartError(`Cannot read the key file ${file}: ${(error as Error).message}.`)
+      throw new StartError(
+        error instanceof SyntaxError
+          ? `The key file ${file} is damaged. Restore it from its copy.`
+          : `Cannot read the key file ${file}: ${(error as Error).message}.`,
+      )
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
       content = createKeyFile(file, fresh())

@@ -28,6 +28,14 @@ export interface DatabaseFacts {
   heldBySlots: number
 }
 
+export interface BackupFacts {
+  newestAt: Date | null
+  isScheduled: boolean
+  nextAt: Date | null
+  /** Why the last scheduled backup failed; empty if it worked. */
+  lastError: string
+}
+
 export interface AppliedMigration {
   version: number
   name: string
@@ -146,6 +154,14 @@ export const createDoctorRead = (client: pg.Client) => {
       })
       return new Map(rows.map(({ name, value }) => [name, value]))
     },
+
+    /** Returns the newest backups; null before the schema has them. */
+    backups: async (): Promise<BackupFacts | null> =>
+      maybe<BackupFacts>(`
+        select (select max(b.made_at) from backups_made b) as "newestAt",
+               (select c.value = 'true' from config_items c where c.name = 'BACKUP_ENABLED') is true as "isScheduled",
+               (select p.next_at from backup_plan p) as "nextAt",
+               coalesce((select r.error from backup_runs r where r.ended_at is not null order by r.ended_at desc limit 1), '') as "lastError"`),
 
     /** Returns the outbound channels of notification groups, without their secrets. */
     channels: async (): Promise<{ group: number; url: string; syslog: string; protocol: string }[]> =>

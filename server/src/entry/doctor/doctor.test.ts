@@ -260,6 +260,21 @@ describe('portcullis doctor on a database', () => {
     expect(await schemaFindings()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are pending') }])
   })
 
+  it('reports a backup that is old, failed or late', async () => {
+    const finding = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('backups')
+    const query = (text: string) => fleet.db.withClient((client) => client.query(text))
+    expect(await finding()).toMatchObject([{ status: 'ok', seen: 'none yet; no schedule' }])
+    await query(
+      "insert into backups_made (made_at, made_by, bytes, has_keys, is_encrypted) values (now() - interval '9 days', 'x', 1, false, false)",
+    )
+    expect(await finding()).toMatchObject([{ status: 'warning', seen: 'the newest is 9 days old; no schedule' }])
+    await query("insert into config_items (name, value) values ('BACKUP_ENABLED', 'true')")
+    await query(
+      "insert into backup_runs (run_id, reason, created_by, created_at, ended_at, state, job_id, error) values (gen_random_uuid(), 'schedule', 'system', now(), now(), 'failed', gen_random_uuid(), 'The folder is full.')",
+    )
+    expect(await finding()).toMatchObject([{ status: 'error', seen: 'the last one failed: The folder is full.' }])
+  })
+
   it('checks the outbound destinations by the rules of the server, and sends nothing', async () => {
     const received: string[] = []
     let connections = 0

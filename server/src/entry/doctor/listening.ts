@@ -1,15 +1,7 @@
-import { createServer } from 'node:net'
 import type { Config } from '#platform/config.ts'
 import { askOwnServer, type OwnServerAnswer } from '../own-server.ts'
+import { tryToListen } from '../try-to-listen.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
-
-/** Tries to listen as the server would. Returns the error code, or null if it can listen. */
-const tryToListen = ({ host, port }: Config): Promise<string | null> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message))
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
-  })
 
 export interface Listening {
   /** The response of the running server; null: none answers. */
@@ -22,7 +14,8 @@ export const listening = async (config: Config): Promise<Listening> => {
   const name = 'port'
   const address = `${config.host}:${config.port}`
   if (config.port === 0) return { answer: null, findings: [ok(name, 'any free port')] }
-  const fault = await tryToListen(config)
+  const refused = await tryToListen(config)
+  const fault = refused === null ? null : (refused.code ?? refused.message)
   if (fault === null) return { answer: null, findings: [ok(name, `${address} is free: the server is stopped`)] }
   if (fault !== 'EADDRINUSE')
     return {

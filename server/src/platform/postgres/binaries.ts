@@ -36,15 +36,21 @@ const NOT_NEEDED = /\.a$|\/pkgconfig(\/|$)/
  */
 export function installBinaries(dataDir: string): PostgresBinaries {
   const source = packageRoot()
-  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { version: string }
+  const { version, major } = binariesVersion()
   const target = join(dataDir, PREFIX + version)
   if (!existsSync(target)) copyBinaries(source, dataDir, target)
   return {
     version,
-    major: version.split('.')[0] ?? '',
+    major,
     initdb: join(target, 'bin', 'initdb'),
     postgres: join(target, 'bin', 'postgres'),
   }
+}
+
+/** Returns the version of PostgreSQL that this release includes. */
+export function binariesVersion(): { version: string; major: string } {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }
+  return { version, major: version.split('.')[0] ?? '' }
 }
 
 /** Removes the programs of other versions. Call it once the database runs on these. */
@@ -86,7 +92,12 @@ function copyBinaries(source: string, dataDir: string, target: string): void {
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
     if (existsSync(target)) return
-    throw new StartError(`Cannot copy PostgreSQL to ${dataDir} (${errnoOf(error)}).`, { cause: error })
+    throw new StartError(
+      errnoOf(error) === 'ENOSPC'
+        ? `There is no space left for PostgreSQL in ${dataDir}. Free some space, or set PORTCULLIS_DATA_DIR to another disk.`
+        : `Cannot copy PostgreSQL to ${dataDir} (${errnoOf(error)}).`,
+      { cause: error },
+    )
   }
 }
 

@@ -17,24 +17,37 @@ export const CHILD_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', TZ: 'UTC', LC_A
 const INITDB = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8']
 
 /**
+ * Throws if a cluster exists that this release cannot use. Changes nothing.
+ * @throws StartError
+ */
+export function assertClusterVersion(clusterDir: string, own: string): void {
+  if (!existsSync(clusterDir)) return
+  const major = readMajor(clusterDir)
+  if (major === own) return
+  throw new StartError(
+    major === ''
+      ? `${clusterDir} contains no usable database. Restore a backup into an empty data directory (PORTCULLIS_DATA_DIR), see docs/guide/backup.md.`
+      : `${clusterDir} contains a database of PostgreSQL ${major}, but this release includes PostgreSQL ${own}. Use the release that created it, or set another PORTCULLIS_DATA_DIR.`,
+  )
+}
+
+/**
  * Creates the cluster if it is missing.
- * @throws StartError if it belongs to another PostgreSQL version, or cannot be created
+ * @throws StartError if it cannot be created
  */
 export async function ensureCluster(clusterDir: string, binaries: PostgresBinaries, owner: Owner): Promise<void> {
-  if (existsSync(clusterDir)) {
-    const major = readMajor(clusterDir)
-    if (major === binaries.major) return
-    throw new StartError(
-      `${clusterDir} contains ${major === '' ? 'no usable database' : `a database of PostgreSQL ${major}`}, ` +
-        `but this release includes PostgreSQL ${binaries.major}. Use the release that created it, or set another PORTCULLIS_DATA_DIR.`,
-    )
-  }
+  if (existsSync(clusterDir)) return
   // Created under a draft name and renamed when complete, so that a start after a crash repeats it.
   const draft = `${clusterDir}.new`
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
   if (owner.drop) chownSync(draft, owner.uid, owner.gid)
-  await run(binaries.initdb, ['-D', draft, '-U', SUPERUSER, '--auth=trust', ...INITDB, '--no-instructions'], owner)
+  try {
+    await run(binaries.initdb, ['-D', draft, '-U', SUPERUSER, '--auth=trust', ...INITDB, '--no-instructions'], owner)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    throw error
+  }
   renameSync(draft, clusterDir)
 }
 
@@ -56,8 +69,18 @@ async function run(program: string, args: string[], owner: Owner): Promise<void>
       resolve(code === 0 ? undefined : lastLine(output) || `it exited with ${signal ?? code}`),
     )
   })
-  if (failure !== undefined) throw new StartError(`Cannot create the database: ${failure}.`)
+  if (failure !== undefined) throw new StartError(`Cannot create the database: ${failure}.${startCureOf(failure)}`)
 }
+
+/** Returns what to do about a message of PostgreSQL at its start; empty if it is not known. */
+export const startCureOf = (message: string): string =>
+  /No space left|Disk quota/i.test(message)
+    ? ' Free some space, then start the server again.'
+    : /incompatible with server|pg_control|checkpoint record|invalid magic|incorrect checksum|could not open (?:file|directory)|is not a valid data directory|configuration file/i.test(
+          message,
+        )
+      ? ' If the data is damaged, restore a backup into an empty data directory (docs/guide/backup.md).'
+      : ''
 
 const lastLine = (text: string): string =>
   text

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { prepareDataDir } from '../data-dir.ts'
-import { installBinaries, removeOtherBinaries } from './binaries.ts'
-import { ensureCluster, SUPERUSER } from './cluster.ts'
+import { binariesVersion, installBinaries, removeOtherBinaries } from './binaries.ts'
+import { assertClusterVersion, ensureCluster, SUPERUSER } from './cluster.ts'
 import { assertDatabaseFitness } from './fitness.ts'
 import { holderOf, lockDataDir } from './instance-lock.ts'
 import { letThrough } from './let-through.ts'
@@ -92,6 +92,8 @@ async function startLocked(
   const clusterDir = join(dataDir, 'postgres')
   const owner = chooseOwner(clusterDir)
   if (owner.drop) letThrough(dataDir, owner)
+  // Checked first, because a start that is refused must not add files.
+  assertClusterVersion(clusterDir, binariesVersion().major)
   const binaries = installBinaries(dataDir)
   if (existsSync(clusterDir)) await stopOrphan(clusterDir, log)
   await ensureCluster(clusterDir, binaries, owner)

@@ -12,6 +12,21 @@ interface Holder {
   startedAt: string
 }
 
+const alreadyRuns = (dataDir: string, pid: number): StartError =>
+  new StartError(
+    `Portcullis is already running on ${dataDir} (process ${pid}). ` +
+      'Stop it, or set PORTCULLIS_DATA_DIR to another directory.',
+  )
+
+/**
+ * Throws if another process runs on this data directory. Changes nothing.
+ * @throws StartError
+ */
+export const assertDataDirFree = (dataDir: string): void => {
+  const pid = holderOf(dataDir)
+  if (pid !== null) throw alreadyRuns(dataDir, pid)
+}
+
 /**
  * Locks the data directory for this process: two servers on one directory would stop each other's database.
  * @returns the function that releases the lock
@@ -21,18 +36,15 @@ export function lockDataDir(dataDir: string): () => void {
   const path = join(dataDir, 'portcullis.lock')
   const mine = JSON.stringify({ pid: process.pid, startedAt: startTimeOf(process.pid) } satisfies Holder)
   const draft = `${path}.${process.pid}`
-  writeFileSync(draft, mine, { mode: 0o644 })
   try {
+    writeFileSync(draft, mine, { mode: 0o644 })
     // A dead holder needs a second round; a third contender in that time gets an error.
     for (let round = 0; round < 3; round++) {
       if (linked(draft, path)) return () => release(path, mine)
       const text = read(path)
       const holder = parse(text)
       if (holder !== undefined && holds(holder)) {
-        throw new StartError(
-          `Portcullis is already running on ${dataDir} (process ${holder.pid}). ` +
-            'Stop it, or set PORTCULLIS_DATA_DIR to another directory.',
-        )
+        throw alreadyRuns(dataDir, holder.pid)
       }
       takeAway(path, text)
     }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StartError } from '../start-error.ts'
-import { CHILD_ENV, SUPERUSER } from './cluster.ts'
+import { CHILD_ENV, SUPERUSER, startCureOf } from './cluster.ts'
 import { errnoOf } from './errno.ts'
 import type { LauncherLog } from './log.ts'
 import type { LogFile } from './log-file.ts'
@@ -55,7 +55,9 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   while (!(await answers(options))) {
     if (failure !== undefined) {
       const said = fatalLine(options.logFile.since(mark))
-      throw new StartError(`The database did not start: ${said || failure}. See its log ${options.logPath}`)
+      throw new StartError(
+        `The database did not start: ${said || failure}.${startCureOf(said)} See its log ${options.logPath}`,
+      )
     }
     if (performance.now() > nextNotice) {
       options.log.info({ log: options.logPath }, 'waiting for the database, which may be recovering')
