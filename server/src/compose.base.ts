@@ -50,6 +50,7 @@ export interface ComposeOptions {
     | 'licenceKeysFile'
     | 'keyFile'
     | 'outboundAllow'
+    | 'outboundProxy'
     | 'reportsDir'
     | 'auditDir'
     | 'isAuditDirGiven'
@@ -169,7 +170,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
   const events = eventsFeature(app, { ...lists, log, hosts: { addLatestEvents } })
   const tags = tagsFeature(app, { ...lists, audit, gate: tagGate })
   const envelope = createEnvelope(keys.sealing)
-  const resolve = createDestinations(config.outboundAllow)
+  const resolve = createDestinations(config.outboundAllow, undefined, config.outboundProxy)
   const settings = await settingsFeature(app, {
     db,
     clock,

@@ -73,6 +73,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     config: {
       trustedProxies: [],
       outboundAllow: options.outboundAllow ?? ['127.0.0.0/8', '::1'],
+      outboundProxy: null,
       dataDir: keyDir,
       licenceKeysFile: join(keyDir, 'licence-keys.pem'),
       keyFile: join(keyDir, 'key'),

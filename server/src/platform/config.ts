@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
 import { dataDirOf } from './data-dir.ts'
+import { type OutboundProxy, parseOutboundProxy } from './outbound-proxy.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 import { type TracingConfig, tracingConfig } from './tracing/index.ts'
@@ -30,6 +31,8 @@ export interface Config {
   trustedProxies: string[]
   /** Loopback networks that configured destinations may use. */
   outboundAllow: string[]
+  /** HTTP proxy for https connections; null: none. */
+  outboundProxy: OutboundProxy | null
   /** NATS JetStream for assets, with credentials; null: none. */
   natsUrl: Secret | null
   kafkaBrokers: string[]
@@ -58,6 +61,9 @@ const known = [
   'PORTCULLIS_AUDIT_DIR',
   'PORTCULLIS_TRUSTED_PROXIES',
   'PORTCULLIS_OUTBOUND_ALLOW',
+  'PORTCULLIS_OUTBOUND_PROXY',
+  'PORTCULLIS_OUTBOUND_PROXY_FILE',
+  'PORTCULLIS_OUTBOUND_PROXY_EXCEPTIONS',
   'PORTCULLIS_LOG_LEVEL',
   'PORTCULLIS_VALIDATE_RESPONSES',
   'PORTCULLIS_DRAIN_SECONDS',
@@ -69,7 +75,12 @@ const known = [
 const maxDrainSeconds = 60
 
 /** Variables whose value may come from a file named by `<name>_FILE`, so that secrets stay out of the process list. */
-export const secretVariables = ['DATABASE_URL', 'PORTCULLIS_ADMIN_PASSWORD', 'NATS_URL'] as const
+export const secretVariables = [
+  'DATABASE_URL',
+  'PORTCULLIS_ADMIN_PASSWORD',
+  'NATS_URL',
+  'PORTCULLIS_OUTBOUND_PROXY',
+] as const
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -152,6 +163,10 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     isAuditDirGiven: env.PORTCULLIS_AUDIT_DIR !== undefined,
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
+    outboundProxy: parseOutboundProxy(
+      secretOf(env, 'PORTCULLIS_OUTBOUND_PROXY'),
+      env.PORTCULLIS_OUTBOUND_PROXY_EXCEPTIONS,
+    ),
     natsUrl: natsUrl ? new Secret(natsUrl) : null,
     kafkaBrokers: list(env.KAFKA_BROKERS),
     logLevel: env.PORTCULLIS_LOG_LEVEL ?? null,

@@ -3,8 +3,16 @@
  * providers, webhooks. It resolves a name once, checks the addresses, and connects only to checked ones.
  */
 import { lookup } from 'node:dns/promises'
+import type { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { isForbiddenAddress, isLoopback, type LoopbackNetworks, loopbackNetworks } from '@portcullis/domain'
+import {
+  isForbiddenAddress,
+  isLoopback,
+  isSpelledLoopback,
+  type LoopbackNetworks,
+  loopbackNetworks,
+} from '@portcullis/domain'
+import { type OutboundProxy, tunnelAgent } from './outbound-proxy.ts'
 
 export interface DestinationAddress {
   address: string
@@ -21,8 +29,27 @@ export interface Destination extends DestinationAddress {
   isAllowedLoopback: boolean
 }
 
-/** Resolves and checks a host (name or address, IPv6 with or without brackets). Throws `DestinationError`. */
-export type ResolveDestination = (host: string) => Promise<Destination>
+/** How an https request reaches its destination: options for `https.request`. */
+export interface HttpsRoute extends Pick<Destination, 'host' | 'isAllowedLoopback'> {
+  /** Undefined through a proxy, which resolves the name itself. */
+  lookup?: LookupFunction
+  /** False: a connection of its own. */
+  agent: Agent | false
+}
+
+export interface ResolveDestination {
+  /** Resolves and checks a host (name or address, IPv6 with or without brackets). Throws `DestinationError`. */
+  (host: string): Promise<Destination>
+  /** Finds the route of an https request, which may lead through the proxy of this server. Throws `DestinationError`. */
+  route?: (host: string, port: number) => Promise<HttpsRoute>
+}
+
+/** Returns the route of an https request. Without a proxy, it leads directly to the checked addresses. */
+export const routeTo = async (resolve: ResolveDestination, host: string, port: number): Promise<HttpsRoute> => {
+  if (resolve.route !== undefined) return resolve.route(host, port)
+  const { host: plain, lookup, isAllowedLoopback } = await resolve(host)
+  return { host: plain, lookup, isAllowedLoopback, agent: false }
+}
 
 /** `unresolved`: unknown name, or no response; `refused`: an address that the server does not connect to. */
 export type DestinationFault = 'unresolved' | 'refused'
@@ -66,15 +93,17 @@ const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
+const addressesOf = async (host: string, resolver: Resolver): Promise<readonly DestinationAddress[]> => {
+  const family = isIP(host)
+  if (family !== 0) return [{ address: host, family: family === 6 ? 6 : 4 }]
+  return withinLimit(resolver(host)).catch((cause: unknown) => {
+    throw new DestinationError('unresolved', host, cause)
+  })
+}
+
 const resolveWith = async (given: string, resolver: Resolver, allowed: LoopbackNetworks): Promise<Destination> => {
   const host = given.replace(/^\[|\]$/g, '')
-  const family = isIP(host)
-  const found: readonly DestinationAddress[] =
-    family !== 0
-      ? [{ address: host, family: family === 6 ? 6 : 4 }]
-      : await withinLimit(resolver(host)).catch((cause: unknown) => {
-          throw new DestinationError('unresolved', host, cause)
-        })
+  const found = await addressesOf(host, resolver)
   const usable = found.filter(
     ({ address }) => !isForbiddenAddress(address) && (!isLoopback(address) || allowed.has(address)),
   )
@@ -100,11 +129,36 @@ const resolveWith = async (given: string, resolver: Resolver, allowed: LoopbackN
   }
 }
 
-/** Creates the resolver of destinations for this process; `allow` is PORTCULLIS_OUTBOUND_ALLOW. */
+/**
+ * Creates the resolver of destinations for this process; `allow` is PORTCULLIS_OUTBOUND_ALLOW.
+ *
+ * A proxy opens no way around the checks (ADR 52): a name with any forbidden or loopback address never goes through it. A name
+ * that only the proxy resolves does, because such a connection always verifies a certificate before it sends anything.
+ */
 export const createDestinations = (
   allow: readonly string[],
   resolver: Resolver = systemResolver,
+  proxy: OutboundProxy | null = null,
 ): ResolveDestination => {
   const allowed = loopbackNetworks(allow)
-  return (host) => resolveWith(host, resolver, allowed)
+  const resolve = (host: string): Promise<Destination> => resolveWith(host, resolver, allowed)
+  if (proxy === null) return resolve
+
+  async function direct(given: string): Promise<HttpsRoute> {
+    const { host, lookup, isAllowedLoopback } = await resolve(given)
+    return { host, lookup, isAllowedLoopback, agent: false }
+  }
+  return Object.assign(resolve, {
+    route: async (given: string, port: number): Promise<HttpsRoute> => {
+      const host = given.replace(/^\[|\]$/g, '')
+      if (proxy.exceptions.has(host, port)) return direct(given)
+      const found = await addressesOf(host, resolver).catch((): DestinationAddress[] => [])
+      // Loopback of the proxy is another machine, so these connections are direct, if they are allowed at all.
+      if (isSpelledLoopback(host) || (found.length > 0 && found.every(({ address }) => isLoopback(address))))
+        return direct(given)
+      if (found.some(({ address }) => isForbiddenAddress(address) || isLoopback(address)))
+        throw new DestinationError('refused', host)
+      return { host, isAllowedLoopback: false, agent: tunnelAgent(proxy, host, port) }
+    },
+  })
 }

@@ -1,7 +1,8 @@
 import { request as requestPlain } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
-import type { ResolveDestination } from './destinations.ts'
+import { type ResolveDestination, routeTo } from './destinations.ts'
+import { withIssuer } from './outbound-issuer.ts'
 
 export interface OutboundOptions {
   /** PEM certificates to trust instead of the system's; empty: the system's. */
@@ -44,7 +45,8 @@ export const createOutboundFetch =
     const url = new URL(address)
     const isPlain = url.protocol === 'http:'
     if (url.protocol !== 'https:' && !(isPlain && plainOnLoopback)) throw insecure()
-    const { host, lookup, isAllowedLoopback } = await find(url.hostname)
+    const route = await routeTo(find, url.hostname, Number(url.port || (isPlain ? 80 : 443)))
+    const { host, isAllowedLoopback } = route
     if (isPlain && !isAllowedLoopback) throw insecure()
     const body = bytesOf(init.body)
     const headers: Record<string, string> = Object.fromEntries(new Headers(init.headers))
@@ -53,8 +55,8 @@ export const createOutboundFetch =
       const sent = (isPlain ? requestPlain : request)(url, {
         method: init.method ?? 'GET',
         headers: { ...headers, connection: 'close' },
-        agent: false,
-        lookup,
+        agent: route.agent,
+        ...(route.lookup === undefined ? {} : { lookup: route.lookup }),
         // RFC 6066 forbids an address as server name; the certificate is still checked against it.
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(ca.length === 0 ? {} : { ca: [...ca] }),
@@ -75,7 +77,7 @@ export const createOutboundFetch =
         clearTimeout(timer)
         init.signal?.removeEventListener('abort', onAbort)
       })
-      sent.on('error', reject)
+      sent.on('error', (error) => void withIssuer(error, route, url).then(reject))
       sent.on('response', (answer) => {
         const parts: Buffer[] = []
         let size = 0

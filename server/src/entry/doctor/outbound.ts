@@ -2,7 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { connect, type TcpNetConnectOpts } from 'node:net'
 import { cleanText } from '@portcullis/domain'
 import type { Config } from '#platform/config.ts'
-import { createDestinations, DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import { createDestinations, DestinationError, type ResolveDestination, routeTo } from '#platform/destinations.ts'
+import type { OutboundProxy } from '#platform/outbound-proxy.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 
 /** A configured destination of the server. */
@@ -12,6 +13,8 @@ export interface Outbound {
   port: number
   /** Datagrams are not answered, so the check only resolves the name. */
   isDatagram?: boolean
+  /** The server may reach it through its HTTP proxy. */
+  isHttps?: boolean
   /** Configured by the environment, and so by the operator of the server: not subject to the outbound rules. */
   isOfEnvironment?: boolean
 }
@@ -32,7 +35,8 @@ const fromUrl = (name: string, text: string): Outbound[] => {
   if (!URL.canParse(text)) return []
   const { protocol, hostname, port } = new URL(text)
   const host = hostname.replace(/^\[|\]$/g, '')
-  return host === '' ? [] : [{ name, host, port: Number(port) || (defaultPorts[protocol] ?? 443) }]
+  const at = { name, host, port: Number(port) || (defaultPorts[protocol] ?? 443) }
+  return host === '' ? [] : [protocol === 'https:' ? { ...at, isHttps: true } : at]
 }
 
 const fromAddress = (name: string, text: string, defaultPort: number): Outbound[] => {
@@ -87,14 +91,22 @@ const reach = (to: TcpNetConnectOpts): Promise<void> =>
     socket.once('error', reject)
   })
 
-const checkTarget = async (target: Outbound, resolve: ResolveDestination): Promise<Finding> => {
+const checkTarget = async (
+  target: Outbound,
+  resolve: ResolveDestination,
+  proxy: OutboundProxy | null,
+): Promise<Finding> => {
   const { host, port } = target
   const name = `to ${target.name}`
   const seen = `${cleanText(host)}:${port}`
+  let isThroughProxy = false
   try {
     if (target.isOfEnvironment === true) {
       await lookup(host)
       await reach({ host, port })
+    } else if (proxy !== null && target.isHttps === true && (await routeTo(resolve, host, port)).agent !== false) {
+      isThroughProxy = true
+      await reach({ host: proxy.host, port: proxy.port })
     } else {
       const destination = await resolve(host)
       if (target.isDatagram !== true) await reach({ host: destination.host, port, lookup: destination.lookup })
@@ -108,18 +120,18 @@ const checkTarget = async (target: Outbound, resolve: ResolveDestination): Promi
       )
     return warning(
       name,
-      `${seen}: ${reasonOf(fault)}`,
+      `${seen}${isThroughProxy ? ', through the proxy' : ''}: ${reasonOf(fault)}`,
       'Check the name, the firewall and whether the service runs. Messages wait until it can be reached.',
     )
   }
   return ok(
     name,
-    `${seen} ${target.isDatagram === true ? 'can be resolved; datagrams are not answered' : 'can be reached'}`,
+    `${seen} ${isThroughProxy ? 'goes through the proxy, which can be reached' : target.isDatagram === true ? 'can be resolved; datagrams are not answered' : 'can be reached'}`,
   )
 }
 
 /** Checks all destinations concurrently, so that ten without a response take as long as one. */
 export const outbound = (config: Config, targets: readonly Outbound[]): Promise<Finding[]> => {
-  const resolve = createDestinations(config.outboundAllow)
-  return Promise.all(targets.map((target) => checkTarget(target, resolve)))
+  const resolve = createDestinations(config.outboundAllow, undefined, config.outboundProxy)
+  return Promise.all(targets.map((target) => checkTarget(target, resolve, config.outboundProxy)))
 }

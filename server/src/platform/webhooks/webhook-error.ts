@@ -1,4 +1,9 @@
-import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#platform/connection-fault.ts'
+import {
+  type ConnectionFault,
+  connectionFaultOf,
+  connectionSentences,
+  explainedFault,
+} from '#platform/connection-fault.ts'
 
 /** Why a webhook got no response. `insecure`: http to an address other than permitted loopback. */
 export type WebhookFault = ConnectionFault | 'insecure'
@@ -14,7 +19,7 @@ const sentences: Readonly<Record<WebhookFault, (host: string) => string>> = {
 export class WebhookError extends Error {
   readonly fault: WebhookFault
   constructor(fault: WebhookFault, host: string, cause?: unknown) {
-    super(sentences[fault](host), { cause })
+    super(explainedFault(cause, host) ?? sentences[fault](host), { cause })
     this.name = 'WebhookError'
     this.fault = fault
   }

@@ -1,3 +1,7 @@
+import { explainedFault } from '#platform/connection-fault.ts'
+import type { IssuerError } from '#platform/outbound-issuer.ts'
+import { OutboundProxyError } from '#platform/outbound-proxy.ts'
+
 /**
  * Why ISE or CounterACT did not carry out a request. `away`: retried later. `setup`: the configuration here or there
  * has to change first. `refused`: rejected for this host.
@@ -24,14 +28,22 @@ export class NacFault extends Error {
   }
 }
 
-type Failure = Error & { code?: string }
+type Failure = IssuerError & { code?: string }
 
 const certificateCodes =
   /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|ERR_SSL_TLSV1_ALERT_UNKNOWN_CA|HOSTNAME_MISMATCH|INVALID_CA)/
 
+/** Returns true if the proxy may open the connection later without a change here. */
+const isPassing = ({ fault }: OutboundProxyError): boolean =>
+  fault === 'unreachable' || fault === 'away' || fault === 'late'
+
 /** Converts a connection failure into a message with a cure. */
 export const connectionFault = (failure: Failure, where: string): NacFault => {
+  if (failure instanceof OutboundProxyError)
+    return new NacFault(isPassing(failure) ? 'away' : 'setup', 'connect', failure.message)
   const code = failure.code ?? ''
+  const explained = explainedFault(failure, where)
+  if (explained !== null) return new NacFault('setup', 'connect', explained, 'certificate')
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new NacFault(
       'setup',

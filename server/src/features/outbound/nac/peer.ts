@@ -1,6 +1,7 @@
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import { DestinationError, type ResolveDestination, routeTo } from '#platform/destinations.ts'
+import { withIssuer } from '#platform/outbound-issuer.ts'
 import { connectionFault, NacFault } from './fault.ts'
 
 /** Milliseconds for name resolution, connection and TLS, and for one whole exchange. */
@@ -51,7 +52,7 @@ export const exchange = async (
     if (signal?.aborted === true) throw late()
   }
   assertInTime()
-  const destination = await find(url.hostname).catch((error: unknown) => {
+  const route = await routeTo(find, url.hostname, Number(url.port || 443)).catch((error: unknown) => {
     if (!(error instanceof DestinationError)) throw error
     throw error.fault === 'refused'
       ? new NacFault('setup', 'connect', error.message)
@@ -66,14 +67,14 @@ export const exchange = async (
       work()
     }
     const request = httpsRequest({
-      host: destination.host,
+      host: route.host,
       port: url.port === '' ? 443 : Number(url.port),
-      lookup: destination.lookup,
-      ...(isIP(destination.host) === 0 ? { servername: destination.host } : {}),
+      ...(route.lookup === undefined ? {} : { lookup: route.lookup }),
+      ...(isIP(route.host) === 0 ? { servername: route.host } : {}),
       ...(ca.length === 0 ? {} : { ca: [...ca] }),
       minVersion: 'TLSv1.2',
       rejectUnauthorized: true,
-      agent: false,
+      agent: route.agent,
       method: asked.method,
       path: asked.path,
       headers: {
@@ -88,7 +89,10 @@ export const exchange = async (
         request.destroy()
       })
     // Attached before anything can end the request: an unhandled error event ends the process.
-    request.on('error', (error) => fail(connectionFault(error, where)))
+    request.on(
+      'error',
+      (error) => void withIssuer(error, route, url).then((known) => fail(connectionFault(known, where))),
+    )
     function after(milliseconds: number, message: string, stage: 'connect' | 'answer'): () => void {
       const timer = setTimeout(() => fail(new NacFault('away', stage, message)), milliseconds)
       const end = (): void => clearTimeout(timer)

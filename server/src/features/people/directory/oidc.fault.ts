@@ -1,4 +1,5 @@
 import { AppError } from '#platform/app-error.ts'
+import { explainedFault } from '#platform/connection-fault.ts'
 import { DestinationError } from '#platform/destinations.ts'
 import { certificateFault } from './certificate-labels.ts'
 import type { StepFault } from './test-steps.ts'
@@ -34,6 +35,8 @@ export const oidcFaultMessage = (error: unknown): string => {
       return one.fault === 'unresolved'
         ? `${one.host} cannot be resolved. Check the name, and the DNS of this server.`
         : `${one.host} resolves to an address that this server never connects to.`
+    const explained = explainedFault(one, 'the provider')
+    if (explained !== null) return explained
     const certificate = certificateFault(one)
     if (certificate !== undefined) return `The certificate of the provider ${certificate}.`
   }

@@ -413,7 +413,7 @@ describe('the test of a provider', () => {
     [
       'an untrusted authority',
       async () => ({ OIDC_CA: (await createAuthority('Foreign')).pem }),
-      /untrusted authority/,
+      /is not trusted \(issuer: "Test authority"\)/,
     ],
     ['an unused port', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens at this address/],
     ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /cannot be resolved/],
