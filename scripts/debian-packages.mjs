@@ -35,6 +35,12 @@ const PACKAGES = [
   { name: 'rsyslog-gnutls', provides: `${RSYSLOG}/lmnsd_gtls.so`, why: 'and over TLS, by GnuTLS' },
   { name: 'rsyslog-openssl', provides: `${RSYSLOG}/lmnsd_ossl.so`, why: 'and over TLS, by OpenSSL' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
+  ...['debootstrap', 'rpm'].map((name) => ({
+    name,
+    provides: name === 'rpm' ? '/usr/bin/rpmbuild' : '/usr/sbin/debootstrap',
+    why: 'packages are installed in fresh systems',
+    isSlow: true,
+  })),
   // The emulated machine runs the agent of this machine, and only x64 is booted.
   ...(process.arch === 'x64'
     ? [

@@ -8,8 +8,13 @@ import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
+import { writeArchive } from './archive.ts'
 import { signDetached, writeChecksums } from './checksums.ts'
-import { buildServer } from './server.ts'
+import { writeDeb } from './deb.ts'
+import { serverPackage } from './packages-server.ts'
+import { writeRpm } from './rpm.ts'
+import { stageServer } from './server.ts'
+import { assertBuilders, type SystemPackage } from './system-package.ts'
 import { TARGETS } from './targets.ts'
 
 const USAGE = `Usage: npm run release -- --out DIR [options]
@@ -17,6 +22,7 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --key FILE               Ed25519 private key (PEM) that signs SHA256SUMS
   --passphrase-file FILE   file with the passphrase of the key
   --target NAME            only linux-x64 or linux-arm64 (default: both)
+  --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
   --unproven               release although the pages in docs/proof belong to another tree`
 
 const readOptions = () => {
@@ -27,6 +33,7 @@ const readOptions = () => {
         key: { type: 'string' },
         'passphrase-file': { type: 'string' },
         target: { type: 'string' },
+        'no-packages': { type: 'boolean', default: false },
         unproven: { type: 'boolean', default: false },
       },
     })
@@ -49,18 +56,33 @@ const assertReleasable = (isUnproven: boolean): void => {
   throw new Refusal(`The proof pages are stale: ${first}${more}. Run "npm run prove", or use --unproven.`)
 }
 
+const writePackages = (one: SystemPackage): string[] => {
+  const files = [writeDeb(one), writeRpm(one)]
+  rmSync(one.root, { recursive: true })
+  return files
+}
+
 const release = async (): Promise<void> => {
   const { out, key, targets, unproven, ...options } = readOptions()
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new Refusal(`${out} contains files. Choose an empty folder.`)
   assertReleasable(unproven)
+  if (!options['no-packages']) assertBuilders()
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   const seconds = Number(execFileSync('git', ['show', '-s', '--format=%ct', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }))
   mkdirSync(join(ROOT, 'build'), { recursive: true })
   const draft = mkdtempSync(join(ROOT, 'build', 'release-'))
   try {
     const files: string[] = []
-    for (const target of targets) files.push(await buildServer({ target, version, seconds, draft }))
+    for (const target of targets) {
+      const staged = await stageServer({ target, version, draft })
+      const archive = `${staged}.tar.xz`
+      await writeArchive(staged, archive, seconds, 6)
+      files.push(archive)
+      if (!options['no-packages'])
+        files.push(...writePackages(serverPackage({ staged, target, version, seconds, draft })))
+      rmSync(staged, { recursive: true, force: true })
+    }
     const passphraseFile = options['passphrase-file']
     const sums = writeChecksums(draft, files)
     if (key !== undefined)

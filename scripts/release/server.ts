@@ -20,8 +20,12 @@ interface Options {
   level?: number
 }
 
-/** Builds the server archive for a target and returns its path. */
-export const buildServer = async ({ target, version, seconds, draft, level = 6 }: Options): Promise<string> => {
+/** Puts all files of a server into a folder below `draft` and returns the folder. Its name is that of the archive. */
+export const stageServer = async ({
+  target,
+  version,
+  draft,
+}: Pick<Options, 'target' | 'version' | 'draft'>): Promise<string> => {
   const name = `portcullis-server-${version}-${target.name}`
   const dir = join(draft, name)
   mkdirSync(dir)
@@ -39,6 +43,12 @@ export const buildServer = async ({ target, version, seconds, draft, level = 6 }
     cpSync(join(node, file), join(dir, 'node', file))
   }
   writeLaunchers(dir)
+  return dir
+}
+
+/** Builds the server archive for a target and returns its path. */
+export const buildServer = async ({ seconds, level = 6, ...options }: Options): Promise<string> => {
+  const dir = await stageServer(options)
   const file = `${dir}.tar.xz`
   await writeArchive(dir, file, seconds, level)
   rmSync(dir, { recursive: true })

@@ -1,0 +1,96 @@
+/** Debian systems in a folder, in which tests install packages. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { ROOT } from '../bootstrap/say.mjs'
+
+export type Suite = 'bookworm' | 'trixie'
+
+/** Folder of systems that no test changed. They are used again until the folder is removed. */
+const PRISTINE = join(ROOT, 'build', 'debian')
+
+/** Returns why this machine cannot run a Debian system in a folder, or null. */
+export const whyNoDebianRoot = (): string | null => {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'the packages are installed on Linux x64'
+  if (process.getuid?.() !== 0) return 'only root can install a Debian system in a folder'
+  const missing = ['/usr/sbin/debootstrap', '/usr/bin/unshare', '/usr/sbin/chroot', '/usr/sbin/ip'].filter(
+    (path) => !existsSync(path),
+  )
+  if (missing.length > 0) return `${missing.join(', ')} is missing (apt-get install debootstrap util-linux iproute2)`
+  const allowed = spawnSync('/usr/bin/unshare', ['--mount', '--pid', '--net', '--fork', 'true'])
+  return allowed.status === 0 ? null : 'this machine does not allow new namespaces'
+}
+
+const pristine = (suite: Suite): string => {
+  const dir = join(PRISTINE, suite)
+  if (existsSync(dir)) return dir
+  mkdirSync(PRISTINE, { recursive: true })
+  const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
+  try {
+    const done = spawnSync(
+      '/usr/sbin/debootstrap',
+      ['--variant=minbase', suite, draft, 'http://deb.debian.org/debian'],
+      { encoding: 'utf8' },
+    )
+    if (done.status !== 0) throw new Error(`debootstrap failed:\n${done.stdout.slice(-1000)}${done.stderr}`)
+    renameSync(draft, dir)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+  return dir
+}
+
+/** Creates a Debian system that one test may change. */
+export const createDebianRoot = (suite: Suite) => {
+  const dir = mkdtempSync(join(tmpdir(), `portcullis-${suite}-`))
+  const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite)}/.`, dir], { encoding: 'utf8' })
+  if (copied.status !== 0) throw new Error(copied.stderr)
+  // Other users of the system must be able to enter the folder.
+  chmodSync(dir, 0o755)
+  return {
+    dir,
+    /** Makes a file of this machine available in `/packages/` of the system. */
+    add(file: string): string {
+      mkdirSync(join(dir, 'packages'), { recursive: true })
+      cpSync(file, join(dir, 'packages', basename(file)))
+      return `/packages/${basename(file)}`
+    },
+    /**
+     * Runs a shell script as root of the system: with its own processes, which end with the script, and its own network
+     * with loopback only.
+     */
+    run(script: string, { timeoutMs = 120_000 } = {}) {
+      writeFileSync(join(dir, 'script.sh'), `set -eu\n${script}`)
+      const begin = `ip link set lo up; mount -t tmpfs -o mode=1777 shm '${dir}/dev/shm'; exec chroot '${dir}' /bin/sh /script.sh`
+      const done = spawnSync(
+        '/usr/bin/unshare',
+        ['--mount', '--pid', '--net', '--fork', '--kill-child', `--mount-proc=${dir}/proc`, 'sh', '-c', begin],
+        {
+          encoding: 'utf8',
+          timeout: timeoutMs,
+          maxBuffer: 64 * 1024 * 1024,
+          env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
+        },
+      )
+      rmSync(join(dir, 'script.sh'))
+      return { status: done.status, out: done.stdout, all: `${done.stdout}${done.stderr}` }
+    },
+    /** Returns all paths of the system except those that package managers change themselves. */
+    paths(): string[] {
+      const { stdout } = spawnSync('find', ['.', '-xdev', '-mindepth', '1', '-printf', '/%P\\n'], {
+        cwd: dir,
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      })
+      return stdout
+        .split('\n')
+        .filter(
+          (path) => !/^$|^\/packages|^\/root\/\.rpmdb|^\/var\/(lib\/(dpkg|rpm)|log|cache)\/|^\/etc\/\w+-$/.test(path),
+        )
+        .toSorted()
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
+export type DebianRoot = ReturnType<typeof createDebianRoot>
