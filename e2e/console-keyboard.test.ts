@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { settled } from './console-pages.ts'
 import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -188,7 +189,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
       await page.goto(path)
       const button = page.getByRole('main').getByRole('button', { name: opener, exact: true }).first()
       await button.waitFor()
-      await page.waitForLoadState('networkidle').catch(() => undefined)
+      await settled(page)
       await tabTo(page, button)
       await press(page, 'Enter')
       const opened = page.getByRole('dialog').or(page.getByRole('menu')).or(page.getByRole('complementary')).last()
