@@ -139,22 +139,32 @@ agents
     )
   })
 
+/** Returns the names in a file, one a line, without empty lines and comments. */
+const namesIn = (path: string): string[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter((line) => line !== '')
+
 const enrolment = program.command('enrolment').description('enrolment of hosts')
 enrolment
   .command('create-token')
   .description('creates an enrolment token and prints the command to run on a host')
   .requiredOption('--name <name>', 'name of the token')
   .option('--hours <number>', 'hours until it expires', '1')
-  .option('--uses <number>', 'number of hosts that it can enrol', '1')
+  .option('--uses <number>', 'number of hosts that it can enrol (default: 1, or the number of names in the file)')
   .option('--tag <name...>', 'tags of the hosts that it enrols')
+  .option('--hosts-file <file>', 'file with the host names that can enrol, one a line, each once')
   .action(async (options: OptionValues) => {
+    const hosts = options.hostsFile === undefined ? undefined : namesIn(options.hostsFile as string)
     const answer = await clientOf(program.opts()).post<{ token: string; command: string; expiresAt: string }>(
       createEnrollmentToken.path,
       {
         name: options.name,
         expiresInHours: Number(options.hours),
-        maxUses: Number(options.uses),
+        ...(hosts === undefined || options.uses !== undefined ? { maxUses: Number(options.uses ?? 1) } : {}),
         hashtags: options.tag ?? [],
+        ...(hosts === undefined ? {} : { hostIdentifiers: hosts }),
       },
     )
     show(

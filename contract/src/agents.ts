@@ -277,6 +277,19 @@ export const EnrollmentToken = closed({
     }),
     { maxItems: 5, description: 'Newest hosts that enrolled with this token and still exist. At most 5.' },
   ),
+  list: Type.Optional(
+    closed(
+      {
+        total: Type.Integer({ minimum: 1, description: 'Number of names in the list.' }),
+        missing: Type.Integer({ minimum: 0, description: 'Number of names that have not enrolled yet.' }),
+        missingNames: Type.Array(Type.String(), {
+          maxItems: 100,
+          description: 'The first of these names, in alphabetical order and lower case. At most 100.',
+        }),
+      },
+      { description: 'Only these host names can enrol, each once. Absent: the token enrols any host.' },
+    ),
+  ),
 })
 export type EnrollmentToken = Static<typeof EnrollmentToken>
 
@@ -317,6 +330,14 @@ export const createEnrollmentToken = operation({
       }),
     ),
     allowTakeOver: Type.Optional(Type.Boolean({ default: true, description: 'See EnrollmentToken.' })),
+    hostIdentifiers: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9._-]+$' }), {
+        minItems: 1,
+        maxItems: 2_000,
+        description:
+          'Host names that can enrol with the token, each once, as the command `hostname` prints them. Upper and lower case are the same. Absent: any host. `maxUses` then defaults to their number.',
+      }),
+    ),
   }),
   response: closed({
     ...EnrollmentToken.properties,

@@ -8,6 +8,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './enrolment.module.css'
+import { MissingHosts } from './MissingHosts.tsx'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
@@ -26,7 +27,7 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
   })
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
-  const { hosts, uses, maxUses, status } = token
+  const { hosts, uses, maxUses, status, list } = token
   return (
     <div role="status" className={classes.arrivals}>
       {status === 'Active' ? (
@@ -37,6 +38,7 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
       ) : status === 'Used up' ? null : (
         <p>{status === 'Expired' ? strings.tokenExpired : strings.tokenRevokedHint}</p>
       )}
+      <MissingHosts list={list} />
       {hosts.length === 0 ? null : (
         <ul>
           {hosts.map(({ uuid, hostIdentifier, enrolledAt }) => (

@@ -16,6 +16,7 @@ import { tell } from '../../ui/tell.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { CommandKeys } from './CommandKeys.tsx'
+import { MissingHosts } from './MissingHosts.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
 import { strings } from './strings.ts'
 
@@ -69,7 +70,15 @@ export const EnrolmentPage = () => {
           key: token.id,
           quiet: token.status !== 'Active',
           cells: [
-            <DeviceText key="name" value={token.name} />,
+            <span key="name">
+              <DeviceText value={token.name} />
+              {token.status === 'Active' && token.list !== undefined && token.list.missing > 0 ? (
+                <>
+                  <br />
+                  <MissingHosts list={token.list} />
+                </>
+              ) : null}
+            </span>,
             token.status,
             <span key="hosts">{strings.usesOf({ uses: token.uses, maxUses: token.maxUses })}</span>,
             <TagList key="tags" tags={token.hashtags.join(',')} />,

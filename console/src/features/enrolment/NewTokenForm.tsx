@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
@@ -13,6 +13,28 @@ import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
+
+/** Maximum number of names, as in the contract. */
+const mostNames = 2_000
+/** Number of names that a message shows. */
+const shownNames = 3
+
+/** Returns the different names in a text, separated by lines, spaces or commas. */
+const namesIn = (text: string): string[] => [
+  ...new Map(
+    text
+      .split(/[\s,]+/)
+      .filter((name) => name !== '')
+      .map((name) => [name.toLowerCase(), name]),
+  ).values(),
+]
+
+const hostsFault = (text: string): string | null => {
+  const names = namesIn(text)
+  const bad = names.filter((name) => !/^[A-Za-z0-9._-]{1,255}$/.test(name))
+  if (bad.length > 0) return strings.invalidHostNames({ names: bad.slice(0, shownNames).join(', ') })
+  return names.length > mostNames ? strings.tooManyHostNames({ max: mostNames }) : null
+}
 
 /** Creates an enrolment token and shows its command once. */
 export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
@@ -29,7 +51,9 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
       maxUses: 1,
       hashtags: [] as string[],
       allowTakeOver: true,
+      hosts: '',
     },
+    validate: { hosts: hostsFault },
   })
   if (made !== null) {
     return (
@@ -44,7 +68,15 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
       </section>
     )
   }
-  const bodyOf = (values: typeof form.values) => ({ ...values, name: values.name.trim() })
+  const bodyOf = ({ hosts, ...values }: typeof form.values) => {
+    const hostIdentifiers = namesIn(hosts)
+    return {
+      ...values,
+      name: values.name.trim(),
+      ...(hostIdentifiers.length === 0 ? {} : { hostIdentifiers, maxUses: hostIdentifiers.length }),
+    }
+  }
+  const listed = namesIn(form.values.hosts).length
   return (
     <form
       className={classes.card}
@@ -81,10 +113,12 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           />
           <NumberInput
             label={strings.maximumHosts}
+            disabled={listed > 0}
             min={1}
             max={1_000_000}
             allowDecimal={false}
             {...form.getInputProps('maxUses')}
+            {...(listed > 0 ? { value: listed } : {})}
             error={fieldMessage(failure, 'maxUses')}
           />
         </Group>
@@ -95,6 +129,16 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           maxTags={50}
           {...form.getInputProps('hashtags')}
           error={fieldMessage(failure, 'hashtags')}
+        />
+        <Textarea
+          label={strings.onlyTheseHosts}
+          description={strings.onlyTheseHostsHelp({ code: (text) => <code>{text}</code> })}
+          autosize
+          minRows={2}
+          maxRows={8}
+          spellCheck={false}
+          {...form.getInputProps('hosts')}
+          error={form.errors.hosts ?? fieldMessage(failure, 'hostIdentifiers')}
         />
         <Checkbox label={strings.allowTakeOver} {...form.getInputProps('allowTakeOver', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}

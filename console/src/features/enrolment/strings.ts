@@ -56,6 +56,12 @@ export const strings = messages({
   purpose: 'Purpose',
   validForHours: 'Valid for (hours)',
   maximumHosts: 'Host limit',
+  onlyTheseHosts: 'Only these hosts (optional)',
+  onlyTheseHostsHelp:
+    'Host names, one per line, as the command <code>hostname</code> prints them. Each name can enrol once.',
+  invalidHostNames: 'These host names are invalid: {names}',
+  tooManyHostNames: 'Enter at most {max, number} host names.',
+  notEnrolledYet: '{missing, plural, one {# listed host has} other {# listed hosts have}} not enrolled: {names}',
   tagsToAssign: 'Tags for its hosts',
   allowTakeOver: 'Allow a reinstalled host to reclaim its record',
   waitingHosts: 'Waiting for hosts ({uses, number} of {max, number})…',

@@ -18,7 +18,7 @@ import { newId } from '#platform/ids.ts'
 import { type AgentEvent, duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { Reach } from './downloads.ts'
-import type { EnrollmentStore, KnownHost, TokenRow } from './enrollment.store.ts'
+import type { EnrollmentStore, KnownHost, TokenList, TokenRow } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 
 export interface EnrollmentDeps {
@@ -55,7 +55,7 @@ export type EnrollmentService = ReturnType<typeof createEnrollmentService>
 export const createEnrollmentService = (deps: EnrollmentDeps) => {
   const { db, clock, store, audit } = deps
 
-  const view = (row: TokenRow, hosts: EnrollmentToken['hosts'] = []): EnrollmentToken => ({
+  const view = (row: TokenRow, hosts: EnrollmentToken['hosts'], list: TokenList | null): EnrollmentToken => ({
     id: row.token_id,
     name: row.name,
     createdAt: row.created_at.toISOString(),
@@ -67,6 +67,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     allowTakeOver: row.allow_take_over,
     status: statusOf(row, clock.now()),
     hosts,
+    ...(list === null ? {} : { list: { total: list.total, missing: list.missing, missingNames: list.missing_names } }),
   })
 
   /** Returns the row of a presented token. Wrong secrets take as long as unknown ids. */
@@ -111,10 +112,11 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
   }
 
   return {
-    list: async (): Promise<EnrollmentToken[]> => (await store.tokens()).map((row) => view(row, row.hosts)),
+    list: async (): Promise<EnrollmentToken[]> => (await store.tokens()).map((row) => view(row, row.hosts, row.list)),
 
     create: async (actor: Actor, body: BodyOf<typeof createEnrollmentToken>) => {
       const now = clock.now()
+      const listed = [...new Set((body.hostIdentifiers ?? []).map((one) => one.toLowerCase()))].sort()
       const secret = randomBytes(32).toString('base64url')
       const row: TokenRow = {
         token_id: newId(now),
@@ -123,24 +125,27 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         created_at: new Date(now),
         created_by: actor.userName,
         expires_at: new Date(now + (body.expiresInHours ?? 24) * 3_600_000),
-        max_uses: body.maxUses ?? 100,
+        max_uses: body.maxUses ?? (listed.length > 0 ? listed.length : 100),
         uses: 0,
         hashtags: body.hashtags ?? [],
         allow_take_over: body.allowTakeOver ?? true,
         revoked_at: null,
+        has_list: listed.length > 0,
       }
       await db.transaction(async (tx) => {
         await deps.tags.ensureTags(tx, row.hashtags)
         await store.insertToken(tx, row)
+        if (row.has_list) await store.insertList(tx, row.token_id, listed)
         await audit.write(tx, actor, {
           action: 'enrolment_token.created',
           entity: row.name,
-          details: `expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts${row.hashtags.length > 0 ? `, tags ${row.hashtags.join(', ')}` : ''}`,
+          details: `expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts${row.has_list ? `, only ${listed.length} listed names` : ''}${row.hashtags.length > 0 ? `, tags ${row.hashtags.join(', ')}` : ''}`,
         })
       })
       const { caKeyHash, reachableFromElsewhere } = deps.reach()
       const token = `pce_${row.token_id.replaceAll('-', '')}_${secret}${caKeyHash === null ? '' : `.${caKeyHash}`}`
-      return { ...view(row), token, command: deps.command(), reachableFromElsewhere }
+      const list = { total: listed.length, missing: listed.length, missing_names: listed.slice(0, 100) }
+      return { ...view(row, [], row.has_list ? list : null), token, command: deps.command(), reachableFromElsewhere }
     },
 
     revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>
@@ -167,6 +172,11 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         if (enrolled !== undefined)
           return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
+        // One answer for an unknown and a used name, so that a thief of the token learns nothing about the list.
+        if (token.has_list && !(await store.takeListed(tx, token.token_id, request.facts.hostname.toLowerCase(), now)))
+          throw refuse(
+            'The list of the enrolment token does not contain this host name, or a host with this name has already enrolled.',
+          )
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         // A disconnected armed host may only be unplugged. Someone who knows its ids must not replace it by a Free
         // host. A polled host with this name keeps its id, because its devices and its history belong to this machine.

@@ -17,6 +17,15 @@ export interface TokenRow {
   hashtags: string[]
   allow_take_over: boolean
   revoked_at: Date | null
+  /** Whether only the listed hosts can enrol. */
+  has_list: boolean
+}
+
+/** The list of a token. */
+export interface TokenList {
+  total: number
+  missing: number
+  missing_names: string[]
 }
 
 type EnrolledHost = EnrollmentToken['hosts'][number]
@@ -48,20 +57,39 @@ export interface KnownHost {
 }
 
 export const createEnrollmentStore = (db: Queryable) => ({
-  tokens: (): Promise<(TokenRow & { hosts: EnrolledHost[] })[]> =>
-    db.query<TokenRow & { hosts: EnrolledHost[] }>(sql`
+  tokens: (): Promise<(TokenRow & { hosts: EnrolledHost[]; list: TokenList | null })[]> =>
+    db.query<TokenRow & { hosts: EnrolledHost[]; list: TokenList | null }>(sql`
       select e.*, (
         select coalesce(jsonb_agg(jsonb_build_object('uuid', h.agent_id, 'hostIdentifier', h.host, 'enrolledAt', ${raw(utcSql('h.enrolled_at'))})
           order by h.enrolled_at desc, h.agent_id), '[]')
         from (select a.agent_id, a.host, a.enrolled_at from agents a where a.enrollment_token_id = e.token_id
-          order by a.enrolled_at desc, a.agent_id limit 5) h) as hosts
+          order by a.enrolled_at desc, a.agent_id limit 5) h) as hosts,
+        case when e.has_list then (
+          select jsonb_build_object('total', count(*), 'missing', count(*) filter (where l.enrolled_at is null),
+            'missing_names', coalesce((
+              select jsonb_agg(m.host order by m.host) from (
+                select n.host from enrollment_token_hosts n where n.token_id = e.token_id and n.enrolled_at is null
+                order by n.host limit 100) m), '[]'))
+          from enrollment_token_hosts l where l.token_id = e.token_id) end as list
       from enrollment_tokens e order by e.created_at desc, e.token_id desc limit 1000`),
 
   insertToken: async (tx: Tx, t: Omit<TokenRow, 'uses' | 'revoked_at'>): Promise<void> => {
     await tx.execute(sql`
-      insert into enrollment_tokens (token_id, name, secret_hash, created_at, created_by, expires_at, max_uses, hashtags, allow_take_over)
-      values (${t.token_id}, ${t.name}, ${t.secret_hash}, ${t.created_at}, ${t.created_by}, ${t.expires_at}, ${t.max_uses}, ${t.hashtags}, ${t.allow_take_over})`)
+      insert into enrollment_tokens (token_id, name, secret_hash, created_at, created_by, expires_at, max_uses, hashtags, allow_take_over, has_list)
+      values (${t.token_id}, ${t.name}, ${t.secret_hash}, ${t.created_at}, ${t.created_by}, ${t.expires_at}, ${t.max_uses}, ${t.hashtags}, ${t.allow_take_over}, ${t.has_list})`)
   },
+
+  insertList: async (tx: Tx, tokenId: string, hosts: readonly string[]): Promise<void> => {
+    await tx.execute(
+      sql`insert into enrollment_token_hosts (token_id, host) select ${tokenId}::uuid, unnest(${[...hosts]}::text[])`,
+    )
+  },
+
+  /** Takes a name of the list; false if the list does not contain it or a host took it before. */
+  takeListed: async (tx: Tx, tokenId: string, host: string, now: Date): Promise<boolean> =>
+    (await tx.execute(sql`
+      update enrollment_token_hosts l set enrolled_at = ${now}
+      where l.token_id = ${tokenId} and l.host = ${host} and l.enrolled_at is null`)) === 1,
 
   revokeToken: (tx: Tx, tokenId: string, now: Date): Promise<{ name: string }[]> =>
     tx.query<{ name: string }>(

@@ -41,6 +41,41 @@ describe('an enrolment token', () => {
     expect(await refusalOf(brief)).toContain('expired')
   })
 
+  it('with a list enrols each listed name once, and nothing else', async () => {
+    const token = await enrolmentToken(t, {
+      name: 'listed',
+      maxUses: undefined,
+      hostIdentifiers: ['Web-01', 'db.example.org', 'web-01'],
+    })
+    expect(await named('listed')).toMatchObject({
+      maxUses: 2,
+      list: { total: 2, missing: 2, missingNames: ['db.example.org', 'web-01'] },
+    })
+    const enrol = (hostname: string) =>
+      enrolAgent(t, { token, only: 'enrol', facts: { hostname } }).then(
+        () => 'enrolled',
+        (error: Refused) => error.problem.detail ?? '',
+      )
+    const refusal = await enrol('elsewhere')
+    expect(refusal).toContain('does not contain this host name')
+    const both = await Promise.all([enrol('WEB-01'), enrol('web-01')])
+    expect(both.sort()).toEqual([refusal, 'enrolled'])
+    expect(await named('listed')).toMatchObject({
+      uses: 1,
+      list: { total: 2, missing: 1, missingNames: ['db.example.org'] },
+    })
+    expect(await enrol('db.example.org')).toBe('enrolled')
+    expect((await named('listed')).status).toBe('Used up')
+  })
+
+  it('has no list unless one was given, and never an empty one', async () => {
+    await enrolmentToken(t, { name: 'unlisted' })
+    expect((await named('unlisted')).list).toBeUndefined()
+    const refused = await (await t.admin()).post(path, { name: 'empty', hostIdentifiers: [] })
+    expect(refused.statusCode).toBe(400)
+    expect((await (await t.admin()).post(path, { name: 'odd', hostIdentifiers: ['a b'] })).statusCode).toBe(400)
+  })
+
   it('can forbid hosts to take over a disconnected host', async () => {
     const machine = { machineIdHash: 'c'.repeat(64) }
     const token = await enrolmentToken(t, { allowTakeOver: false })
