@@ -48,7 +48,8 @@ export interface Started {
   ended: Promise<number | null>
 }
 
-const start = (script: string, args: readonly string[], env: Record<string, string>): Started => {
+/** Starts a script of this repository as a process. */
+export const start = (script: string, args: readonly string[], env: Record<string, string>): Started => {
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...codeCache, ...env },

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
+const BALANCER = 'agents connect through real TCP balancers and a real HTTP proxy'
 const REAL_KERNEL = 'the host agent is tested in a real kernel with real USB gadgets'
 
 /** Directory of rsyslog's modules on Debian. */
@@ -34,6 +35,15 @@ const PACKAGES = [
   { name: 'rsyslog', provides: '/usr/sbin/rsyslogd', why: 'events arrive at a real syslog receiver' },
   { name: 'rsyslog-gnutls', provides: `${RSYSLOG}/lmnsd_gtls.so`, why: 'and over TLS, by GnuTLS' },
   { name: 'rsyslog-openssl', provides: `${RSYSLOG}/lmnsd_ossl.so`, why: 'and over TLS, by OpenSSL' },
+  { name: 'nginx', provides: '/usr/sbin/nginx', why: BALANCER, isSlow: true },
+  {
+    name: 'libnginx-mod-stream',
+    provides: '/usr/lib/nginx/modules/ngx_stream_module.so',
+    why: BALANCER,
+    isSlow: true,
+  },
+  { name: 'haproxy', provides: '/usr/sbin/haproxy', why: BALANCER, isSlow: true },
+  { name: 'tinyproxy', provides: '/usr/bin/tinyproxy', why: BALANCER, isSlow: true },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   ...['debootstrap', 'rpm'].map((name) => ({
     name,

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { plainKeyboard, unless } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  adminPassword,
+  createTree,
+  type RunningServer,
+  remove,
+  start,
+  startServer,
+  temporaryDir,
+  until,
+} from './harness.ts'
+
+const programs = [
+  '/usr/sbin/nginx',
+  '/usr/lib/nginx/modules/ngx_stream_module.so',
+  '/usr/sbin/haproxy',
+  '/usr/bin/tinyproxy',
+].filter((path) => !existsSync(path))
+
+const dirs: string[] = []
+const folder = (): string => {
+  const dir = temporaryDir()
+  dirs.push(dir)
+  return dir
+}
+/** Returns a port that was just free, because these programs cannot choose one. */
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** How agents reach the server: arguments for the program, and of the agent. */
+interface Path {
+  name: string
+  command: (dir: string, port: number, target: number) => string[]
+  agent: (dir: string, port: number, target: number) => string[]
+}
+
+const direct = (port: number) => ['--server', `https://127.0.0.1:${port}`]
+const paths: readonly Path[] = [
+  {
+    name: 'nginx',
+    command: (dir, port, target) => {
+      writeFileSync(
+        join(dir, 'nginx.conf'),
+        `load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+daemon off; master_process off; pid ${dir}/pid; error_log stderr;
+events {}
+stream {
+  upstream portcullis { server 127.0.0.1:${target} max_fails=2 fail_timeout=5s; }
+  server { listen 127.0.0.1:${port}; proxy_pass portcullis; proxy_connect_timeout 5s; proxy_timeout 10m; }
+}
+`,
+      )
+      return ['/usr/sbin/nginx', '-p', dir, '-e', 'stderr', '-c', join(dir, 'nginx.conf')]
+    },
+    agent: (_dir, port) => direct(port),
+  },
+  {
+    name: 'HAProxy',
+    command: (dir, port, target) => {
+      writeFileSync(
+        join(dir, 'haproxy.cfg'),
+        `defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 10m
+  timeout server 10m
+frontend portcullis
+  bind 127.0.0.1:${port}
+  default_backend servers
+backend servers
+  balance leastconn
+  option httpchk GET /readyz
+  default-server check check-ssl verify none inter 2s
+  server one 127.0.0.1:${target}
+`,
+      )
+      return ['/usr/sbin/haproxy', '-db', '-f', join(dir, 'haproxy.cfg')]
+    },
+    agent: (_dir, port) => direct(port),
+  },
+  {
+    name: 'tinyproxy with basic authentication',
+    command: (dir, port, target) => {
+      writeFileSync(
+        join(dir, 'tinyproxy.conf'),
+        `Port ${port}
+Listen 127.0.0.1
+Timeout 600
+Allow 127.0.0.1
+BasicAuth agent s3cret
+ConnectPort ${target}
+LogLevel Error
+`,
+      )
+      writeFileSync(join(dir, 'credentials'), 'agent:s3cret\n', { mode: 0o600 })
+      return ['/usr/bin/tinyproxy', '-d', '-c', join(dir, 'tinyproxy.conf')]
+    },
+    agent: (dir, port, target) => [
+      ...direct(target),
+      ...['--proxy', `http://127.0.0.1:${port}`, '--proxy-credentials-file', join(dir, 'credentials')],
+    ],
+  },
+]
+
+describe('real balancers and proxies', unless(programs.length > 0 ? `missing: ${programs.join(', ')}` : null), () => {
+  let server: RunningServer
+  let target = 0
+  const children: ChildProcess[] = []
+  const trusted = getCACertificates('default')
+
+  beforeAll(async () => {
+    const dataDir = folder()
+    target = await freePort()
+    server = await startServer(dataDir, {
+      PORTCULLIS_ADMIN_PASSWORD: adminPassword,
+      PORTCULLIS_HOST: '0.0.0.0',
+      PORTCULLIS_PORT: String(target),
+    })
+    // For the requests of this test only: agents pin the CA themselves.
+    setDefaultCACertificates([...trusted, readFileSync(join(dataDir, 'tls', 'ca.crt'), 'utf8')])
+  })
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL')
+    setDefaultCACertificates(trusted)
+    await server?.stop()
+    for (const dir of dirs) remove(dir)
+  })
+
+  it.each(paths)('$name: an agent enrols, stays connected and reports a device', async ({ name, command, agent }) => {
+    const [dir, port] = [folder(), await freePort()]
+    const [program = '', ...args] = command(dir, port, target)
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    children.push(child)
+    const tree = createTree([])
+    dirs.push(tree.dir)
+    const token = await server.enrolmentToken()
+    const before = new Set((await server.agents()).map(({ uuid }) => uuid))
+    const running = start(
+      'agent/src/main.ts',
+      [
+        ...agent(dir, port, target),
+        ...['--token', token, '--state-dir', join(dir, 'state'), '--sysfs-root', tree.dir],
+        ...['--monitor-command', tree.monitor, '--log-level', 'debug'],
+      ],
+      {},
+    )
+    children.push(running.child)
+    await until('the wake socket', () => running.output().includes('wake_open'))
+    const { value: host } = await until('the host', async () =>
+      (await server.agents()).find(({ uuid }) => !before.has(uuid)),
+    )
+    tree.plug(plainKeyboard({ portPath: '1-1' }))
+    await until('the device', async () => (await server.peripherals(host.uuid)).length === 1)
+    expect(running.output(), name).not.toContain('check_in_failed')
+    // Without the program, the agent says that it cannot connect, and to what.
+    child.kill('SIGKILL')
+    tree.unplug('1-1')
+    await until('a failure', () => running.output().includes('check_in_failed'))
+    if (name.startsWith('tinyproxy'))
+      expect(running.output()).toContain(`Cannot connect to the proxy 127.0.0.1:${port}`)
+    running.child.kill('SIGKILL')
+  })
+})
