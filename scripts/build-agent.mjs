@@ -1,27 +1,24 @@
 // Builds the files that the server offers to hosts: the agent as a script (for hosts with Node) and as an executable.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inject } from 'postject'
+import { fetchNode } from './bootstrap/node.mjs'
 import { ROOT, say } from './bootstrap/say.mjs'
 import { bundleAgent, readReleaseKey, readVersion } from './bundle-agent.mjs'
 import { releaseKeyFile } from './release-key-file.mjs'
+import { stripElf } from './strip-elf.mjs'
 
 const { values, positionals } = parseArgs({
-  // --agent-version is for tests of updates, which need a newer agent.
-  options: { 'script-only': { type: 'boolean' }, 'agent-version': { type: 'string', default: readVersion() } },
+  options: {
+    'script-only': { type: 'boolean' },
+    // For tests of updates, which need a newer agent.
+    'agent-version': { type: 'string', default: readVersion() },
+    // Executables for these systems, each with the pinned Node. By default: for this system, with the running Node.
+    system: { type: 'string', multiple: true },
+  },
   allowPositionals: true,
 })
 const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = positionals
@@ -39,7 +36,10 @@ try {
   await bundleAgent({ entry, outfile: script, releaseKey, version })
   const files = [script]
   if (values['script-only']) say('only the script is built')
-  else if (process.platform === 'linux') files.push(await executable(script))
+  else if (values.system !== undefined)
+    for (const system of values.system)
+      files.push(await executable(system, join(await fetchNode(system), 'bin', 'node')))
+  else if (process.platform === 'linux') files.push(await executable(`linux-${process.arch}`, process.execPath))
   else say(`an agent executable is only built on Linux, not on ${process.platform}; serving the script`)
   writeFileSync(
     join(draft, 'manifest.json'),
@@ -63,26 +63,41 @@ function readKey() {
   }
 }
 
-async function executable(script) {
-  const target = join(draft, `portcullis-agent-linux-${process.arch}`)
+/** Writes the script in the draft as an executable for `system`, which contains the Node in the file `node`. */
+async function executable(system, node) {
+  const target = join(draft, `portcullis-agent-${system}`)
   const blob = join(draft, 'agent.blob')
   const config = join(draft, 'sea.json')
   // No snapshot, because it would fix the environment at build time. No code cache, because other CPU models reject it.
-  writeFileSync(config, JSON.stringify({ main: script, output: blob, disableExperimentalSEAWarning: true }))
-  must(process.execPath, '--experimental-sea-config', config)
-  copyFileSync(process.execPath, target)
-  chmodSync(target, 0o755)
+  // The blob contains the path of the script as given. A relative one makes it the same in every folder.
+  writeFileSync(
+    config,
+    JSON.stringify({ main: 'agent.cjs', output: 'agent.blob', disableExperimentalSEAWarning: true }),
+  )
+  must(process.execPath, '--experimental-sea-config', 'sea.json')
   // Symbols only help to debug Node itself. Strip before the injection, because stripping would remove the embedded
   // program.
-  spawnSync('strip', ['--strip-all', target], { stdio: 'ignore' })
+  writeFileSync(target, stripped(readFileSync(node)))
   await inject(target, 'NODE_SEA_BLOB', readFileSync(blob), { sentinelFuse: FUSE })
+  chmodSync(target, 0o755)
   rmSync(blob)
   rmSync(config)
   return target
 }
 
+/** Removes symbols. Other builds of Node than the pinned one may have an unknown layout; they work with symbols too. */
+function stripped(program) {
+  try {
+    return stripElf(program)
+  } catch (error) {
+    if (values.system !== undefined) throw error
+    say(`the agent keeps the symbols of this Node, and is larger: ${error.message}`)
+    return program
+  }
+}
+
 function must(program, ...args) {
-  const done = spawnSync(program, args, { encoding: 'utf8' })
+  const done = spawnSync(program, args, { cwd: draft, encoding: 'utf8' })
   if (done.status !== 0) throw new Error(`${basename(program)} ${args[0]}: ${done.stderr || done.error}`)
 }
 

@@ -41,6 +41,8 @@ export const bundleAgent = ({
   build({
     entryPoints: [entry],
     outfile,
+    // The comments of the bundle contain paths relative to this folder.
+    absWorkingDir: ROOT,
     bundle: true,
     platform: 'node',
     // We cannot upgrade Node on hosts, so the script supports older versions.

@@ -26,6 +26,7 @@ const BUILDS = {
       'scripts/build-agent.mjs',
       'scripts/bundle-agent.mjs',
       'scripts/release-key-file.mjs',
+      'scripts/strip-elf.mjs',
       'package.json',
       'package-lock.json',
     ],
