@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { installCommand, installScript } from './install/script.ts'
+import { installCommand, installScript, type Platform } from './install/script.ts'
 
 /** The address at which hosts reach this server. */
 export interface Reach {
@@ -19,7 +19,7 @@ interface BuildManifest {
   files: { name: string; size: number; sha256: string }[]
 }
 
-const executables: Readonly<Record<string, string>> = {
+const executables: Readonly<Record<Platform, string>> = {
   'linux-x64': 'portcullis-agent-linux-x64',
   'linux-arm64': 'portcullis-agent-linux-arm64',
 }
@@ -33,16 +33,19 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
       return null
     }
   }
-  const file = (platform: string) => manifest()?.files.find((f) => f.name === executables[platform])
+  const file = (platform: string) =>
+    manifest()?.files.find((f) => f.name === (executables as Record<string, string>)[platform])
   const pin = (caKeyHash: string | null) => (caKeyHash === null ? {} : { caPin: caKeyHash })
 
   /** Returns the install script; null if no executable was built. */
   function script(): string | null {
     const { url, caKeyHash } = reach()
-    const executable = file('linux-x64')
-    return executable === undefined
-      ? null
-      : installScript({ serverUrl: url, sha256: executable.sha256, ...pin(caKeyHash) })
+    const sha256: Partial<Record<Platform, string>> = {}
+    for (const platform of ['linux-x64', 'linux-arm64'] as const) {
+      const executable = file(platform)
+      if (executable !== undefined) sha256[platform] = executable.sha256
+    }
+    return Object.keys(sha256).length === 0 ? null : installScript({ serverUrl: url, sha256, ...pin(caKeyHash) })
   }
 
   return {

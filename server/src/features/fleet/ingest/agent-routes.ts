@@ -58,7 +58,7 @@ const download = operation({
   path: '/agent/v1/download/{platform}',
   summary: 'The agent as one executable',
   permission: 'public',
-  params: closed({ platform: Type.String({ maxLength: 32, description: '`linux-x64`.' }) }),
+  params: closed({ platform: Type.String({ maxLength: 32, description: '`linux-x64` or `linux-arm64`.' }) }),
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/octet-stream',

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { installCommand, installScript, quoteShellWord } from './script.ts'
 import { agentUnit, quoteUnitWord } from './unit.ts'
 
-const sha256 = 'a'.repeat(64)
+const sha256 = { 'linux-x64': 'a'.repeat(64) }
 const hostile = `https://h.example/$(touch$IFS/tmp/x)'"\`id\`%n$HOME\\`
 
 const sh = (script: string, args: string[] = [], env: Record<string, string> = {}) =>
@@ -51,7 +51,9 @@ describe('install script', () => {
   it('refuses unsafe addresses and digests', () => {
     expect(() => installScript({ serverUrl: 'https://p.example/\nid', sha256 })).toThrow(RangeError)
     expect(() => installScript({ serverUrl: 'ftp://p.example', sha256 })).toThrow(RangeError)
-    expect(() => installScript({ serverUrl: 'https://p.example', sha256: '$(id)' })).toThrow(RangeError)
+    expect(() => installScript({ serverUrl: 'https://p.example', sha256: { 'linux-x64': '$(id)' } })).toThrow(
+      RangeError,
+    )
     expect(() => quoteUnitWord('a\nExecStart=/bin/sh')).toThrow(RangeError)
   })
 
@@ -93,6 +95,33 @@ ls "$d"; rm -r "$d"`,
     expect(run(0, '', ['--token-file', '/etc/passwd']).stderr).toContain('other users can read /etc/passwd')
   })
 
+  it('downloads the executable for the processor of the host, and refuses others', () => {
+    const of = { 'linux-x64': 'a'.repeat(64), 'linux-arm64': 'b'.repeat(64) }
+    const ran = (machine: string, sha256: Parameters<typeof installScript>[0]['sha256']) => {
+      const script = installScript({ serverUrl: 'https://p.example', sha256 })
+      const end = script.indexOf('read_token() {')
+      return sh(`id() { echo 0; }
+uname() { [ "$1" = -s ] && echo Linux || echo ${machine}; }
+curl() { for word; do :; done; echo "$word $SHA256"; }
+${script.slice(0, end)}
+WORK=$(mktemp -d); download; rm -r "$WORK"`)
+    }
+    const url = 'https://p.example/agent/v1/download'
+    for (const machine of ['x86_64', 'amd64'])
+      expect(ran(machine, of).stdout).toBe(`${url}/linux-x64 ${of['linux-x64']}\n`)
+    for (const machine of ['aarch64', 'arm64'])
+      expect(ran(machine, of).stdout).toBe(`${url}/linux-arm64 ${of['linux-arm64']}\n`)
+    for (const [machine, sha256] of [
+      ['riscv64', of],
+      ['aarch64', { 'linux-x64': of['linux-x64'] }],
+    ] as const)
+      expect([ran(machine, sha256).status, ran(machine, sha256).stderr]).toEqual([
+        1,
+        expect.stringContaining(`no agent is available for ${machine}`),
+      ])
+    expect(() => installScript({ serverUrl: 'https://p.example', sha256: {} })).toThrow(RangeError)
+  })
+
   it('refuses a token as an argument, and explains that it was visible', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const ran = sh(`id() { echo 0; }\n${script}`, ['pce_1_x'])
@@ -109,10 +138,10 @@ describe('the proxy of a host', () => {
       `set -eu; umask 077; d=$(mktemp -d); WORK=$d/work; SETTINGS_DIR=$d/etc; SERVER=https://p.example; OWN_CA=1; mkdir "$WORK"
 fail() { echo "failed: $*"; rm -r "$d"; exit 1; }; find() { :; }; curl() { :; }
 ${functions}
-PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
+PLATFORM=linux-x64 PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
 printf '%s' 'file:"p\\w' >"$d/login"
 ${settings}; choose_proxy; download; keep_proxy
-unset https_proxy no_proxy; PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
+unset https_proxy no_proxy; PLATFORM=linux-x64 PROXY= PROXY_LOGIN= NO_PROXY_LIST= CREDENTIALS_FILE=
 choose_proxy; download; keep_proxy
 cd "$d"; for f in etc/agent.env etc/proxy-credentials work/curlrc work/wgetrc; do [ -f $f ] && sed "s#$d##" $f; done; rm -r "$d"`,
       [],
@@ -255,7 +284,10 @@ cat "$f" >${dir}/enrolled
 `,
       )
       const digest = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
-      const script = installScript({ serverUrl: 'https://p.example', sha256: digest(readFileSync(agent)) })
+      const script = installScript({
+        serverUrl: 'https://p.example',
+        sha256: { 'linux-x64': digest(readFileSync(agent)) },
+      })
         .replaceAll('/usr/local/lib/portcullis', join(dir, 'lib'))
         .replaceAll('/usr/local/sbin', join(dir, 'sbin'))
         .replaceAll('/var/lib/portcullis-agent', join(dir, 'state'))

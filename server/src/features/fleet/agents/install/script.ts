@@ -1,10 +1,13 @@
 import { agentUnit, installPaths, unitName } from './unit.ts'
 
+/** Systems that an agent can be built for. */
+export type Platform = 'linux-x64' | 'linux-arm64'
+
 export interface InstallScriptOptions {
   /** Base address at which hosts reach the server, without a trailing slash. */
   serverUrl: string
-  /** SHA-256 (hex) of the executable that the server provides. */
-  sha256: string
+  /** SHA-256 (hex) of the executables that the server provides; at least one. */
+  sha256: Readonly<Partial<Record<Platform, string>>>
   /**
    * Base64url SHA-256 of the SPKI of the server's own CA; absent if hosts trust the server's certificate anyway. If
    * set, the download skips certificate checks. This is safe because the script checks the digest, and the agent pins
@@ -17,6 +20,12 @@ export interface InstallScriptOptions {
 export const quoteShellWord = (word: string): string => {
   if (word.includes('\u0000')) throw new RangeError('NUL cannot be part of a shell word')
   return `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** Names of processors that `uname -m` prints. */
+const machines: Readonly<Record<Platform, string>> = {
+  'linux-x64': 'x86_64 | amd64',
+  'linux-arm64': 'aarch64 | arm64',
 }
 
 /** Marks the end of the unit text in the script; the unit has no such line. */
@@ -33,7 +42,11 @@ const HEREDOC = 'PORTCULLIS_UNIT_END'
  * @throws RangeError if the address or the digest is unsafe
  */
 export const installScript = ({ serverUrl, sha256, caPin }: InstallScriptOptions): string => {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError('sha256 must be 64 hex digits')
+  const cases = Object.entries(sha256).map(([platform, digest]) => {
+    if (!/^[0-9a-f]{64}$/.test(digest)) throw new RangeError('sha256 must be 64 hex digits')
+    return `  ${machines[platform as Platform]}) PLATFORM=${platform} SHA256=${digest} ;;`
+  })
+  if (cases.length === 0) throw new RangeError('the script needs an executable')
   if (!/^https?:\/\/[!-~]+$/.test(serverUrl)) throw new RangeError('serverUrl must be an http or https address')
   const unit = agentUnit({ serverUrl })
   return `#!/bin/sh
@@ -45,7 +58,6 @@ export const installScript = ({ serverUrl, sha256, caPin }: InstallScriptOptions
 set -eu
 
 SERVER=${quoteShellWord(serverUrl)}
-SHA256=${sha256}
 DIRECTORY=${installPaths.directory}
 EXECUTABLE=${installPaths.executable}
 LINK=${installPaths.link}
@@ -107,10 +119,10 @@ download() {
   fi
   if command -v curl >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- -k "$@"; fi
-    curl -fsS --retry 3 --connect-timeout 15 -K "$WORK/curlrc" -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+    curl -fsS --retry 3 --connect-timeout 15 -K "$WORK/curlrc" -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/$PLATFORM"
   elif command -v wget >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- --no-check-certificate "$@"; fi
-    WGETRC="$WORK/wgetrc" wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/linux-x64"
+    WGETRC="$WORK/wgetrc" wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/$PLATFORM"
   else
     fail 'curl or wget is required. Install one of them.'
   fi
@@ -217,7 +229,7 @@ choose_proxy
 
 [ "$(uname -s)" = Linux ] || fail 'this agent requires Linux.'
 case "$(uname -m)" in
-  x86_64 | amd64) ;;
+${cases.join('\n')}
   *) fail "no agent is available for $(uname -m)." ;;
 esac
 command -v sha256sum >/dev/null 2>&1 || fail 'sha256sum is required. Install it.'
