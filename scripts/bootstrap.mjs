@@ -24,7 +24,7 @@ const VERBS = {
   prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
   mutate: { program: 'mutation/main.ts', development: true, builds: ['agent'] },
   cli: { program: 'cli/src/main.ts' },
-  release: { program: 'scripts/release/main.ts', builds: ['console', 'agent'] },
+  release: { program: 'scripts/release/main.ts', builds: ['console'] },
   sbom: { program: 'scripts/sbom.mjs' },
   screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'agent'] },
 }

@@ -51,6 +51,16 @@ const PACKAGES = [
     why: 'packages are installed in fresh systems',
     isSlow: true,
   })),
+  { name: 'crun', provides: '/usr/bin/crun', why: 'the container image of a release is started', isSlow: true },
+  { name: 'skopeo', provides: '/usr/bin/skopeo', why: 'and read by an independent program', isSlow: true },
+  ...(process.arch === 'x64'
+    ? [
+        {
+          ...{ name: 'qemu-user-static', provides: '/usr/bin/qemu-aarch64-static', isSlow: true },
+          why: 'the agent for arm64 is run',
+        },
+      ]
+    : []),
   // The emulated machine runs the agent of this machine, and only x64 is booted.
   ...(process.arch === 'x64'
     ? [

@@ -14,42 +14,48 @@ const refOf = (one) => purlOf(one)
 
 /** Formats a licence for CycloneDX: an SPDX id, an expression, or a name. */
 function licenceOf(licence) {
-  if (/ (OR|AND) /.test(licence)) return [{ expression: licence }]
+  if (/ (OR|AND|WITH) /.test(licence)) return [{ expression: licence }]
   return [{ license: licence.startsWith('LicenseRef-') ? { name: licence } : { id: licence } }]
 }
 
 const unique = (list, keyOf) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
 
-function bill() {
-  const { version, description, license } = read('package.json')
-  const packages = packagesOf(read('package-lock.json'))
+/** Returns the component of a package of npm. */
+const componentOfPackage = (one) => ({
+  type: 'library',
+  'bom-ref': refOf(one),
+  name: one.name,
+  version: one.version,
+  // Excluded: needed to build the console and the agent, but contained in neither.
+  scope: one.purpose === 'builds' ? 'excluded' : one.isOptional ? 'optional' : 'required',
+  ...(one.integrity?.startsWith('sha512-')
+    ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(one.integrity.slice(7), 'base64').toString('hex') }] }
+    : {}),
+  licenses: licenceOf(one.licence),
+  purl: purlOf(one),
+})
+
+/** Returns the component of a work that is not a package of npm. `more`: further members of the component. */
+export const componentOfWork = ({ name, version, licence, where }, more = {}) => ({
+  type: name === 'usb.ids' ? 'data' : 'library',
+  'bom-ref': `${name}@${version}`,
+  name,
+  version,
+  description: where,
+  scope: 'required',
+  licenses: licenceOf(licence),
+  ...more,
+})
+
+/**
+ * Formats a bill of materials (CycloneDX 1.6). `product`: members of its component in addition to those of the product;
+ * `packages`: as `packagesOf` lists them; `others`: components of works.
+ */
+export function billOf({ product = {}, packages, others }) {
+  const { name, version, description, license } = read('package.json')
   const byKey = new Map(packages.map((one) => [one.key, one]))
-  const product = { type: 'application', 'bom-ref': 'portcullis', name: 'portcullis', version, description }
   const listed = unique(packages, refOf)
-  const components = [
-    ...listed.map((one) => ({
-      type: 'library',
-      'bom-ref': refOf(one),
-      name: one.name,
-      version: one.version,
-      // Excluded: needed to build the console and the agent, but contained in neither.
-      scope: one.purpose === 'builds' ? 'excluded' : one.isOptional ? 'optional' : 'required',
-      ...(one.integrity?.startsWith('sha512-')
-        ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(one.integrity.slice(7), 'base64').toString('hex') }] }
-        : {}),
-      licenses: licenceOf(one.licence),
-      purl: purlOf(one),
-    })),
-    ...works().map(({ name, version, licence, where }) => ({
-      type: name === 'usb.ids' ? 'data' : 'library',
-      'bom-ref': `${name}@${version}`,
-      name,
-      version,
-      description: where,
-      scope: 'required',
-      licenses: licenceOf(licence),
-    })),
-  ]
+  const components = [...listed.map(componentOfPackage), ...others]
   const dependencies = [
     {
       ref: 'portcullis',
@@ -57,17 +63,26 @@ function bill() {
     },
     ...listed.map((one) => {
       const same = packages.filter((other) => refOf(other) === refOf(one))
-      const needed = same.flatMap(({ needs }) => needs.map((key) => refOf(byKey.get(key))))
+      const needed = same.flatMap(({ needs }) =>
+        needs.flatMap((key) => (byKey.has(key) ? [refOf(byKey.get(key))] : [])),
+      )
       return { ref: refOf(one), dependsOn: [...new Set(needed)].sort() }
     }),
   ]
-  const body = { metadata: { component: { ...product, licenses: licenceOf(license) } }, components, dependencies }
+  const component = { type: 'application', 'bom-ref': 'portcullis', name, version, description, ...product }
+  const body = { metadata: { component: { ...component, licenses: licenceOf(license) } }, components, dependencies }
   const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex')
   // A UUID that is derived from the content (RFC 9562, version 8) instead of a random one.
   const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`
   const head = { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${uuid}`, version: 1 }
   return `${JSON.stringify({ ...head, ...body }, null, 1)}\n`
 }
+
+const bill = () =>
+  billOf({
+    packages: packagesOf(read('package-lock.json')),
+    others: works().map((one) => componentOfWork(one)),
+  })
 
 function licences() {
   const packages = unique(

@@ -87,11 +87,11 @@ const nameOf = (key) => key.slice(key.lastIndexOf('node_modules/') + 'node_modul
 
 /**
  * Returns the packages, sorted. `purpose` is `runs` or `builds`: packages that only build console and agent are not
- * shipped.
+ * shipped. `shipped`: the workspaces whose packages run.
  */
-export function packagesOf(lock) {
+export function packagesOf(lock, shipped = SHIPPED) {
   const { packages } = lock
-  const running = reach(packages, SHIPPED)
+  const running = reach(packages, shipped)
   const building = reach(packages, [''])
   const all = new Map([...building, ...running])
   const isForeign = (key) => key.includes('node_modules/')

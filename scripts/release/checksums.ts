@@ -1,7 +1,8 @@
 /** Writes SHA256SUMS and its detached signature. */
-import { createHash, createPrivateKey, sign } from 'node:crypto'
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { Refusal } from '../bootstrap/say.mjs'
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
@@ -14,13 +15,24 @@ export const writeChecksums = (dir: string, files: readonly string[]): string =>
 }
 
 /**
- * Signs a file with the Ed25519 private key in `keyFile` (PEM) and writes `file.sig`. OpenSSL 3 verifies it:
- * `openssl pkeyutl -verify -pubin -inkey KEY.pub -rawin -in FILE -sigfile FILE.sig`.
+ * Reads the Ed25519 private key (PEM) of a release.
  *
- * @throws Error if the key cannot be read or is not Ed25519
+ * @throws Refusal if the key cannot be read or is not Ed25519
  */
-export const signDetached = (file: string, keyFile: string, passphrase?: string): void => {
-  const key = createPrivateKey({ key: readFileSync(keyFile), ...(passphrase === undefined ? {} : { passphrase }) })
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${keyFile} is not an Ed25519 private key.`)
-  writeFileSync(`${file}.sig`, sign(null, readFileSync(file), key))
+export const readKey = (file: string, passphrase?: string): KeyObject => {
+  let key: KeyObject
+  try {
+    key = createPrivateKey({ key: readFileSync(file), ...(passphrase === undefined ? {} : { passphrase }) })
+  } catch (error) {
+    throw new Refusal(`The key ${file} cannot be read: ${(error as Error).message}`)
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw new Refusal(`${file} is not an Ed25519 private key.`)
+  return key
 }
+
+/**
+ * Writes `file.sig`, the signature of a file. OpenSSL 3 verifies it:
+ * `openssl pkeyutl -verify -pubin -inkey KEY.pub -rawin -in FILE -sigfile FILE.sig`.
+ */
+export const signDetached = (file: string, key: KeyObject): void =>
+  writeFileSync(`${file}.sig`, sign(null, readFileSync(file), key))

@@ -2,20 +2,36 @@
  * `npm run release -- --out DIR [--key FILE]`: builds the files of a release from a clean checkout.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
+import { buildAgents, packAgent } from './agents.ts'
 import { writeArchive } from './archive.ts'
-import { signDetached, writeChecksums } from './checksums.ts'
+import { agentContents, debianContents, serverContents, writeBill } from './bills.ts'
+import { readKey, signDetached, writeChecksums } from './checksums.ts'
 import { writeDeb } from './deb.ts'
+import { DEBIAN_MIRROR } from './debian.ts'
+import { buildImage } from './image.ts'
+import { changesOf, releaseNotes } from './notes.ts'
 import { serverPackage } from './packages-server.ts'
 import { writeRpm } from './rpm.ts'
 import { stageServer } from './server.ts'
 import { assertBuilders, type SystemPackage } from './system-package.ts'
-import { TARGETS } from './targets.ts'
+import { hostTarget, TARGETS, type Target } from './targets.ts'
 
 const USAGE = `Usage: npm run release -- --out DIR [options]
   --out DIR                folder for the files; it must be empty or missing
@@ -23,6 +39,8 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --passphrase-file FILE   file with the passphrase of the key
   --target NAME            only linux-x64 or linux-arm64 (default: both)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
+  --no-images              no container images, which contain packages of Debian
+  --debian-mirror URL      another mirror, such as https://snapshot.debian.org/archive/… for pinned versions that are gone
   --unproven               release although the pages in docs/proof belong to another tree`
 
 const readOptions = () => {
@@ -34,6 +52,8 @@ const readOptions = () => {
         'passphrase-file': { type: 'string' },
         target: { type: 'string' },
         'no-packages': { type: 'boolean', default: false },
+        'no-images': { type: 'boolean', default: false },
+        'debian-mirror': { type: 'string', default: DEBIAN_MIRROR },
         unproven: { type: 'boolean', default: false },
       },
     })
@@ -62,38 +82,99 @@ const writePackages = (one: SystemPackage): string[] => {
   return files
 }
 
+/** Largest sizes of files in megabytes. A larger one is a mistake, such as symbols or packages that nobody needs. */
+const LARGEST = [
+  { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
+  { pattern: /^portcullis-agent-.*\.xz$/, megabytes: 35 },
+]
+
+const assertSize = (file: string): void => {
+  const size = statSync(file).size / 1e6
+  const limit = LARGEST.find(({ pattern }) => pattern.test(basename(file)))?.megabytes
+  say(`${basename(file)}: ${size.toFixed(1)} MB`)
+  if (limit !== undefined && size > limit)
+    throw new Refusal(`${basename(file)} has ${size.toFixed(1)} MB. The limit is ${limit} MB.`)
+}
+
+interface Build {
+  version: string
+  /** Time of all files: that of the commit. */
+  seconds: number
+  draft: string
+  agents: string
+  /** Mirror of Debian; undefined: no images. */
+  mirror: string | undefined
+  hasPackages: boolean
+}
+
+/** Builds the files of one target, with a bill of materials for each. */
+const buildTarget = async (target: Target, build: Build): Promise<string[]> => {
+  const { version, seconds, draft, agents, mirror, hasPackages } = build
+  const agent = await packAgent({ agents, target, version, draft })
+  const server = await stageServer({ target, version, agents, draft })
+  const contents = serverContents(server)
+  const archive = `${server}.tar.xz`
+  await writeArchive(server, archive, seconds, 6)
+  const files = [agent, await writeBill(agent, agentContents()), archive, await writeBill(archive, contents)]
+  if (mirror !== undefined) {
+    const image = await buildImage({ target, version, seconds, draft, server, mirror })
+    const others = [...contents.others, ...debianContents(target)]
+    files.push(image, await writeBill(image, { ...contents, others }))
+  }
+  // Last, because the packages take the staged files.
+  if (hasPackages)
+    for (const file of writePackages(serverPackage({ staged: server, target, version, seconds, draft })))
+      files.push(file, await writeBill(file, contents))
+  rmSync(server, { recursive: true, force: true })
+  return files
+}
+
 const release = async (): Promise<void> => {
   const { out, key, targets, unproven, ...options } = readOptions()
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new Refusal(`${out} contains files. Choose an empty folder.`)
+  hostTarget()
   assertReleasable(unproven)
   if (!options['no-packages']) assertBuilders()
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
+  // Refuse what would only fail after all files are built.
+  changesOf(changelog, version)
+  const passphraseFile = options['passphrase-file']
+  const passphrase = passphraseFile === undefined ? undefined : readFileSync(passphraseFile, 'utf8').trim()
+  const signer = key === undefined ? undefined : readKey(key, passphrase)
   const seconds = Number(execFileSync('git', ['show', '-s', '--format=%ct', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }))
   mkdirSync(join(ROOT, 'build'), { recursive: true })
   const draft = mkdtempSync(join(ROOT, 'build', 'release-'))
   try {
+    const agents = join(draft, 'agents')
+    await buildAgents(agents)
+    const mirror = options['no-images'] ? undefined : options['debian-mirror']
+    const hasPackages = !options['no-packages']
     const files: string[] = []
-    for (const target of targets) {
-      const staged = await stageServer({ target, version, draft })
-      const archive = `${staged}.tar.xz`
-      await writeArchive(staged, archive, seconds, 6)
-      files.push(archive)
-      if (!options['no-packages'])
-        files.push(...writePackages(serverPackage({ staged, target, version, seconds, draft })))
-      rmSync(staged, { recursive: true, force: true })
-    }
-    const passphraseFile = options['passphrase-file']
-    const sums = writeChecksums(draft, files)
-    if (key !== undefined)
-      signDetached(sums, key, passphraseFile === undefined ? undefined : readFileSync(passphraseFile, 'utf8').trim())
+    for (const target of targets)
+      files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
+    for (const file of files) if (!file.endsWith('.cdx.json')) assertSize(file)
+    const notes = join(draft, 'RELEASE-NOTES.md')
+    writeFileSync(notes, releaseNotes(changelog, version, files))
+    const sums = writeChecksums(draft, [...files, notes])
+    if (signer !== undefined) signDetached(sums, signer)
     mkdirSync(out, { recursive: true })
-    const results = [...files, sums, ...(key === undefined ? [] : [`${sums}.sig`])]
-    for (const file of results) cpSync(file, join(out, file.slice(draft.length + 1)))
+    for (const file of [...files, notes, sums, ...(signer === undefined ? [] : [`${sums}.sig`])])
+      moveTo(file, join(out, basename(file)))
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
   say(`wrote ${readdirSync(out).join(', ')} to ${out}`)
+}
+
+/** Moves a file, also to another file system. */
+const moveTo = (from: string, to: string): void => {
+  try {
+    renameSync(from, to)
+  } catch {
+    cpSync(from, to)
+  }
 }
 
 try {

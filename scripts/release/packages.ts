@@ -8,8 +8,8 @@ import type { Target } from './targets.ts'
 
 const WORKSPACES = ['contract', 'domain', 'server', 'poller', 'cli']
 
-/** Files that only compilers and debuggers read: a third of all files of the packages. */
-const UNUSED = ['**/*.d.ts', '**/*.d.mts', '**/*.d.cts', '**/*.map']
+/** Files and packages that only compilers and debuggers read: a third of all files of the packages. */
+const UNUSED = ['**/*.d.ts', '**/*.d.mts', '**/*.d.cts', '**/*.map', '@types', 'undici-types']
 
 /**
  * Installs the run-time packages of the server into `dir`, for the operating system and processor of `target`.

@@ -1,14 +1,31 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilds } from '../bootstrap/builds.mjs'
-import { buildServer } from './server.ts'
-import { TARGETS } from './targets.ts'
+import { ROOT } from '../bootstrap/say.mjs'
+import { packagesOf } from '../shipped.mjs'
+import { buildAgents } from './agents.ts'
+import { writeArchive } from './archive.ts'
+import { serverContents } from './bills.ts'
+import { serverName, stageServer } from './server.ts'
+import { TARGETS, type Target } from './targets.ts'
 
 const target = TARGETS.find(({ arch }) => process.platform === 'linux' && arch === process.arch)
 
@@ -25,6 +42,17 @@ const probe = fileURLToPath(new URL('probe.mjs', import.meta.url))
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
+/** Returns the processor that a file is for, or null if it is not a program or library. */
+const machineOf = (file: string): number | null => {
+  const start = Buffer.alloc(20)
+  const handle = openSync(file, 'r')
+  readSync(handle, start)
+  closeSync(handle)
+  return start.readUInt32BE(0) === 0x7f454c46 ? start.readUInt16LE(18) : null
+}
+
+const lock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+
 const tar = (...args: string[]): void => {
   const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
@@ -34,18 +62,25 @@ describe('the server archive', unless(whyNot), () => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-release-'))
   // The database runs as another user, who must be able to reach its folder.
   chmodSync(dir, 0o755)
-  const build = (name: string): Promise<string> => {
+  const agents = join(dir, 'agents')
+  const stage = (name: string, of: Target): Promise<string> => {
     const draft = join(dir, name)
     mkdirSync(draft)
+    return stageServer({ target: of, version: '9.9.9', agents, draft })
+  }
+  const build = async (name: string): Promise<string> => {
+    const staged = await stage(name, target as Target)
     // A low level of compression, because only the contents matter here.
-    return buildServer({ target: target as never, version: '9.9.9', seconds: 1_700_000_000, draft, level: 0 })
+    await writeArchive(staged, `${staged}.tar.xz`, 1_700_000_000, 0)
+    return `${staged}.tar.xz`
   }
   let archive = ''
 
   beforeAll(async () => {
-    await ensureBuilds(process.execPath, ['console', 'agent'])
+    await ensureBuilds(process.execPath, ['console'])
+    await buildAgents(agents)
     archive = await build('first')
-  }, 300_000)
+  }, 400_000)
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
   it('has the same bytes when it is built again', async () => {
@@ -54,7 +89,7 @@ describe('the server archive', unless(whyNot), () => {
 
   it('starts without a network, and serves console, sign-in and agents', () => {
     tar('-xJf', archive, '-C', dir)
-    const root = join(dir, `portcullis-server-9.9.9-${target?.name}`)
+    const root = join(dir, serverName('9.9.9', target as Target))
     expect(readdirSync(join(root, 'bin')).sort()).toEqual(['portcullis', 'portcullis-server', 'portcullis-worker'])
     const done = spawnSync('/usr/bin/unshare', ['--net', join(root, 'node/bin/node'), probe, root, join(dir, 'data')], {
       encoding: 'utf8',
@@ -71,4 +106,36 @@ describe('the server archive', unless(whyNot), () => {
       cli: expect.stringContaining('Command line of Portcullis'),
     })
   }, 150_000)
+
+  it.each(TARGETS)(
+    'has only programs for $name, and a bill of materials of exactly its packages',
+    async (of) => {
+      const staged = await stage(of.name, of)
+      const files = globSync('**', { cwd: staged, withFileTypes: true, exclude: ['build/agent'] }).filter((one) =>
+        one.isFile(),
+      )
+      const machines = new Map<number, string>()
+      for (const one of files) {
+        const file = join(one.parentPath, one.name)
+        const machine = machineOf(file)
+        if (machine !== null) machines.set(machine, file)
+      }
+      expect([...machines.keys()], [...machines.values()].join(', ')).toEqual([of.machine])
+      const { packages, others } = serverContents(staged)
+      const bundled = new Set(packagesOf(lock(), ['console', 'agent']).map(({ key }) => key))
+      const installed = globSync('{,*/}node_modules/**/package.json', { cwd: staged })
+        .map(dirname)
+        .filter((key) => /(^|\/)node_modules\/(@[^/]+\/)?[^/@]+$/.test(key))
+      expect(installed.length).toBeGreaterThan(100)
+      expect(
+        packages
+          .map(({ key }) => key)
+          .filter((key) => !bundled.has(key) || installed.includes(key))
+          .toSorted(),
+      ).toEqual(installed.toSorted())
+      expect(others.map(({ name }) => name)).toEqual(expect.arrayContaining(['Node.js', 'PostgreSQL', 'usb.ids']))
+      rmSync(staged, { recursive: true })
+    },
+    300_000,
+  )
 })

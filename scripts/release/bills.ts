@@ -1,0 +1,67 @@
+/** Writes a bill of materials (CycloneDX) for each file of a release. */
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { ROOT } from '../bootstrap/say.mjs'
+import { billOf, componentOfWork } from '../sbom.mjs'
+import { packagesOf, works } from '../shipped.mjs'
+import { DEBIAN } from './debian-pins.ts'
+import type { Target } from './targets.ts'
+
+const lock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+
+/** Returns the packages of npm that the workspaces need at run time. */
+const running = (workspaces: readonly string[]) =>
+  packagesOf(lock(), workspaces).filter(({ purpose }) => purpose === 'runs')
+
+/**
+ * Returns what a staged server contains: packages of npm in its folders or in the bundles of console and agent, and works that
+ * are not packages.
+ */
+export const serverContents = (dir: string) => {
+  const bundled = new Set(running(['console', 'agent']).map(({ key }) => key))
+  const isInstalled = (key: string) => existsSync(join(dir, key, 'package.json'))
+  const packages = packagesOf(lock()).filter(
+    ({ key, purpose }) => purpose === 'runs' && (isInstalled(key) || bundled.has(key)),
+  )
+  // Whatever this target contains is not optional.
+  return {
+    packages: packages.map((one) => ({ ...one, isOptional: false })),
+    others: works().map((one) => componentOfWork(one)),
+  }
+}
+
+/** Returns what an agent contains: Node and the packages in its bundle. */
+export const agentContents = () => ({
+  packages: running(['agent']),
+  others: works()
+    .filter(({ name }) => name === 'Node.js')
+    .map((one) => componentOfWork(one)),
+})
+
+/** Returns the packages of Debian in an image, as components. */
+export const debianContents = ({ debian }: Target) =>
+  DEBIAN.packages.map(({ name, version, source, licence, why, sha256 }) =>
+    componentOfWork(
+      { name, version, licence, where: `${why}; source package ${source} of Debian ${DEBIAN.release}` },
+      {
+        hashes: [{ alg: 'SHA-256', content: sha256[debian] }],
+        purl: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${debian}&distro=debian-${DEBIAN.release}`,
+      },
+    ),
+  )
+
+interface Contents {
+  packages: ReturnType<typeof running>
+  others: ReturnType<typeof componentOfWork>[]
+}
+
+/** Writes the bill of materials of a file of a release next to it, with the file's digest. Returns the path. */
+export const writeBill = async (file: string, { packages, others }: Contents): Promise<string> => {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  const product = { name: basename(file), hashes: [{ alg: 'SHA-256', content: hash.digest('hex') }] }
+  writeFileSync(`${file}.cdx.json`, billOf({ product, packages, others }))
+  return `${file}.cdx.json`
+}
