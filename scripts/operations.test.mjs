@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { agentUnit } from '../server/src/features/fleet/agents/install/unit.ts'
 import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
 import { ROOT } from './bootstrap/say.mjs'
+import { imageConfig } from './release/image.ts'
 import { allowedBy, copyOf, instructionsOf } from './try-image.mjs'
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8')
@@ -103,6 +104,28 @@ describe('the Dockerfile', () => {
     const version = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))?.[1]
     expect(textOf('ARG', all)).toEqual([`NODE_IMAGE=node:${version}-bookworm-slim`])
     expect(textOf('FROM', all).every((text) => /^\$\{NODE_IMAGE\}( AS |$)/.test(text))).toBe(true)
+  })
+
+  it('has the settings of the image of a release', () => {
+    const { User, Env, Cmd, WorkingDir, ExposedPorts, Volumes, StopSignal, Healthcheck } = imageConfig('1.0.0')
+    expect(textOf('USER')).toEqual([User])
+    expect(textOf('WORKDIR')).toEqual([WorkingDir])
+    expect(textOf('STOPSIGNAL')).toEqual([StopSignal])
+    expect(textOf('EXPOSE').map((port) => `${port}/tcp`)).toEqual(Object.keys(ExposedPorts))
+    expect(textOf('VOLUME')).toEqual(Object.keys(Volumes))
+    expect(Env.filter((pair) => !pair.startsWith('PATH='))).toEqual(
+      Object.entries(environment).map((pair) => pair.join('=')),
+    )
+    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([Cmd])
+    const [health = ''] = textOf('HEALTHCHECK')
+    const seconds = (name) => Number(new RegExp(`--${name}=(\\d+)s`).exec(health)?.[1]) * 1e9
+    expect({
+      Test: ['CMD', ...JSON.parse(/\[.*\]/.exec(health)?.[0] ?? '[]')],
+      Interval: seconds('interval'),
+      Timeout: seconds('timeout'),
+      StartPeriod: seconds('start-period'),
+      Retries: Number(/--retries=(\d+)/.exec(health)?.[1]),
+    }).toEqual(Healthcheck)
   })
 
   it('starts as a user other than root, with an environment that the server accepts', () => {

@@ -87,7 +87,8 @@ const nameOf = (key) => key.slice(key.lastIndexOf('node_modules/') + 'node_modul
 
 /**
  * Returns the packages, sorted. `purpose` is `runs` or `builds`: packages that only build console and agent are not
- * shipped. `shipped`: the workspaces whose packages run.
+ * shipped.
+ * @param {readonly string[]} [shipped] the workspaces whose packages run
  */
 export function packagesOf(lock, shipped = SHIPPED) {
   const { packages } = lock

@@ -75,26 +75,22 @@ describe('the image of a release', unless(whyNot), () => {
     run('skopeo', ...policy, `docker-archive:${file}:portcullis:9.9.9`, `dir:${join(dir, 'docker')}`)
   }, 200_000)
 
-  it(
-    'runs as an ordinary user with a read-only root, and becomes healthy',
-    unless(whyNotRun),
-    () => {
-      const answers = JSON.parse(
-        run('/usr/bin/unshare', '--mount', process.execPath, container, file, join(dir, 'run')),
-      )
-      expect(answers).toMatchObject({
-        health: 0,
-        readyz: '200',
-        user: '10001',
-        capabilities: '0000000000000000',
-        rootIsReadOnly: true,
-        exitCode: 0,
-        cli: expect.stringContaining('Command line of Portcullis'),
-      })
-      expect(answers.doctor).toMatch(/, 0 errors$/m)
-    },
-    250_000,
-  )
+  it('runs as an ordinary user with a read-only root, and becomes healthy', {
+    ...unless(whyNotRun),
+    timeout: 250_000,
+  }, () => {
+    const answers = JSON.parse(run('/usr/bin/unshare', '--mount', process.execPath, container, file, join(dir, 'run')))
+    expect(answers).toMatchObject({
+      health: 0,
+      readyz: '200',
+      user: '10001',
+      capabilities: '0000000000000000',
+      rootIsReadOnly: true,
+      exitCode: 0,
+      cli: expect.stringContaining('Command line of Portcullis'),
+    })
+    expect(answers.doctor).toMatch(/, 0 errors$/m)
+  })
 
   it.each(TARGETS)(
     'contains for $name only pinned packages of Debian',
