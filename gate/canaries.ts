@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
 import pg from 'pg'
@@ -86,6 +89,7 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
     CACT_DEX_ACCOUNT: 'gate@gate',
     CACT_DEX_PASSWORD: make('DEX password'),
   })
+  await post(`${config}/AddOrUpdateBackup`, { BACKUP_PASSPHRASE: make('passphrase of backups') })
   for (const id of [1, 2]) {
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     take(`webhook secret of group ${id}`, secret.slice(6))
@@ -229,10 +233,28 @@ const unpacked = (backup: Buffer): Buffer => {
   return at < 0 ? backup : Buffer.concat([backup.subarray(0, at), gunzipSync(backup.subarray(at))])
 }
 
+/** Writes a support bundle as an operator does, with names, and returns its files as text. */
+const supportBundle = async ({ server, database, keyFile }: Environment, root: string): Promise<Buffer> => {
+  const path = join(server.dataDir, 'support.tar.gz')
+  const args = [join(root, 'cli/src/main.ts'), 'doctor', '--bundle', path, '--include-personal-data']
+  await promisify(execFile)(process.execPath, args, {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: server.dataDir,
+      PORTCULLIS_DATA_DIR: server.dataDir,
+      PORTCULLIS_KEY_FILE: keyFile,
+      PORTCULLIS_PORT: new URL(server.url).port,
+      PORTCULLIS_ADMIN_PASSWORD: adminPassword,
+      DATABASE_URL: database.url,
+    },
+  })
+  return gunzipSync(readFileSync(path))
+}
+
 /** Checks that no stored secret appears in any output of the server. */
 export const canaries: Check = {
   name: 'canaries',
-  what: 'Plants secrets of every kind (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and searches for them in plain, hexadecimal, Base64 and URL form. Searches all GET responses to an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most verbose level, every table, and a backup without a passphrase.',
+  what: 'Plants secrets of every kind (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and searches for them in plain, hexadecimal, Base64 and URL form. Searches all GET responses to an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most verbose level, every table, a backup without a passphrase, and a support bundle with personal data.',
   run: ({ root }): Promise<Outcome> =>
     withEnvironment({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (environment) => {
       const { wire, admin, call, server } = environment
@@ -313,6 +335,8 @@ export const canaries: Check = {
         for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
         for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)
         keep('log', server.output())
+        const bundle = await supportBundle(environment, root)
+        keep('support bundle', bundle)
 
         const notes: string[] = []
         let bytes = 0
@@ -332,6 +356,11 @@ export const canaries: Check = {
             { what: 'sinks', value: sinks.size, atLeast: 250 },
             { what: 'read', value: Math.round(bytes / 1000), unit: 'kB', atLeast: 500 },
             { what: 'lines of the log', value: server.output().split('\n').length, atLeast: 5 },
+            {
+              what: 'files of the support bundle',
+              value: bundle.toString('latin1').split('ustar').length - 1,
+              atLeast: 8,
+            },
             { what: 'mails', value: receiver.mails.length, atLeast: 1 },
             { what: 'found again', value: hits.size, atMost: 0 },
             { what: 'exports of the key file over HTTP', value: withKeys.status === 403 ? 0 : 1, atMost: 0 },
@@ -343,6 +372,16 @@ export const canaries: Check = {
       }
     }),
   sabotages: [
+    {
+      what: 'the support bundle contains the values of environment variables',
+      edits: [
+        {
+          file: 'server/src/entry/doctor/bundle/bundle.ts',
+          find: "openVariables.has(name) ? scrub(env[name] ?? '') : 'set'",
+          replace: "env[name] ?? ''",
+        },
+      ],
+    },
     {
       what: 'tokens are stored in clear text',
       edits: [

@@ -49,7 +49,7 @@ const Running = ({ run }: { run: BackupRun }) => {
   return (
     <div role="status" className={classes.running}>
       <span>{strings.backupProgress({ step: label })}</span>
-      <Progress value={(Math.min(done, steps) / steps) * 100} aria-label={label} animated />
+      <Progress value={(Math.min(done + 0.5, steps) / steps) * 100} aria-label={label} animated />
     </div>
   )
 }

@@ -3,7 +3,7 @@ import type { BackupStatus } from '@portcullis/contract'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { JobsApi } from '#features/system/jobs/index.ts'
 import type { SettingsApi } from '#features/system/settings/index.ts'
-import { AppError } from '#platform/app-error.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -86,8 +86,9 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
   }
 
   settings.guard('backup', async (_actor, next) => {
-    if (next.get('BACKUP_ENABLED') === 'true')
-      await assertFolder(next.get('BACKUP_FOLDER') || ownFolder, { own: ownFolder, dataDir })
+    if (next.get('BACKUP_ENABLED') !== 'true') return
+    const problem = await problemOf(next.get('BACKUP_FOLDER') || ownFolder)
+    if (problem !== '') throw invalid('body.BACKUP_FOLDER', problem)
   })
 
   return {

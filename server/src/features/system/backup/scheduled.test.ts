@@ -218,7 +218,10 @@ describe('the settings of backups', () => {
       [join(t.keyDir, 'postgres'), 'is inside the folder of the database'],
     ] as const) {
       const answer = await save({ BACKUP_ENABLED: 'true', BACKUP_FOLDER: path })
-      expect([answer.statusCode, answer.json().detail]).toEqual([422, expect.stringContaining(reason)])
+      expect([answer.statusCode, answer.json().errors]).toMatchObject([
+        400,
+        [{ field: 'body.BACKUP_FOLDER', message: expect.stringContaining(reason) }],
+      ])
     }
   })
 
