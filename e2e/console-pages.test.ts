@@ -52,9 +52,15 @@ const axe = axeCore.source
 const audit = (
   part: 'page' | 'dialog',
   rule?: string,
-) => `axe.run(${part === 'page' ? 'document' : "[...document.querySelectorAll('[role=dialog], [role=alertdialog]')].at(-1)"}, { resultTypes: ['violations']${rule === undefined ? '' : `, runOnly: ['${rule}']`} })
-  .then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')))`
+) => `axe.run(${part === 'page' ? 'document' : "[...document.querySelectorAll('[role=dialog], [role=alertdialog]')].at(-1)"}, { resultTypes: ['violations', 'incomplete']${rule === undefined ? '' : `, runOnly: ['${rule}']`} })
+  .then(({ violations, incomplete }) => {
+    // Axe leaves text in the colour of its background to a person.
+    const invisible = incomplete.map((rule) => ({
+      ...rule,
+      nodes: rule.nodes.filter(({ any }) => any.some(({ data }) => data?.messageKey === 'equalRatio')),
+    })).filter(({ nodes }) => nodes.length > 0)
+    return [...violations, ...invisible].map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | '))
+  })`
 
 /** Ends with the frame that has all colours of the dark scheme. */
 const dark = `new Promise((done) => {
