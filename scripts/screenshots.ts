@@ -13,6 +13,9 @@ const folder = fromRoot('docs/guide/images')
 const password = 'correct horse battery staple'
 const hosts = 300
 const settleMs = 60_000
+/** At the pace of the demo, the armed hosts block several new devices in this time. */
+const armedMs = 90_000
+const pilot = { Hashtags: 'office' }
 
 /** Name, address, size, and what to wait for. */
 const pictures = [
@@ -59,6 +62,28 @@ const take = async (browser: Browser, url: string): Promise<void> => {
     }
 }
 
+/** Approves the devices of the pilot's hosts and arms these hosts, as in a pilot. */
+const armPilot = async (url: string): Promise<void> => {
+  const post = async <T>(path: string, body: unknown, token?: string): Promise<T> => {
+    const answer = await fetch(`${url}/prime/webui/${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  const { token } = await post<{ token: string }>('Auth/LocalLogin', { username: 'admin', password })
+  const reason = 'Attached when the pilot started'
+  await post('agents/bulk', { filter: pilot, action: 'approveAll', reason }, token)
+  await new Promise((resolve) => setTimeout(resolve, settleMs / 6))
+  await post('agents/bulk', { filter: pilot, action: 'arm', reason: 'Pilot in the office' }, token)
+  await new Promise((resolve) => setTimeout(resolve, armedMs))
+}
+
 const dataDir = mkdtempSync(join(tmpdir(), 'portcullis-screenshots-'))
 const port = await freePort()
 const server = spawn(process.execPath, [fromRoot('scripts/bootstrap.mjs'), 'start', '--demo', String(hosts)], {
@@ -78,6 +103,7 @@ try {
   await ready(url)
   // The simulated hosts enrol, and their devices are judged.
   await new Promise((resolve) => setTimeout(resolve, settleMs))
+  await armPilot(url)
   mkdirSync(folder, { recursive: true })
   await take(browser, url)
 } finally {
