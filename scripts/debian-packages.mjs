@@ -43,6 +43,7 @@ const PACKAGES = [
     isSlow: true,
   },
   { name: 'haproxy', provides: '/usr/sbin/haproxy', why: BALANCER, isSlow: true },
+  { name: 'ansible-core', provides: '/usr/bin/ansible-playbook', why: 'the role is run in a chroot', isSlow: true },
   { name: 'tinyproxy', provides: '/usr/bin/tinyproxy', why: BALANCER, isSlow: true },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   ...['debootstrap', 'rpm'].map((name) => ({
