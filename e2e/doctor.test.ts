@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -48,6 +49,28 @@ const doctor = async (dataDir: string, port: string) => {
   }
 }
 
+/** Writes a support bundle and returns a function that reads its files. */
+const bundle = async (dataDir: string, port: string) => {
+  const path = join(dataDir, 'support.tar.gz')
+  await promisify(execFile)(process.execPath, [cli, 'doctor', '--bundle', path], {
+    env: {
+      ...codeCache,
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      PORTCULLIS_DATA_DIR: dataDir,
+      PORTCULLIS_HOST: '0.0.0.0',
+      PORTCULLIS_PORT: port,
+    },
+  })
+  const text = gunzipSync(readFileSync(path))
+  rmSync(path)
+  return (name: string): string => {
+    const at = text.indexOf(`${name}\0`)
+    if (at < 0) throw new Error(`the bundle has no ${name}`)
+    return text.toString('utf8', at + 512, at + 512 + Number.parseInt(text.toString('latin1', at + 124, at + 135), 8))
+  }
+}
+
 describe('portcullis doctor on a real installation', () => {
   const dataDir = temporaryDir()
   let server: RunningServer | undefined
@@ -68,8 +91,14 @@ describe('portcullis doctor on a real installation', () => {
     expect(running.seen('database version')).toMatch(/^PostgreSQL 18\./)
     expect(running.status).toBe(0)
 
+    const whileRunning = await bundle(dataDir, port)
+    expect(whileRunning('metrics.txt')).toMatch(/^portcullis_subsystem_status\{.*"database".*\} 1$/m)
+    // PostgreSQL's own words stay.
+    expect(whileRunning('postgres.log')).toMatch(/LOG: {2}database system is ready to accept connections$/m)
+
     server.child.kill('SIGTERM')
     await server.ended
+    expect(JSON.parse((await bundle(dataDir, port))('database.json')).migrations.length).toBeGreaterThan(50)
     const stopped = await doctor(dataDir, port)
     expect(stopped.bad).toEqual(withoutKey)
     expect(stopped.seen('port')).toContain('the server is stopped')
