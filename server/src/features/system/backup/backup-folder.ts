@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { lstat, mkdir, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
+import { access, lstat, mkdir, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
 import { AppError } from '#platform/app-error.ts'
 
@@ -33,14 +33,17 @@ export const readableFault = (folder: string, error: unknown): unknown => {
 export const fileNameOf = (runId: string, at: number): string =>
   `portcullis-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}Z-${runId.replaceAll('-', '').slice(-8)}.backup`
 
-/**
- * Checks that a folder exists and that the server can write to it, by writing a file. `own`: the default folder, which
- * is created.
- */
-export const assertFolder = async (
-  folder: string,
-  { own, dataDir }: { own: string; dataDir: string },
-): Promise<void> => {
+export interface FolderOptions {
+  /** The default folder, which is created. */
+  own: string
+  dataDir: string
+}
+
+/** Least free space of a usable folder. */
+const leastFree = 1_000_000
+
+/** Checks that a folder exists and looks writable, without writing to it. */
+export const assertUsable = async (folder: string, { own, dataDir }: FolderOptions): Promise<void> => {
   if (!isAbsolute(folder)) throw folderError(folder, 'is not an absolute path such as /backup/portcullis.')
   try {
     if (folder === own) await mkdir(folder, { mode: 0o700 }).catch(ignoreExisting)
@@ -48,6 +51,18 @@ export const assertFolder = async (
     const cluster = await realpath(join(dataDir, 'postgres')).catch(() => null)
     if (cluster !== null && !relative(cluster, await realpath(folder)).startsWith('..'))
       throw folderError(folder, 'is inside the folder of the database. Choose another one.')
+    await access(folder, constants.W_OK | constants.X_OK)
+    const { bavail, bsize } = await statfs(folder)
+    if (bavail * bsize < leastFree) throw folderError(folder, cures.ENOSPC as string)
+  } catch (error) {
+    throw readableFault(folder, error)
+  }
+}
+
+/** Checks that a folder can be used, and writes a file to it. */
+export const assertFolder = async (folder: string, options: FolderOptions): Promise<void> => {
+  await assertUsable(folder, options)
+  try {
     const probe = join(folder, `.portcullis-${randomBytes(6).toString('hex')}.test`)
     const file = await open(probe, 'wx', 0o600)
     try {

@@ -10,7 +10,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Hint } from '#platform/live.ts'
 import type { Secret } from '#platform/secret.ts'
-import { assertFolder, freeBytesOf } from './backup-folder.ts'
+import { assertFolder, assertUsable, freeBytesOf } from './backup-folder.ts'
 import { createBackupRunsStore } from './backup-runs.store.ts'
 import { type BackupSchedule, nextBackup } from './backup-times.ts'
 
@@ -65,9 +65,10 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
     }
   }
 
-  /** Returns why this server cannot write to the folder. Empty if it can. */
-  const problemOf = (folder: string): Promise<string> =>
-    assertFolder(folder, { own: ownFolder, dataDir }).then(
+  const folderOptions = { own: ownFolder, dataDir }
+  /** Returns why this server cannot use the folder. Empty if it can. */
+  const problemOf = (folder: string, check = assertUsable): Promise<string> =>
+    check(folder, folderOptions).then(
       () => '',
       (error: Error) => error.message,
     )
@@ -87,7 +88,7 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
 
   settings.guard('backup', async (_actor, next) => {
     if (next.get('BACKUP_ENABLED') !== 'true') return
-    const problem = await problemOf(next.get('BACKUP_FOLDER') || ownFolder)
+    const problem = await problemOf(next.get('BACKUP_FOLDER') || ownFolder, assertFolder)
     if (problem !== '') throw invalid('body.BACKUP_FOLDER', problem)
   })
 
@@ -114,7 +115,7 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
     /** Orders a backup now. */
     run: async (actor: Actor): Promise<{ runId: string; jobId: string }> => {
       const { folder, passphrase } = await values()
-      await assertFolder(folder, { own: ownFolder, dataDir })
+      await assertFolder(folder, folderOptions)
       return db.transaction(async (tx) => {
         // The lock orders simultaneous requests.
         if ((await store.lockPlan(tx)) === null || (await store.isUnderWay(tx)))

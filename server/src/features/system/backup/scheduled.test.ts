@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   mkdirSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BackupStatus } from '@portcullis/contract'
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readArchive } from '#platform/backup/index.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -23,6 +25,8 @@ import { nextBackup } from './backup-times.ts'
 const root = mkdtempSync(join(tmpdir(), 'portcullis-scheduled-'))
 const passphrase = 'correct horse battery staple'
 const hour = 3_600_000
+const whyNoMount =
+  process.platform !== 'linux' || process.getuid?.() !== 0 ? 'mounting a disk needs root on Linux' : null
 let t: TestApp
 let folder: string
 
@@ -180,6 +184,48 @@ describe('a scheduled backup', () => {
       description: expect.stringContaining('no server started it'),
     })
   })
+
+  it('fails when its disk is full, and keeps the earlier ones', unless(whyNoMount), async () => {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'portcullis-test', folder])
+    try {
+      await enable()
+      const first = await make()
+      expect(first).toMatchObject({ state: 'completed' })
+      // About 3 MB that do not compress, for 2 MB of free space.
+      await t.db.withClient((client) =>
+        client.query(`
+          insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)
+          select gen_random_uuid(), 'x', 'x', 'completed', to_jsonb(long.text), 'x', now(), false, false
+          from generate_series(1, 100) n,
+            lateral (select string_agg(md5(random()::text), '') || n as text from generate_series(1, 2000) m) long`),
+      )
+      writeFileSync(join(folder, 'ballast'), randomBytes(2_000_000))
+      expect(await make()).toMatchObject({ state: 'failed', error: expect.stringContaining('has no space left. Free') })
+      expect(backups()).toEqual(['ballast', first?.file.split('/').at(-1)])
+      expect(await health()).toMatchObject({ status: 'Error', description: expect.stringContaining('no space left') })
+      // Without any space, the request says so at once.
+      writeFileSync(join(folder, 'more'), randomBytes(1_500_000))
+      expect((await start()).json()).toMatchObject({ detail: expect.stringContaining('has no space left') })
+      expect((await status()).problem).toContain('has no space left')
+    } finally {
+      await t.db.execute(sql`delete from jobs j where j.kind = 'x'`)
+      execFileSync('umount', ['-l', folder])
+    }
+  })
+
+  it('is made again by another server if the first one stops', async () => {
+    await enable({ BACKUP_VERIFY: 'restore' })
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    expect((await start()).statusCode).toBe(200)
+    const working = other.server.jobs.drain()
+    await expect.poll(async () => (await status()).runs[0]?.state).toBe('running')
+    await other.close()
+    await working.catch(() => {})
+    expect((await status()).runs[0]?.state).toBe('running')
+    await t.server.jobs.drain()
+    expect((await status()).runs).toMatchObject([{ state: 'completed', verification: 'restored' }])
+    expect(backups()).toHaveLength(1)
+  }, 180_000)
 
   it('runs once at a time, and is cancelled without a trace', async () => {
     await enable()
