@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
@@ -10,30 +10,39 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
+import { HostNamesField } from './HostNamesField.tsx'
+import { hostsFault, namesIn } from './host-names.ts'
 import { InstallCommand } from './InstallCommand.tsx'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
-/** Maximum number of names, as in the contract. */
-const mostNames = 2_000
-/** Number of names that a message shows. */
-const shownNames = 3
+interface TokenValues {
+  name: string
+  expiresInHours: number
+  maxUses: number
+  hashtags: string[]
+  allowTakeOver: boolean
+  /** Host names as entered. */
+  hosts: string
+}
 
-/** Returns the different names in a text, separated by lines, spaces or commas. */
-const namesIn = (text: string): string[] => [
-  ...new Map(
-    text
-      .split(/[\s,]+/)
-      .filter((name) => name !== '')
-      .map((name) => [name.toLowerCase(), name]),
-  ).values(),
-]
+const initialValues: TokenValues = {
+  name: strings.newHost,
+  // By default a leaked token enrols one host, within one hour.
+  expiresInHours: 1,
+  maxUses: 1,
+  hashtags: [],
+  allowTakeOver: true,
+  hosts: '',
+}
 
-const hostsFault = (text: string): string | null => {
-  const names = namesIn(text)
-  const bad = names.filter((name) => !/^[A-Za-z0-9._-]{1,255}$/.test(name))
-  if (bad.length > 0) return strings.invalidHostNames({ names: bad.slice(0, shownNames).join(', ') })
-  return names.length > mostNames ? strings.tooManyHostNames({ max: mostNames }) : null
+const bodyOf = ({ hosts, ...values }: TokenValues) => {
+  const hostIdentifiers = namesIn(hosts)
+  return {
+    ...values,
+    name: values.name.trim(),
+    ...(hostIdentifiers.length === 0 ? {} : { hostIdentifiers, maxUses: hostIdentifiers.length }),
+  }
 }
 
 /** Creates an enrolment token and shows its command once. */
@@ -43,18 +52,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
-  const form = useForm({
-    initialValues: {
-      name: strings.newHost,
-      // By default a leaked token enrols one host, within one hour.
-      expiresInHours: 1,
-      maxUses: 1,
-      hashtags: [] as string[],
-      allowTakeOver: true,
-      hosts: '',
-    },
-    validate: { hosts: hostsFault },
-  })
+  const form = useForm({ initialValues, validate: { hosts: hostsFault } })
   if (made !== null) {
     return (
       <section className={classes.card}>
@@ -67,14 +65,6 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
         </Group>
       </section>
     )
-  }
-  const bodyOf = ({ hosts, ...values }: typeof form.values) => {
-    const hostIdentifiers = namesIn(hosts)
-    return {
-      ...values,
-      name: values.name.trim(),
-      ...(hostIdentifiers.length === 0 ? {} : { hostIdentifiers, maxUses: hostIdentifiers.length }),
-    }
   }
   const listed = namesIn(form.values.hosts).length
   return (
@@ -130,13 +120,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           {...form.getInputProps('hashtags')}
           error={fieldMessage(failure, 'hashtags')}
         />
-        <Textarea
-          label={strings.onlyTheseHosts}
-          description={strings.onlyTheseHostsHelp({ code: (text) => <code>{text}</code> })}
-          autosize
-          minRows={2}
-          maxRows={8}
-          spellCheck={false}
+        <HostNamesField
           {...form.getInputProps('hosts')}
           error={form.errors.hosts ?? fieldMessage(failure, 'hostIdentifiers')}
         />
