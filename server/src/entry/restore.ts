@@ -16,7 +16,7 @@ import { openDatabase } from '#platform/db/open-database.ts'
 import { compareKeyFiles } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
-import { StartError } from '#platform/start-error.ts'
+import { isDiskFull, StartError } from '#platform/start-error.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -27,6 +27,19 @@ const passphraseOf = (file: string): Secret => {
   } catch (error) {
     throw new StartError(`Cannot read the passphrase: ${(error as Error).message}`)
   }
+}
+
+/** Returns what to tell the person who runs the command. An unexpected error comes with its stack trace, for a report. */
+const problemOf = (error: unknown): string => {
+  if (error instanceof StartError || error instanceof ArchiveError) return error.message
+  if (isDiskFull(error))
+    return 'Nothing was restored: there is no space left on the disk. Free some space, then run the command again.'
+  const { code, syscall, message, stack } = error as NodeJS.ErrnoException
+  if (syscall === 'open' || syscall === 'read')
+    return code === 'EISDIR'
+      ? 'This is a folder, not a backup. Give the path of the file.'
+      : `The backup cannot be read: ${message}. Check its permissions and its disk.`
+  return stack ?? String(error)
 }
 
 let isBrokenOff = false
@@ -115,7 +128,6 @@ const run = async (): Promise<void> => {
 
 run().catch((error: unknown) => {
   if (isBrokenOff) return
-  const isKnown = error instanceof StartError || error instanceof ArchiveError
-  process.stderr.write(`${isKnown ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.stderr.write(`${problemOf(error)}\n`)
   process.exitCode = 1
 })

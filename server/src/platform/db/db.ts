@@ -54,11 +54,11 @@ const traced = (run: Run, statement: Tracer['statement']): Run =>
   statement === null ? run : (config) => statement(config.text, () => run(config))
 
 /** Duration from which a statement is logged, in milliseconds. */
-const slowMs = 1_000
+const usualSlowMs = 1_000
 
 /** Logs slow statements as text with placeholders, never with values. The time includes the wait for a connection. */
 const timed =
-  (run: Run, log: Log, pool: string): Run =>
+  (run: Run, { log, pool, slowMs }: { log: Log; pool: string; slowMs: number }): Run =>
   async (config) => {
     const startedAt = performance.now()
     try {
@@ -100,6 +100,8 @@ export interface DbOptions {
   statementTimeoutMs: number
   /** Longest wait for a connection of the pool in milliseconds. */
   connectTimeoutMs?: number
+  /** Duration from which a statement is logged, in milliseconds. */
+  slowMs?: number
   /** Traces statements that are part of a trace. */
   tracer?: Pick<Tracer, 'statement'>
 }
@@ -111,6 +113,7 @@ export const createDb = ({
   log,
   statementTimeoutMs,
   connectTimeoutMs = usualPatience.connectMs,
+  slowMs = usualSlowMs,
   tracer,
 }: DbOptions): Db => {
   const statement = tracer?.statement ?? null
@@ -136,7 +139,7 @@ export const createDb = ({
   function measured(run: Run): Run {
     const followed = traced(run, statement)
     // Long reads are meant to be slow, and have no timeout.
-    return statementTimeoutMs > 0 ? timed(followed, log, name) : followed
+    return statementTimeoutMs > 0 ? timed(followed, { log, pool: name, slowMs }) : followed
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

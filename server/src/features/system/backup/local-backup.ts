@@ -7,7 +7,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Secret } from '#platform/secret.ts'
-import { StartError } from '#platform/start-error.ts'
+import { isDiskFull, StartError } from '#platform/start-error.ts'
 import { createBackupStore } from './backup.store.ts'
 
 export interface LocalBackup {
@@ -71,6 +71,10 @@ export const makeLocalBackup = async (options: LocalBackup): Promise<{ bytes: nu
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EEXIST') throw new StartError(`${out} already exists. Choose another file.`)
       rmSync(out, { force: true })
+      if (isDiskFull(error))
+        throw new StartError(`There is no space left for ${out}. Nothing was written. Choose another folder.`)
+      if (code === 'EACCES' || code === 'ENOENT' || code === 'EROFS')
+        throw new StartError(`Cannot write ${out} (${code}). Choose a folder that exists and that you can write to.`)
       throw error
     }
   })
