@@ -12,7 +12,7 @@ import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import type { TracingConfig } from '#platform/tracing/index.ts'
 import { compose } from '../src/compose.ts'
-import { createFakeClock, longPatience, templateDatabase } from './database.ts'
+import { createFakeClock, dropDatabase, longPatience, templateDatabase } from './database.ts'
 
 export { createFakeClock }
 
@@ -170,14 +170,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     },
     close: async () => {
       await server.close()
-      if (options.database === undefined)
-        await admin.withClient((client) =>
-          client
-            .query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
-            // Only a superuser may end an autovacuum worker in this database by force. Without force, it is asked to
-            // stop.
-            .catch(() => client.query(`DROP DATABASE IF EXISTS ${database}`)),
-        )
+      if (options.database === undefined) await dropDatabase(admin, database)
       await admin.close()
       if (options.keyDir === undefined) rmSync(keyDir, { recursive: true, force: true })
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { createDb } from '#platform/db/db.ts'
+import { createDb, type Db } from '#platform/db/db.ts'
 import type { Patience } from '#platform/db/patience.ts'
 import { createLog } from '#platform/log.ts'
 
@@ -19,6 +19,15 @@ export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
 
 /** A loaded machine responds late, and the usual limits would test the machine. */
 export const longPatience: Patience = { connectMs: 60_000, statementMs: 60_000, batchMs: 60_000 }
+
+/** Removes a database, also while autovacuum works in it. */
+export const dropDatabase = (admin: Db, database: string): Promise<unknown> =>
+  admin.withClient((client) =>
+    client
+      .query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+      // Only a superuser may end an autovacuum worker in this database by force. Without force, it is asked to stop.
+      .catch(() => client.query(`DROP DATABASE IF EXISTS ${database}`)),
+  )
 
 /**
  * Clones the migrated template database, for stores and services without the HTTP application. `template` selects
@@ -52,7 +61,7 @@ export const cloneDatabase = async (template = templateDatabase) => {
     log,
     close: async () => {
       await db.close()
-      await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`))
+      await dropDatabase(admin, database)
       await admin.close()
     },
   }

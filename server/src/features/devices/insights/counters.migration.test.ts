@@ -8,6 +8,7 @@ import { createDb, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { sql } from '#platform/db/sql.ts'
 import { createLog } from '#platform/log.ts'
+import { dropDatabase } from '#test/database.ts'
 
 const folder = fileURLToPath(new URL('../../../../migrations', import.meta.url))
 const before = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))
@@ -35,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await db.close()
   const admin = open(undefined)
-  await admin.withClient((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`))
+  await dropDatabase(admin, database)
   await admin.close()
   rmSync(before, { recursive: true, force: true })
 })

@@ -28,6 +28,7 @@ import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { codeCache } from '#test/code-cache.ts'
+import { dropDatabase } from '#test/database.ts'
 import { person } from '#test/people.ts'
 
 const path = '/prime/webui/admin/backup'
@@ -65,13 +66,7 @@ afterAll(async () => {
     log: createLog('silent'),
     statementTimeoutMs: 0,
   })
-  for (const name of databases)
-    await admin.withClient((client) =>
-      client
-        .query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-        // Only a superuser may end an autovacuum worker in this database by force. Without force, it is asked to stop.
-        .catch(() => client.query(`DROP DATABASE IF EXISTS ${name}`)),
-    )
+  for (const name of databases) await dropDatabase(admin, name)
   await admin.close()
   await t.close()
   rmSync(dir, { recursive: true, force: true })
