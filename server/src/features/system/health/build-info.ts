@@ -26,10 +26,18 @@ const commitOf = (root: string): Promise<{ commit: string; buildDate: Date } | n
     )
   })
 
-/** Returns the build of this process. */
-export const readBuildInfo = async (root: string): Promise<BuildInfo> => {
+const known = new Map<string, Promise<BuildInfo>>()
+
+/** Returns the build of this process. A process never changes its build, so git runs once. */
+export const readBuildInfo = (root: string): Promise<BuildInfo> => {
+  const read = known.get(root) ?? readAgain(root)
+  known.set(root, read)
+  return read
+}
+
+const readAgain = async (root: string): Promise<BuildInfo> => {
   const file = join(root, 'package.json')
   const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string }
-  const known = await commitOf(root)
-  return known === null ? { version, commit: '', buildDate: (await stat(file)).mtime } : { version, ...known }
+  const made = await commitOf(root)
+  return made === null ? { version, commit: '', buildDate: (await stat(file)).mtime } : { version, ...made }
 }
