@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Config } from '#platform/config.ts'
+import { type Config, secretVariables } from '#platform/config.ts'
 import { loadKeys } from '#platform/keys.ts'
 import { error, type Finding, gigabytes, ok, reasonOf, warning } from './finding.ts'
 
@@ -90,7 +90,7 @@ export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData
 export const secretFiles = (config: Config, env: Readonly<Record<string, string | undefined>>): Finding => {
   const name = 'other secrets'
   const named = Object.entries(env).flatMap(([variable, file]) =>
-    /^(DATABASE_URL|NATS_URL|PORTCULLIS_ADMIN_PASSWORD)_FILE$/.test(variable) && file ? [file] : [],
+    secretVariables.some((one) => variable === `${one}_FILE`) && file ? [file] : [],
   )
   const files = [
     ...['ca.key', 'server.key'].map((file) => join(config.dataDir, 'tls', file)),

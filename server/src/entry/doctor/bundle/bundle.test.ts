@@ -27,6 +27,7 @@ const secrets = {
   'account password': `${canary()} pw`,
   'password of the database': canary(),
   'password of NATS': canary(),
+  'password of the proxy': canary(),
   'first password': canary(),
 }
 const personal = {
@@ -130,6 +131,7 @@ const bundle = async (name: string, args: readonly string[] = []): Promise<Map<s
       PORTCULLIS_PORT: '0',
       PORTCULLIS_KEY_FILE: join(t.keyDir, 'key'),
       PORTCULLIS_ADMIN_PASSWORD: secrets['first password'],
+      PORTCULLIS_OUTBOUND_PROXY: `http://user:${secrets['password of the proxy']}@127.0.0.1:1`,
       NATS_URL: `nats://user:${secrets['password of NATS']}@127.0.0.1:1`,
       DATABASE_URL: `postgres://${user}:${secrets['password of the database']}@/${t.database}?host=${encodeURIComponent(host)}&port=${port}`,
     },
