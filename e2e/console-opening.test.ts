@@ -58,6 +58,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await page.getByRole('grid').getByText('LAB-2').waitFor()
     await page.getByLabel('Select all rows').click()
     await page.getByRole('button', { name: 'Arm…' }).click()
+    await dialog(page).getByRole('button').and(page.locator(':focus')).waitFor()
     await dialog(page).getByRole('button', { name: 'Arm', exact: true }).click()
     await page.getByText('Arming 2 hosts.').waitFor()
     await whenMode('Armed')

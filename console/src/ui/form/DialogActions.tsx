@@ -15,7 +15,7 @@ export interface DialogActionsProps {
   /** The change waits for a second approver, so only Close remains. */
   isStored?: boolean
   isDangerous?: boolean
-  /** Focus when the dialog opens. */
+  /** Focus when the dialog opens. It is at Cancel if the action is not ready yet, because a disabled button takes none. */
   startsAt?: 'cancel' | 'action' | 'form'
   /** Cancel takes the focus when this becomes true, such as when the form now asks for more access. */
   takesFocus?: boolean
@@ -55,7 +55,7 @@ export const DialogActions = ({
         variant="default"
         onClick={close}
         autoFocus={takesFocus}
-        data-autofocus={startsAt === 'cancel' || undefined}
+        data-autofocus={startsAt === 'cancel' || (startsAt === 'action' && !isReady) || undefined}
       >
         {isStored ? strings.close : (closeLabel ?? strings.cancel)}
       </Button>
@@ -68,7 +68,7 @@ export const DialogActions = ({
           loading={busy}
           disabled={!isReady}
           title={hint}
-          data-autofocus={startsAt === 'action' || undefined}
+          data-autofocus={(startsAt === 'action' && isReady) || undefined}
           {...(isDangerous ? { color: 'red' } : {})}
         >
           {action}
