@@ -31,15 +31,15 @@ const steps = (change: Partial<RiskNotification>, canDecide = true) =>
   stepsOf(lineOfRisk(alert(change)), canDecide).map((step) => `${step.label} ${step.decide ?? step.href}`)
 
 describe('stepsOf', () => {
-  it('offers the decisions that fit the cause first', () => {
+  it('offers the steps that fit the cause, and an approval never first', () => {
     expect(steps({})).toEqual([
-      'Approve… allow',
       'Review devices /peripherals?vid=0781&pid=5567&present=true',
+      'Approve… allow',
       'Show hosts /agents?Alert=7',
     ])
     expect(steps({ kind: 'attackTool' })[0]).toBe('Deny… deny')
     expect(steps({ kind: 'attackTool' }).join()).not.toContain('Approve')
-    expect(steps({ kind: 'whitelistViolation' }).slice(0, 2)).toEqual(['Approve… allow', 'Deny… deny'])
+    expect(steps({ kind: 'whitelistViolation' }).slice(1, 3)).toEqual(['Approve… allow', 'Deny… deny'])
     expect(steps({ kind: 'vulnerable' })[0]).toMatch(/^Review devices/)
   })
 

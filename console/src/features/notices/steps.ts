@@ -13,8 +13,9 @@ const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
   driverMismatch: ['hosts', 'devices', 'deny'],
   vulnerable: ['devices', 'deny', 'hosts'],
   uncommon: ['devices', 'deny', 'hosts'],
-  whitelistViolation: ['approve', 'deny', 'devices', 'hosts'],
-  blocked: ['approve', 'devices', 'hosts'],
+  // The model may be an attack tool, so people see the devices before they approve.
+  whitelistViolation: ['devices', 'approve', 'deny', 'hosts'],
+  blocked: ['devices', 'approve', 'hosts'],
   keyClone: ['hosts', 'events'],
   agentSilent: ['hosts', 'events'],
   tokenExpiring: ['list'],
