@@ -201,6 +201,10 @@ export const createBackupMaker = (deps: MakerDeps) => {
       const runId = runIdOf(job)
       const run = await store.run(runId)
       if (run === undefined || run.state === 'completed' || run.state === 'failed') return 'done'
+      if (run.is_restored) {
+        await store.fail(db, runId, new Date(clock.now()), 'This server was restored from this backup.')
+        return 'done'
+      }
       try {
         await beating(job, (signal) => make(job, runId, signal))
         return 'done'

@@ -11,6 +11,8 @@ export interface StoredRun {
   reason: 'schedule' | 'manual'
   state: BackupRun['state']
   created_at: Date
+  /** Whether it began in the database that this one was restored from. */
+  is_restored: boolean
 }
 
 export interface StoredFile {
@@ -68,7 +70,9 @@ export const createBackupRunsStore = (db: Queryable) => ({
   run: async (id: string): Promise<StoredRun | undefined> =>
     (
       await db.query<StoredRun>(
-        sql`select r.run_id, r.reason, r.state, r.created_at from backup_runs r where r.run_id = ${id}`,
+        sql`
+          select r.run_id, r.reason, r.state, r.created_at, r.installation is not null and r.installation <> i.id as is_restored
+          from backup_runs r, backup_installation i where r.run_id = ${id}`,
       )
     )[0],
 
@@ -78,7 +82,8 @@ export const createBackupRunsStore = (db: Queryable) => ({
     { server, folder, fileName }: { server: string; folder: string; fileName: string },
   ): Promise<void> => {
     await tx.execute(sql`
-      update backup_runs r set state = 'running', server = ${server}, folder = ${folder}, file_name = ${fileName}
+      update backup_runs r set state = 'running', server = ${server}, folder = ${folder}, file_name = ${fileName},
+        installation = (select i.id from backup_installation i)
       where r.run_id = ${id}`)
   },
 
@@ -116,11 +121,12 @@ export const createBackupRunsStore = (db: Queryable) => ({
         order by r.ended_at desc limit 1`)
     )[0],
 
-  /** Returns stored files beyond the newest ones. */
+  /** Returns stored files of this installation beyond the newest ones. */
   surplus: (keep: number): Promise<StoredFile[]> =>
     db.query<StoredFile>(sql`
       select r.run_id, r.server, r.folder, r.file_name, r.bytes from backup_runs r
-      where r.has_file and r.state = 'completed' order by r.created_at desc, r.run_id desc offset ${keep}::int`),
+      where r.has_file and r.state = 'completed' and r.installation = (select i.id from backup_installation i)
+      order by r.created_at desc, r.run_id desc offset ${keep}::int`),
 
   fileGone: async (id: string): Promise<void> => {
     await db.execute(sql`update backup_runs r set has_file = false where r.run_id = ${id}`)

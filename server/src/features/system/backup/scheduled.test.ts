@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import type { BackupStatus } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readArchive } from '#platform/backup/index.ts'
+import { leftOut, readArchive } from '#platform/backup/index.ts'
 import { sql } from '#platform/db/sql.ts'
 import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -143,6 +143,23 @@ describe('a scheduled backup', () => {
     expect(readFileSync(second?.file as string).length).toBe(10)
     expect([readFileSync(strange, 'utf8'), readFileSync(similar, 'utf8')]).toEqual(['not ours', 'not ours'])
     expect(backups()).toHaveLength(5)
+  })
+
+  it('keeps the files of the server that its database was restored from', async () => {
+    await enable({ BACKUP_KEEP: '1' })
+    const original = await make()
+    // A backup contains itself as running, together with its job.
+    const { jobId } = (await start()).json()
+    await t.db.execute(
+      sql`update backup_runs r set state = 'running', installation = (select i.id from backup_installation i) where r.job_id = ${jobId}`,
+    )
+    expect(leftOut).toContain('backup_installation')
+    await t.db.execute(sql`update backup_installation i set id = gen_random_uuid()`)
+    await t.server.jobs.drain()
+    expect((await status()).runs[0]).toMatchObject({ state: 'failed', error: expect.stringContaining('was restored') })
+    await make()
+    const own = await make()
+    expect(backups()).toEqual([original, own].map((run) => run?.file.split('/').at(-1)))
   })
 
   it('is restored into a temporary database before it gets its name', async () => {
