@@ -91,7 +91,12 @@ export const bans: readonly Ban[] = [
     known: {
       'agent/src/transport/tls-pin.ts': {
         places: 1,
-        because: 'reads a certificate chain once, sends nothing, and compares the key with the pinned hash',
+        because:
+          'reads a chain, sends nothing; compares its keys with the pinned hash, or names its issuer in an error',
+      },
+      'server/src/platform/outbound-issuer.ts': {
+        places: 1,
+        because: 'names the issuer of a certificate that was refused; sends nothing and ends the connection',
       },
       'server/src/entry/own-server.ts': {
         places: 1,

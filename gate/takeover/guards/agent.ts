@@ -8,8 +8,8 @@ export const agentGuards = defineGuards({
     removedBy: [
       {
         file: 'agent/src/transport/tls-pin.ts',
-        find: 'if (spkiHash(certificate) === hash) {',
-        replace: 'if (spkiHash(certificate) !== "") {',
+        find: 'chain.find((one) => spkiHash(one) === hash && one',
+        replace: 'chain.find((one) => spkiHash(one) !== "" && one',
       },
     ],
   },
