@@ -26,13 +26,19 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
   function start(): void {
     const args = [worker, '--server', url, '--token', '-', '--own', ...(caFile === null ? [] : ['--ca', caFile])]
     // The worker gets none of the server's environment, which may contain a password or a database address.
-    const { PATH = '', HOME = '', TZ } = process.env
+    const { PATH = '', HOME = '', TZ, NODE_COMPILE_CACHE } = process.env
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
       // Ctrl+C goes to the server only, which then stops the worker. If the server crashes, the channel closes and the
       // worker ends.
       detached: true,
-      env: { PATH, HOME, ...(TZ === undefined ? {} : { TZ }) },
+      env: {
+        PATH,
+        HOME,
+        ...(TZ === undefined ? {} : { TZ }),
+        // Compiling its code takes a third of the time of its start.
+        ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
+      },
     })
     child.stdin?.on('error', () => {})
     child.stdin?.end(`${token.reveal()}\n`)
