@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { agentUnit } from '../server/src/features/fleet/agents/install/unit.ts'
+import { agentUnit, packagedUnit } from '../server/src/features/fleet/agents/install/unit.ts'
 import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
 import { ROOT } from './bootstrap/say.mjs'
 import { imageConfig } from './release/image.ts'
@@ -269,12 +269,15 @@ describe('systemd units', () => {
     ['portcullis.service', 1.2],
     ['portcullis-worker.service', 1.2],
     ['portcullis-agent.service', 2.5],
+    ['packaged.service', 2.5],
   ])('%s: systemd itself judges its exposure to be at most %d', ([name, most], context) => {
     const file = join(dir, name)
     const text =
       name === 'portcullis-agent.service'
         ? agentUnit({ serverUrl: 'https://p.example:8443' })
-        : read(`ops/systemd/${name}`)
+        : name === 'packaged.service'
+          ? packagedUnit()
+          : read(`ops/systemd/${name}`)
     writeFileSync(file, text)
     const judged = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', file], {
       encoding: 'utf8',

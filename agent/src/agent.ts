@@ -65,6 +65,8 @@ export interface AgentDeps {
   self?: readonly string[]
   /** Path of the installed executable of this agent. */
   executable?: string | undefined
+  /** Path of the running executable, if a package starts the newest version. */
+  running?: string | undefined
   /** The built-in release key. Without one, the agent installs no updates. */
   builtInKey?: ReleaseKeyFile | undefined
   timing?: AgentTiming
@@ -83,6 +85,7 @@ export const runAgent = async (
     createLog,
     self,
     executable = config.executable,
+    running = config.launcher === undefined ? undefined : process.execPath,
     builtInKey,
     timing = agentTiming,
   }: AgentDeps,
@@ -195,6 +198,7 @@ export const runAgent = async (
     const replaced = new AbortController()
     const updater = createUpdater({
       executable,
+      running,
       version,
       architecture: process.arch,
       record: createUpdateRecord(config.stateDir),

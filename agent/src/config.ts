@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, readSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { readConfigFile } from './config-file.ts'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { parseProxy } from './proxy-config.ts'
 import type { ProxySettings } from './transport/proxy.ts'
 
-const commandNames = ['run', 'status', 'restore', 'release'] as const
+const commandNames = ['run', 'status', 'restore', 'release', 'select'] as const
 type AgentCommandName = (typeof commandNames)[number]
 
 /** Settings from the command line and the environment. */
@@ -31,6 +32,10 @@ export interface AgentConfig {
   publicDir: string | undefined
   /** The executable that an update replaces. If undefined, an update replaces the running executable. */
   executable: string | undefined
+  /** Program of a package that starts the newest version. Updates are then stored beside the version of the package. */
+  launcher: string | undefined
+  /** Select a version to restore the defaults after another version ended. */
+  isEnded: boolean
   allowInsecureHttp: boolean
   /** Proxy for connections to the server. If undefined, the agent connects directly. */
   proxy: ProxySettings | undefined
@@ -43,6 +48,7 @@ export const usage = `portcullis-agent: reports the USB devices of this host to 
   portcullis-agent status [options]   print the state of the agent and the devices it blocks
   portcullis-agent release [options]  free this host: unblock all devices (needs root)
   portcullis-agent restore [options]  after a crash: restore the kernel's defaults, so that new devices work
+  portcullis-agent select [options]   print the path of the newest verified version, for the launcher of a package
   portcullis-agent --version          print the version
 
   --server URL             address of the server (required until the host is enrolled)
@@ -64,10 +70,14 @@ export const usage = `portcullis-agent: reports the USB devices of this host to 
   --public-dir DIR         where users can read which devices are blocked
                            (default /run/portcullis-agent, if it exists)
   --executable FILE        executable that an update replaces (default: the running executable)
+  --launcher FILE          program that starts the newest version; the launcher of a package sets it
+  --ended                  select the version that restores the defaults after another version ended
+  --config FILE            configuration file: lines such as PORTCULLIS_AGENT_SERVER=https://portcullis.example.org
   --insecure-http          allow unencrypted http to another machine
   --log-level LEVEL        debug, info (default), warn or error
 
-You can set every option except --once as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
+You can set every option except --once and --ended as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR,
+in the environment or in the configuration file. Arguments take precedence, then the environment.
 The agent ignores HTTPS_PROXY and NO_PROXY. The install script copies them to /etc/portcullis-agent/agent.env.
 Exit codes: 0 success, 1 cannot start, 2 enrolment refused, 3 revoked by the server.
 `
@@ -89,6 +99,9 @@ const options = {
   'proxy-credentials-file': { type: 'string' },
   'no-proxy': { type: 'string' },
   'insecure-http': { type: 'boolean' },
+  launcher: { type: 'string' },
+  config: { type: 'string' },
+  ended: { type: 'boolean' },
   once: { type: 'boolean' },
   version: { type: 'boolean' },
   help: { type: 'boolean' },
@@ -112,6 +125,8 @@ const envNames = [
   'proxy-credentials-file',
   'no-proxy',
   'insecure-http',
+  'launcher',
+  'config',
 ] as const
 type EnvName = (typeof envNames)[number]
 
@@ -192,12 +207,17 @@ const parse = (argv: readonly string[]) => {
 }
 
 /**
- * Reads the settings from the arguments and the environment. Arguments take precedence.
+ * Reads the settings from the arguments, the environment and the configuration file. The first one takes precedence.
  *
  * @throws AgentExit(1) with the reason
  */
-export const loadConfig = (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): AgentConfig => {
+export const loadConfig = (
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): AgentConfig => {
   const { values, positionals } = parse(argv)
+  const configFile = values.config ?? environment[envKey('config')]
+  const env = configFile === undefined ? environment : { ...readConfigFile(configFile), ...environment }
   const known = new Set(envNames.map(envKey))
   const unknown = Object.keys(env).find((key) => key.startsWith(PREFIX) && !known.has(key))
   if (unknown !== undefined) throw cannotStart(`The agent has no setting ${unknown}. Check its spelling or remove it.`)
@@ -210,7 +230,9 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
 
   const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>
     values[name] ?? (env[envKey(name)] || undefined)
-  const tokenFile = setting('token-file')
+  // Other commands connect to no server, and users who cannot read these files may run them.
+  const connects = command === 'run'
+  const tokenFile = connects ? setting('token-file') : undefined
   const server = setting('server')
   const sysfsRoot = setting('sysfs-root') ?? '/sys'
   const logLevel = logLevels.find((level) => level === (setting('log-level') ?? 'info'))
@@ -228,10 +250,12 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
     notifyCommand: parseNotify(setting('notify-command'), sysfsRoot),
     publicDir: setting('public-dir') ?? (sysfsRoot === '/sys' ? '/run/portcullis-agent' : undefined),
     executable: setting('executable'),
+    launcher: setting('launcher'),
+    isEnded: values.ended ?? false,
     allowInsecureHttp: values['insecure-http'] ?? isTrue(env[envKey('insecure-http')]),
     proxy: parseProxy({
       url: setting('proxy'),
-      credentialsFile: setting('proxy-credentials-file'),
+      credentialsFile: connects ? setting('proxy-credentials-file') : undefined,
       exceptions: setting('no-proxy'),
     }),
     logLevel,

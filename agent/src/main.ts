@@ -3,13 +3,14 @@ import { isSea } from 'node:sea'
 import pkg from '../../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
 import { systemClock } from './clock.ts'
-import { loadConfig, usage } from './config.ts'
+import { type AgentConfig, loadConfig, usage } from './config.ts'
 import { releaseHost, restoreDefaults } from './enforcement/offline.ts'
 import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
 import { statusText } from './status.ts'
-import { noteEnd } from './update/record.ts'
-import { builtInReleaseKey } from './update/release-key.ts'
+import { selectExecutable } from './update/installed.ts'
+import { createUpdateRecord, noteEnd } from './update/record.ts'
+import { builtInReleaseKey, createReleaseKey } from './update/release-key.ts'
 
 /** Time limit for `--once`. An installer waits for it. */
 const ONCE_LIMIT_MS = 30_000
@@ -31,10 +32,24 @@ const restart = (executable: string = process.execPath): void => {
   spawn(executable, process.argv.slice(2), { stdio: 'ignore', detached: true }).unref()
 }
 
+/** Returns the path of the newest verified version for the launcher of a package. */
+const select = ({ executable, stateDir, isEnded }: AgentConfig): string => {
+  if (executable === undefined) return process.execPath
+  return selectExecutable({
+    executable,
+    packaged: process.execPath,
+    version: pkg.version,
+    architecture: process.arch,
+    trusted: createReleaseKey({ builtIn: builtInReleaseKey(), stateDir }).trusted(),
+    unproven: isEnded ? createUpdateRecord(stateDir).load() : undefined,
+  })
+}
+
 const run = async (): Promise<ExitCode> => {
   const config = loadConfig(process.argv.slice(2), process.env)
   if (config.command === 'help') process.stdout.write(usage)
   else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
+  else if (config.command === 'select') process.stdout.write(`${select(config)}\n`)
   else if (config.command === 'status') process.stdout.write(statusText(config))
   else if (config.command === 'restore') {
     // systemd sets SERVICE_RESULT only for commands that it runs after the service ended.
@@ -71,7 +86,7 @@ const run = async (): Promise<ExitCode> => {
         },
         stop.signal,
       )
-      if (end === 'replaced' && !config.once) restart(config.executable)
+      if (end === 'replaced' && !config.once) restart(config.launcher ?? config.executable)
     } catch (error) {
       if (!stop.signal.aborted || error instanceof AgentExit) throw error
     } finally {

@@ -29,6 +29,27 @@ describe('settings', () => {
     expect(config.monitorCommand?.[0]).toBe('udevadm')
   })
 
+  it('come from the configuration file unless arguments or environment have them', () => {
+    const file = join(temporaryDir(), 'agent.env')
+    writeFileSync(
+      file,
+      '# comment\n\nPORTCULLIS_AGENT_SERVER="https://file.example"\r\nPORTCULLIS_AGENT_LOG_LEVEL = warn\n',
+    )
+    const config = loadConfig(['--config', file], { PORTCULLIS_AGENT_LOG_LEVEL: 'error' })
+    expect([config.server?.href, config.logLevel]).toEqual(['https://file.example/', 'error'])
+    expect(loadConfig([], { PORTCULLIS_AGENT_CONFIG: `${file}.missing` }).logLevel).toBe('info')
+    writeFileSync(file, 'PORTCULLIS_AGENT_SERVR=https://file.example\n')
+    expect(() => loadConfig(['--config', file], {})).toThrow('no setting PORTCULLIS_AGENT_SERVR')
+    writeFileSync(file, '\nserver: x\n')
+    expect(() => loadConfig(['--config', file], {})).toThrow('Line 2 of')
+  })
+
+  it('read no token for commands that connect to no server', () => {
+    const env = { PORTCULLIS_AGENT_TOKEN_FILE: '/nowhere' }
+    expect(loadConfig(['status'], env).command).toBe('status')
+    expect(() => loadConfig([], env)).toThrow('Cannot read the token file')
+  })
+
   it('select polling for another tree than /sys unless a monitor is set', () => {
     expect(loadConfig(['--sysfs-root', '/x'], {}).monitorCommand).toBeUndefined()
     expect(loadConfig(['--sysfs-root', '/x', '--monitor-command', 'cat  events'], {}).monitorCommand).toEqual([

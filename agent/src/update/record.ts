@@ -11,6 +11,8 @@ export interface UpdateRecord {
   executable: string
   /** `swapped`: the new version has not checked in yet. `rolled-back`: the previous version was restored. */
   state: 'swapped' | 'rolled-back'
+  /** False if the version of a package ran before. Then there is no `.previous`, and the package has that version. */
+  hasPrevious?: boolean
   /** Starts of the new version without an acknowledged check-in. */
   starts: number
   /** Ends of the new version that the service manager noticed; the previous version counts them. */
@@ -54,10 +56,10 @@ export const createUpdateRecord = (stateDir: string) => {
 }
 export type UpdateRecordFile = ReturnType<typeof createUpdateRecord>
 
-/** Replaces the executable atomically and keeps the previous one as `.previous`. */
-export const swapIn = (executable: string, fresh: string): void => {
+/** Replaces the executable atomically and keeps the previous one, if any, as `.previous`. */
+export const swapIn = (executable: string, fresh: string, hasPrevious: boolean): void => {
   removeIfThere(previousOf(executable))
-  linkSync(executable, previousOf(executable))
+  if (hasPrevious) linkSync(executable, previousOf(executable))
   renameSync(fresh, executable)
   syncDirectory(dirname(executable))
 }
@@ -65,7 +67,8 @@ export const swapIn = (executable: string, fresh: string): void => {
 /** Restores the previous version. The record is durable first, so that either version can continue after a kill. */
 export const rollBack = (file: UpdateRecordFile, record: UpdateRecord, failure: string): void => {
   file.save({ ...record, state: 'rolled-back', failure })
-  renameSync(previousOf(record.executable), record.executable)
+  if (record.hasPrevious === false) removeIfThere(record.executable)
+  else renameSync(previousOf(record.executable), record.executable)
   syncDirectory(dirname(record.executable))
 }
 

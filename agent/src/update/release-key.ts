@@ -48,10 +48,11 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
       )
     const stored = load()
     const first = { releaseKey: builtIn.releaseKey, sequence: 0 }
-    const start: ReleaseKeyPosition = followRotations(first, builtIn.rotations)
+    const start = followRotations(first, builtIn.rotations)
     const held = followRotations(start, stored)
     const reached = followRotations(held, more)
-    return { stored, held, reached }
+    const past = [builtIn.releaseKey, ...[...start.accepted, ...held.accepted].map((one) => one.releaseKey)]
+    return { stored, held, reached, past }
   }
   return {
     /** Stores the built-in rotations, so that an older build of the agent cannot return to an earlier key. */
@@ -68,6 +69,14 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
         return reach([]).held.releaseKey
       } catch {
         return undefined
+      }
+    },
+    /** Returns the keys that this host has trusted since its installation, the current one last. */
+    trusted(): string[] {
+      try {
+        return reach([]).past
+      } catch {
+        return []
       }
     },
     /**

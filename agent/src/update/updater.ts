@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { AgentCommandBodies } from '@portcullis/contract/agent-protocol'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
@@ -7,12 +9,18 @@ import type { Reports } from '../reports.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import type { Transport } from '../transport/http.ts'
 import { checkBuild, ForeignBuild, fetchBuild } from './fetch-build.ts'
+import { keepSigned, removeInstalled } from './installed.ts'
 import { MAX_STARTS, previousOf, rollBack, swapIn, type UpdateRecordFile } from './record.ts'
 import { type ReleaseKey, ReleaseKeyMissing } from './release-key.ts'
 
 export interface UpdaterDeps {
   /** Path of the installed executable; undefined if the agent runs from a checkout. */
   executable: string | undefined
+  /**
+   * Path of the running executable, if a package starts the newest version: the package's own, or `executable`.
+   * Undefined if updates replace the running executable.
+   */
+  running: string | undefined
   version: string
   architecture: string
   record: UpdateRecordFile
@@ -33,8 +41,17 @@ const PROBATION_MS = 120_000
 
 /** Replaces the executable with a newer one and rolls it back if the new version does not reach the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
-  const { executable, version, architecture, record, calls, transport, clock, log, reports } = deps
+  const { executable, running, version, architecture, record, calls, transport, clock, log, reports } = deps
   let deadline = Number.POSITIVE_INFINITY
+  const isPackaged = running !== undefined
+  /** The package's own version runs, so `executable` is missing, older or not verified. */
+  const ownRuns = isPackaged && running !== executable
+
+  /** Forgets an update that ended. */
+  function close(): void {
+    record.clear()
+    if (ownRuns && executable !== undefined) removeInstalled(executable)
+  }
 
   function giveUp(failure: string): void {
     const current = record.load()
@@ -70,12 +87,15 @@ export const createUpdater = (deps: UpdaterDeps) => {
     /** Reports the result of an update that an earlier start left open. Call it before commands are resumed. */
     start(): void {
       const current = record.load()
-      if (current === undefined) return
+      if (current === undefined) {
+        close()
+        return
+      }
       if (current.state === 'rolled-back' || current.to !== version) {
         const failure = current.failure || `This host runs ${version} instead of ${current.to}.`
         deps.settle(current.commandId, failure)
         reports.add('update_failed', failure)
-        record.clear()
+        close()
         return
       }
       const starts = current.starts + 1
@@ -118,11 +138,13 @@ export const createUpdater = (deps: UpdaterDeps) => {
       if (current !== undefined) throw new Error(`The update to version ${current.to} is still in progress.`)
       check(build)
       const target = `${executable}.new`
+      if (isPackaged) mkdirSync(dirname(executable), { recursive: true, mode: 0o700 })
       await calls.call(
         'the build',
-        (token) => fetchBuild(transport, build, { target, like: executable }, token, signal),
+        (token) => fetchBuild(transport, build, { target, like: running ?? executable }, token, signal),
         signal,
       )
+      if (isPackaged) keepSigned(executable, build)
       record.save({
         commandId,
         from: version,
@@ -132,9 +154,10 @@ export const createUpdater = (deps: UpdaterDeps) => {
         starts: 0,
         ends: 0,
         failure: '',
+        ...(ownRuns ? { hasPrevious: false } : {}),
       })
       try {
-        swapIn(executable, target)
+        swapIn(executable, target, !ownRuns)
       } catch (error) {
         record.clear()
         removeIfThere(target)

@@ -1,4 +1,4 @@
-import { agentUnit, installPaths, unitName } from './unit.ts'
+import { agentUnit, installPaths, packagePaths, unitName } from './unit.ts'
 
 /** Systems that an agent can be built for. */
 export type Platform = 'linux-x64' | 'linux-arm64'
@@ -227,6 +227,8 @@ while [ "$#" -gt 0 ]; do
 done
 choose_proxy
 
+[ ! -e ${packagePaths.launcher} ] ||
+  fail "this host has the package portcullis-agent. Run: portcullis-agent enrol --server $SERVER"
 [ "$(uname -s)" = Linux ] || fail 'this agent requires Linux.'
 case "$(uname -m)" in
 ${cases.join('\n')}

@@ -9,6 +9,17 @@ export const installPaths = {
   settingsDir: '/etc/portcullis-agent',
 } as const
 
+/** Paths of the agent's package for Debian and Red Hat's distributions. State and settings are those of the script. */
+export const packagePaths = {
+  directory: '/usr/lib/portcullis-agent',
+  executable: '/usr/lib/portcullis-agent/portcullis-agent',
+  launcher: '/usr/lib/portcullis-agent/launcher',
+  link: '/usr/bin/portcullis-agent',
+  unit: '/usr/lib/systemd/system/portcullis-agent.service',
+  settings: `${installPaths.settingsDir}/agent.env`,
+  token: `${installPaths.settingsDir}/token`,
+} as const
+
 export const unitName = 'portcullis-agent.service'
 
 /**
@@ -23,26 +34,52 @@ export const quoteUnitWord = (word: string): string => {
 }
 
 /**
- * Returns the systemd unit of the agent. It contains no token: the install script enrols the host, and the unit only
- * needs the address.
+ * Returns the systemd unit of an agent that the install script installed. It contains no token: the script enrols the
+ * host, and the unit only needs the address.
  *
  * @param serverUrl base address at which the host reaches the server
  */
-export const agentUnit = ({ serverUrl }: { serverUrl: string }): string => `[Unit]
+export const agentUnit = ({ serverUrl }: { serverUrl: string }): string =>
+  unitText({
+    start: `${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}`,
+    restore: `/bin/sh -c 'e=${installPaths.executable}; [ -x "$$e.previous" ] && e="$$e.previous"; exec "$$e" restore --state-dir ${installPaths.stateDir}'`,
+    writable: `# An update stores the next executable in this directory.
+ReadWritePaths=${installPaths.directory}
+`,
+  })
+
+/** Returns the systemd unit of the agent's package. It starts only on a host that is enrolled or has a token. */
+export const packagedUnit = (): string =>
+  unitText({
+    conditions: `ConditionPathExists=|${installPaths.stateDir}/identity.json
+ConditionPathExists=|${packagePaths.token}
+`,
+    start: packagePaths.launcher,
+    restore: `${packagePaths.launcher} restore`,
+  })
+
+interface UnitParts {
+  conditions?: string
+  start: string
+  restore: string
+  writable?: string
+}
+
+const unitText = ({ conditions = '', start, restore, writable = '' }: UnitParts): string => `[Unit]
 Description=Portcullis agent: reports USB devices and enforces the device policy
 After=network-online.target
 Wants=network-online.target
 StartLimitIntervalSec=0
-
+${conditions}
 [Service]
 Type=exec
-EnvironmentFile=-${installPaths.settingsDir}/agent.env
-ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}
+EnvironmentFile=-${packagePaths.settings}
+ExecStart=${start}
 Restart=always
 RestartSec=5
 # When the agent ends in any way, new devices work as before arming until it starts again; blocked devices stay blocked.
 # During an update, the previous version does this and counts failures, so that a broken executable is rolled back.
-ExecStopPost=-/bin/sh -c 'e=${installPaths.executable}; [ -x "$$e.previous" ] && e="$$e.previous"; exec "$$e" restore --state-dir ${installPaths.stateDir}'
+ExecStopPost=-${restore}
 # 3: the server removed this agent. A restart would not help.
 RestartPreventExitStatus=3
 TimeoutStopSec=5
@@ -59,9 +96,7 @@ TasksMax=64
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 ProtectSystem=strict
-# An update stores the next executable in this directory.
-ReadWritePaths=${installPaths.directory}
-# Allows wall to notify users at terminals of blocked devices. The other settings block all other access to terminals.
+${writable}# Allows wall to notify users at terminals of blocked devices. The other settings block all other access to terminals.
 SupplementaryGroups=tty
 ProtectHome=yes
 PrivateTmp=yes
