@@ -13,6 +13,7 @@ const PLACES = [
   ['ops/docker/Dockerfile', /portcullis:(\d\S*)/g],
   ['ops/docker/compose.yaml', /portcullis:(\d\S*)/g],
   ['docs/guide/containers.md', /portcullis:(\d\S*)/g],
+  ['docs/guide/install.md', /portcullis-(?:server|agent)[-_](\d+\.\d+\.\d+)/g],
   ['docs/guide/upgrade.md', /\bv(\d+\.\d+\.\d+)/g],
   ['contract/src/health.ts', /version: '([^']+)'/g],
 ]

@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
-import { buildAgents, packAgent } from './agents.ts'
+import { agentFile, buildAgents, packAgent } from './agents.ts'
 import { writeArchive } from './archive.ts'
 import { agentContents, debianContents, serverContents, writeBill } from './bills.ts'
 import { readKey, signDetached, writeChecksums } from './checksums.ts'
@@ -27,6 +27,7 @@ import { writeDeb } from './deb.ts'
 import { DEBIAN_MIRROR } from './debian.ts'
 import { buildImage } from './image.ts'
 import { changesOf, releaseNotes } from './notes.ts'
+import { agentPackage } from './packages-agent.ts'
 import { serverPackage } from './packages-server.ts'
 import { writeRpm } from './rpm.ts'
 import { stageServer } from './server.ts'
@@ -86,6 +87,8 @@ const writePackages = (one: SystemPackage): string[] => {
 const LARGEST = [
   { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
   { pattern: /^portcullis-agent-.*\.xz$/, megabytes: 35 },
+  { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 150 },
+  { pattern: /^portcullis-agent.*\.(deb|rpm)$/, megabytes: 35 },
 ]
 
 const assertSize = (file: string): void => {
@@ -122,9 +125,13 @@ const buildTarget = async (target: Target, build: Build): Promise<string[]> => {
     files.push(image, await writeBill(image, { ...contents, others }))
   }
   // Last, because the packages take the staged files.
-  if (hasPackages)
-    for (const file of writePackages(serverPackage({ staged: server, target, version, seconds, draft })))
+  if (hasPackages) {
+    const one = { target, version, seconds, draft }
+    for (const file of writePackages(serverPackage({ staged: server, ...one })))
       files.push(file, await writeBill(file, contents))
+    for (const file of writePackages(agentPackage({ executable: agentFile(agents, target), ...one })))
+      files.push(file, await writeBill(file, agentContents()))
+  }
   rmSync(server, { recursive: true, force: true })
   return files
 }

@@ -100,7 +100,7 @@ const settings = `# Settings of the Portcullis agent. Every option of portcullis
 
 /** Replaces an agent of the install script. A later version stays, because the package would go back to an older one. */
 const adoptScript = `if [ -x ${installPaths.executable} ]; then
-  theirs=$(${installPaths.executable} --version 2>/dev/null || echo 0)
+  theirs=$(${installPaths.executable} --version 2>/dev/null | head -n 1)
   ours=$(${packagePaths.executable} --version)
   if [ "$(printf '%s\\n' "$theirs" "$ours" | sort -V | tail -n 1)" = "$ours" ]; then
     if has_systemd; then systemctl disable --now ${unitName} >/dev/null 2>&1 || true; fi

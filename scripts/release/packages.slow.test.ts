@@ -9,6 +9,7 @@ import { ensureBuilds } from '../bootstrap/builds.mjs'
 import { writeDeb } from './deb.ts'
 import { createDebianRoot, type DebianRoot, type Suite, whyNoDebianRoot } from './debian-root.ts'
 import { serverPackage } from './packages-server.ts'
+import { START } from './packages-testing.ts'
 import { writeRpm } from './rpm.ts'
 import { stageServer } from './server.ts'
 import { TARGETS } from './targets.ts'
@@ -21,30 +22,6 @@ const whyNot = whyNoDebianRoot() ?? (has('dpkg-deb') ? null : 'dpkg-deb is missi
 const whyNoRpm = whyNot ?? (has('rpmbuild') && has('rpm') ? null : 'rpmbuild is missing (apt-get install rpm)')
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
-
-/** Starts the server as its unit does: as its user, with the program and the directory of the unit. */
-const START = `unit=/usr/lib/systemd/system/portcullis.service
-command=$(sed -n 's/^ExecStart=//p' $unit)
-mkdir -p /packages
-echo "correct horse battery staple" >/packages/password
-start() {
-  setpriv --reuid=portcullis --regid=portcullis --init-groups sh -c "umask 077; cd $(sed -n 's/^WorkingDirectory=//p' $unit)
-    export PORTCULLIS_DATA_DIR=/var/lib/portcullis PORTCULLIS_ADMIN_PASSWORD='correct horse battery staple'
-    exec $command" >/packages/server.log 2>&1 &
-  server=$!
-  for i in $(seq 300); do
-    if ask /readyz 2>/dev/null; then return 0; fi
-    kill -0 $server || break
-    sleep 0.2
-  done
-  cat /packages/server.log; exit 1
-}
-ask() {
-  /usr/lib/portcullis/node/bin/node -e 'fetch("http://127.0.0.1:8080" + process.argv[1]).then((a) => process.exit(a.ok ? 0 : 1))' "$1"
-}
-stop() { kill -TERM $server; wait $server; }
-cli() { portcullis --user admin --password-file /packages/password "$@"; }
-`
 
 describe.each<[Suite]>([['bookworm'], ['trixie']])('the .deb of the server on Debian %s', (suite) => {
   describe('installed', unless(whyNot), () => {
