@@ -96,7 +96,7 @@ describe('the selected version', () => {
     removeInstalled(executable)
     const bytes = script(version)
     writeFileSync(executable, bytes)
-    keepSigned(executable, { ...(signedBuild(key, bytes, version, change) as never) })
+    keepSigned(executable, signedBuild(key, bytes, version, change))
   }
   const select = (change: Partial<Selection> = {}) =>
     selectExecutable({
