@@ -29,10 +29,22 @@ const whyNotRun = existsSync('/usr/bin/crun')
     : 'only root unpacks an image with its owners'
   : 'crun is missing (apt-get install crun)'
 
-const container = fileURLToPath(new URL('container.mjs', import.meta.url))
+const QEMU = '/usr/bin/qemu-aarch64-static'
+const NAMESPACES = ['--user', '--map-root-user', '--mount', '--net', '--pid', '--fork']
+
+/** Returns why this machine cannot emulate a server for arm64, or null. */
+const whyNoEmulation = (): string | null => {
+  if (process.arch !== 'x64') return 'only x64 emulates the other processor'
+  if (!existsSync(QEMU)) return 'qemu-aarch64-static is missing (apt-get install qemu-user-static)'
+  const mounted = spawnSync('/usr/bin/unshare', [...NAMESPACES, 'mount', '-t', 'binfmt_misc', 'none', BINFMT])
+  return mounted.status === 0 ? null : 'a user namespace cannot register an emulator (needs Linux 6.7)'
+}
+const BINFMT = '/proc/sys/fs/binfmt_misc'
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 const run = (program: string, ...args: string[]): string => {
-  const done = spawnSync(program, args, { encoding: 'utf8', timeout: 200_000, maxBuffer: 2 ** 26 })
+  const done = spawnSync(program, args, { encoding: 'utf8', timeout: 580_000, maxBuffer: 2 ** 26 })
   if (done.status !== 0) throw new Error(`${program}: ${done.stderr}${done.error ?? ''}`)
   return done.stdout
 }
@@ -50,6 +62,12 @@ describe('the image of a release', unless(whyNot), () => {
     return file
   }
   let file = ''
+  const others = new Map<Target, Promise<string>>()
+  const imageOf = (of: Target): string | Promise<string> => {
+    if (of === target) return file
+    if (!others.has(of)) others.set(of, build(of.name, of))
+    return others.get(of) as Promise<string>
+  }
 
   beforeAll(async () => {
     await ensureBuilds(process.execPath, ['console'])
@@ -79,7 +97,9 @@ describe('the image of a release', unless(whyNot), () => {
     ...unless(whyNotRun),
     timeout: 250_000,
   }, () => {
-    const answers = JSON.parse(run('/usr/bin/unshare', '--mount', process.execPath, container, file, join(dir, 'run')))
+    const answers = JSON.parse(
+      run('/usr/bin/unshare', '--mount', process.execPath, script('container.mjs'), file, join(dir, 'run')),
+    )
     expect(answers).toMatchObject({
       health: 0,
       readyz: '200',
@@ -95,7 +115,7 @@ describe('the image of a release', unless(whyNot), () => {
   it.each(TARGETS)(
     'contains for $name only pinned packages of Debian',
     async (of) => {
-      const image = of === target ? file : await build(of.name, of)
+      const image = await imageOf(of)
       const layout = join(dir, `layout-${of.name}`)
       mkdirSync(layout)
       run('tar', '-xf', image, '-C', layout)
@@ -113,4 +133,17 @@ describe('the image of a release', unless(whyNot), () => {
     },
     400_000,
   )
+
+  it('for arm64 starts under QEMU with its own database, and serves agents', {
+    ...unless(whyNot ?? whyNoEmulation()),
+    timeout: 600_000,
+  }, async () => {
+    const [layout, root] = ['layout', 'arm64'].map((name) => join(dir, name)) as [string, string]
+    for (const path of [layout, root]) mkdirSync(path)
+    run('tar', '-xf', await imageOf(TARGETS.find(({ arch }) => arch === 'arm64') as Target), '-C', layout)
+    const [{ Layers }] = JSON.parse(readFileSync(join(layout, 'manifest.json'), 'utf8'))
+    for (const layer of Layers) run('tar', '-xzf', join(layout, layer), '-C', root, '--no-same-owner')
+    const answers = run('/usr/bin/unshare', ...NAMESPACES, process.execPath, script('emulated.mjs'), root, QEMU)
+    expect(JSON.parse(answers)).toMatchObject({ ready: 200, agent: 200, exitCode: 0 })
+  })
 })
