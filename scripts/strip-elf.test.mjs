@@ -70,5 +70,9 @@ describe('stripElf', () => {
     expect(() => stripElf(program().subarray(0, 2000))).toThrow('no section headers')
     expect(() => stripElf(program({ loaded: [false, true] }))).toThrow('unknown order')
     expect(() => stripElf(program({ loaded: [false, false] }))).toThrow('unknown order')
+    // A segment that contains the symbols.
+    const wide = program()
+    wide.writeBigUInt64LE(5000n, 64 + 32)
+    expect(() => stripElf(wide)).toThrow('unknown order')
   })
 })
