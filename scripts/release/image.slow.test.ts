@@ -41,7 +41,8 @@ const whyNoEmulation = (): string | null => {
 }
 const BINFMT = '/proc/sys/fs/binfmt_misc'
 
-const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+const container = fileURLToPath(new URL('container.mjs', import.meta.url))
+const emulated = fileURLToPath(new URL('emulated.mjs', import.meta.url))
 
 const run = (program: string, ...args: string[]): string => {
   const done = spawnSync(program, args, { encoding: 'utf8', timeout: 580_000, maxBuffer: 2 ** 26 })
@@ -97,9 +98,7 @@ describe('the image of a release', unless(whyNot), () => {
     ...unless(whyNotRun),
     timeout: 250_000,
   }, () => {
-    const answers = JSON.parse(
-      run('/usr/bin/unshare', '--mount', process.execPath, script('container.mjs'), file, join(dir, 'run')),
-    )
+    const answers = JSON.parse(run('/usr/bin/unshare', '--mount', process.execPath, container, file, join(dir, 'run')))
     expect(answers).toMatchObject({
       health: 0,
       readyz: '200',
@@ -143,7 +142,7 @@ describe('the image of a release', unless(whyNot), () => {
     run('tar', '-xf', await imageOf(TARGETS.find(({ arch }) => arch === 'arm64') as Target), '-C', layout)
     const [{ Layers }] = JSON.parse(readFileSync(join(layout, 'manifest.json'), 'utf8'))
     for (const layer of Layers) run('tar', '-xzf', join(layout, layer), '-C', root, '--no-same-owner')
-    const answers = run('/usr/bin/unshare', ...NAMESPACES, process.execPath, script('emulated.mjs'), root, QEMU)
+    const answers = run('/usr/bin/unshare', ...NAMESPACES, process.execPath, emulated, root, QEMU)
     expect(JSON.parse(answers)).toMatchObject({ ready: 200, agent: 200, exitCode: 0 })
   })
 })
