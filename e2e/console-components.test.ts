@@ -40,8 +40,9 @@ const at = '2026-01-01T00:00:00.000Z'
 const preview: ResponseOf<typeof previewPolicy> = {
   computedAt: at,
   agents: 1,
+  armedAgents: 1,
   peripherals: 1,
-  matching: { agents: 1, peripherals: 1 },
+  matching: { agents: 1, armedAgents: 1, peripherals: 1 },
   allowed: 0,
   blocked: 0,
   blockedNow: 0,

@@ -299,6 +299,9 @@ export const previewPolicy = operation({
   response: closed({
     computedAt: utcTime('Time of the computation.'),
     agents: Type.Integer({ description: 'Number of hosts on which a decision changes.' }),
+    armedAgents: Type.Integer({
+      description: 'Number of these hosts that are armed. The other hosts block nothing until they are armed.',
+    }),
     peripherals: Type.Integer({
       description: 'Number of devices whose decision changes. They are attached or were seen in the last 30 days.',
     }),
@@ -306,6 +309,7 @@ export const previewPolicy = operation({
       agents: Type.Integer({
         description: 'Number of hosts with a device that the added rules match, even if its decision does not change.',
       }),
+      armedAgents: Type.Integer({ description: 'Number of these hosts that are armed.' }),
       peripherals: Type.Integer(),
     }),
     allowed: Type.Integer({ description: 'Number of devices that change from block to allow.' }),

@@ -6,7 +6,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
-import { basisText, openedText, type Preview, previewSentence, worksAgainText } from './labels.ts'
+import { basisText, openedText, type Preview, previewSentence, unarmedText, worksAgainText } from './labels.ts'
 import classes from './policy.module.css'
 import { strings } from './strings.ts'
 import { usePreview } from './usePreview.ts'
@@ -64,6 +64,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   const { preview, failure, isStale, retry } = usePreview(draft)
   if (failure !== null) return <ErrorState failure={failure} retry={retry} inline />
   const sentence = preview === undefined ? null : previewSentence(preview)
+  const unarmed = preview === undefined ? null : unarmedText(preview)
   // The sentence already counts devices that become allowed.
   const again =
     preview === undefined ? null : preview.allowed === 0 ? openedText(preview) : worksAgainText(preview.worksAgain)
@@ -77,6 +78,12 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
             <SeverityShape severity={sentence.severity} />
             <strong>{sentence.text}</strong>
           </p>
+          {unarmed === null ? null : (
+            <p className={classes.sentence} data-testid="unarmed">
+              <SeverityShape severity="amber" />
+              <span>{unarmed}</span>
+            </p>
+          )}
           {again === null ? null : (
             <p className={classes.sentence} data-testid="works-again">
               <SeverityShape severity={again.severity} />

@@ -1,4 +1,5 @@
 import type { Peripheral, PolicyDraft } from '@portcullis/contract'
+import { nameOfModel } from '../../lib/model-name.ts'
 import type { DecideDevice } from './decide.ts'
 
 /** A selected device, with the fields that a rule for it needs. */
@@ -20,7 +21,7 @@ export const bulkDevicesOf = (devices: readonly Peripheral[]): BulkDevice[] =>
     .filter(({ rule }) => rule !== 'hub')
     .map(({ uuid, hostIdentifier, deviceID, serialNumber, vid, pid, caption, guiVid, guiPid, isKnownAttackTool }) => ({
       ...{ uuid, hostIdentifier, deviceID, serialNumber, vid, pid },
-      name: caption || [guiVid, guiPid].join(' ').trim() || `${vid}:${pid}`,
+      name: caption || nameOfModel({ guiVid, guiPid }) || `${vid}:${pid}`,
       isAttackTool: isKnownAttackTool,
     }))
 

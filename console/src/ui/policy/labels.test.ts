@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { armingText, basisText, previewSentence, tagsOpenText } from './labels.ts'
+import { armingText, basisText, previewSentence, tagsOpenText, unarmedText } from './labels.ts'
 
 const none = { agents: 0, peripherals: 0, attackTools: 0 }
 const noDevices = { agents: 0, peripherals: 0, attachments: 0 }
@@ -38,6 +38,20 @@ describe('previewSentence', () => {
     expect(previewSentence({ matching: { agents: 2, peripherals: 5 }, prediction: unchanged }).text).toBe(
       'No change: 5 matching devices on 2 hosts already have this outcome.',
     )
+  })
+})
+
+describe('unarmedText', () => {
+  it('says that free hosts block nothing', () => {
+    const none = { agents: 0, armedAgents: 0 }
+    expect(unarmedText({ ...none, matching: { agents: 1, armedAgents: 0 } })).toBe(
+      'The host with these devices is Free and blocks nothing. The decision takes effect when it is armed.',
+    )
+    expect(unarmedText({ agents: 3, armedAgents: 1, matching: none })).toBe(
+      '1 of the 3 hosts with these devices is armed. The others block nothing until they are armed.',
+    )
+    expect(unarmedText({ agents: 3, armedAgents: 3, matching: { agents: 4, armedAgents: 3 } })).toBeNull()
+    expect(unarmedText({ ...none, matching: none })).toBeNull()
   })
 })
 

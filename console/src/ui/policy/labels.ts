@@ -101,6 +101,22 @@ export const changeText = (prediction: Changed): { severity: Severity; text: str
   }
 }
 
+/**
+ * Says that a change of the rules blocks nothing on the hosts that are not armed. Null if all of them are armed, or if
+ * there are none.
+ */
+export const unarmedText = (preview: {
+  agents: number
+  armedAgents: number
+  matching: { agents: number; armedAgents: number }
+}): string | null => {
+  const { agents, armedAgents } = preview.agents > 0 ? preview : preview.matching
+  if (agents === armedAgents) return null
+  return armedAgents === 0
+    ? strings.noneArmed({ hosts: agents })
+    : strings.someArmed({ hosts: agents, armed: armedAgents })
+}
+
 /** Summarizes what a change of the rules would do. */
 export const previewSentence = ({
   matching,

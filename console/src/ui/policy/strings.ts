@@ -72,6 +72,10 @@ export const strings = messages({
   stopsNow: '{count, plural, one {# attached device stops} other {# attached devices stop}} working now.',
   changesBoth:
     'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}: {allowed, number} will be allowed, {blocked, number} will be blocked.',
+  noneArmed:
+    '{hosts, plural, one {The host with these devices is Free and blocks} other {The hosts with these devices are Free and block}} nothing. The decision takes effect when {hosts, plural, one {it is} other {they are}} armed.',
+  someArmed:
+    '{armed, number} of the {hosts, number} hosts with these devices {armed, plural, one {is} other {are}} armed. The others block nothing until they are armed.',
   vidFormat: 'Enter four hex digits, such as 0781.',
   pidFormat: 'Enter four hex digits, such as 5571.',
   pidNeedsVid: 'A product ID also needs a vendor ID.',

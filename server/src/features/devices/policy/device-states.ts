@@ -70,6 +70,8 @@ const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
     /** Devices that an armed host would block, unless it spares them because they were attached before arming. */
     willBlock: blocks && (!isPresent || isBlocked || stops),
     matched: has(state, 'isMatched'),
+    matchedArmed: isArmed && has(state, 'isMatched'),
+    changedArmed: isArmed && blocks !== blockedBefore,
   }
 }
 
@@ -146,5 +148,7 @@ export const totalsOf = (
     mismatched: countsOf('mismatched'),
     willBlock: countsOf('willBlock'),
     matched: countsOf('matched'),
+    matchedArmed: countsOf('matchedArmed'),
+    changedArmed: countsOf('changedArmed'),
   }
 }

@@ -138,8 +138,13 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
         return {
           computedAt: stated.computedAt,
           agents: totals.changed.agents,
+          armedAgents: totals.changedArmed.agents,
           peripherals: totals.changed.peripherals,
-          matching: { agents: matched.agents, peripherals: matched.peripherals },
+          matching: {
+            agents: matched.agents,
+            armedAgents: totals.matchedArmed.agents,
+            peripherals: matched.peripherals,
+          },
           allowed: totals.newlyAllowed.peripherals,
           blocked: totals.newlyBlocked.peripherals,
           blockedNow,

@@ -39,7 +39,7 @@ describe('decisions', () => {
       isUnapprovedPeripherals: false,
       severity: 10,
     })
-    expect(devices['1-1']?.decisionReason).toMatch(/Free.*Once armed, it blocks this device; No rule allows it/)
+    expect(devices['1-1']?.decisionReason).toMatch(/Free.*Once armed, it blocks this device because no rule allows it/)
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Free', notApproved: 0, severity: 10 })
   })
 
@@ -268,6 +268,20 @@ describe('rules', () => {
     expect((await byPort(agent))['1-1']?.decision).toBe('block')
   })
 
+  it('are previewed with the number of armed hosts', async () => {
+    const agents = [await enrolAgent(t, { devices: [stick()] }), await enrolAgent(t, { devices: [stick()] })]
+    const preview = async (effect: 'allow' | 'deny') =>
+      ok(
+        await (await admin()).post(`${base}/policy/preview`, {
+          add: agents.map(({ agentId }) => ({ effect, vid: '0781', host: agentId, reason: 'x' })),
+        }),
+      )
+    expect(await preview('deny')).toMatchObject({ agents: 0, matching: { agents: 2, armedAgents: 0 } })
+    await agents[0]?.checkIn(armed)
+    expect(await preview('deny')).toMatchObject({ agents: 0, matching: { agents: 2, armedAgents: 1 } })
+    expect(await preview('allow')).toMatchObject({ agents: 2, armedAgents: 1 })
+  })
+
   it('can be changed by Managers only', async () => {
     const user = await person(t, { profile: 30 })
     expect(
@@ -472,4 +486,13 @@ describe('GET policy', () => {
     expect(ok(await a.put(`${base}/policy/settings`, settings))).toEqual(settings)
     expect(ok(await a.get(`${base}/policy`))).toMatchObject({ settings, twoPerson: { active: false } })
   })
+})
+
+it('the sentence of a rule names the scope before the serial number and the fingerprint', async () => {
+  const fingerprint = '0123456789abcdef0123456789abcdef'
+  const sentenceOf = async (rule: Partial<PolicyRuleInput>) => (await addRule(rule)).rule?.sentence
+  expect(await sentenceOf({ vid: 'FFF1', pid: '0001', serial: '', fingerprint })).toBe(
+    'Allow FFF1:0001 on all hosts, without a serial number, fingerprint 01234567…: test',
+  )
+  expect(await sentenceOf({ fingerprint })).toBe('Allow fingerprint 01234567… on all hosts: test')
 })
