@@ -56,8 +56,14 @@ export const createKnowledge = (sources: KnowledgeSources) => {
       attackTools: sources.attackTools.length,
       vulnerabilities: sources.vulnerable.length,
     },
-    /** Returns the name of a vendor by VID (four upper-case hex digits), or null. A name does not prove an identity. */
-    vendorName: (vid: string): string | null => ids.vendors.get(vid) ?? vendors.get(vid) ?? null,
+    /**
+     * Returns the name of a vendor by VID (four upper-case hex digits), or null, also for an unassigned VID. A name does
+     * not prove an identity.
+     */
+    vendorName: (vid: string): string | null => {
+      const name = ids.vendors.get(vid) ?? vendors.get(vid) ?? null
+      return name?.startsWith('Unassigned') === true ? null : name
+    },
     /** Returns the name of a product by VID and PID, or null. */
     productName: (vid: string, pid: string): string | null =>
       ids.products.get(vid + pid) ?? products.get(vid + pid) ?? null,

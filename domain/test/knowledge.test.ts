@@ -31,6 +31,7 @@ describe('names', () => {
       expect(knowledge.vendorName(vid), vid).toBeTruthy()
     expect(knowledge.productName('3346', '1009')).toBe('NanoKVM')
     expect(knowledge.vendorName('FFF1')).toBeNull()
+    expect(knowledge.vendorName('F000'), 'an unassigned VID').toBeNull()
     expect(knowledge.productName('046D', 'FFF1')).toBeNull()
     expect(knowledge.info).toMatchObject({ usbIds: '2025.07.26' })
     expect(knowledge.info.products).toBeGreaterThan(20_000)

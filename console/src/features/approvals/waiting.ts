@@ -1,4 +1,5 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
+import { nameOfModel } from '../../lib/model-name.ts'
 import type { BulkDevice } from '../../ui/policy/bulk-decide.ts'
 import type { DecideSubject } from '../../ui/policy/decide.ts'
 import { strings } from './strings.ts'
@@ -12,7 +13,7 @@ export const deviceKey = (model: Waiting, device: WaitingDevice): string =>
   `${modelKey(model)}|${device.uuid}|${device.deviceID}`
 
 export const modelName = ({ guiVid, guiPid, vid, pid }: Waiting): string =>
-  [guiVid, guiPid].filter((part) => part !== '').join(' ') || `${vid}:${pid}`
+  nameOfModel({ guiVid, guiPid }) || `${vid}:${pid}`
 
 /** One line of the list: a model, or a device of the open model. */
 export interface Line {

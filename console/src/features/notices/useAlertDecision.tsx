@@ -1,5 +1,6 @@
 import { getPeripherals } from '@portcullis/contract'
 import { useState } from 'react'
+import { nameOfModel } from '../../lib/model-name.ts'
 import { useServices } from '../../lib/services.tsx'
 import { lazily } from '../../ui/lazily.tsx'
 import type { Line } from '../../ui/notices/line.ts'
@@ -31,7 +32,7 @@ export const useAlertDecision = () => {
       return
     }
     const tool = devices.find(({ isKnownAttackTool }) => isKnownAttackTool)
-    const name = [first.guiVid, first.guiPid].filter((part) => part !== '').join(' ')
+    const name = nameOfModel(first)
     setQuestion({
       subject: {
         name: name || first.caption || `${model.vid}:${model.pid}`,

@@ -3,11 +3,12 @@ import { getPeripheralModels } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { plainText } from '../../lib/device-text.ts'
+import { nameOfModel } from '../../lib/model-name.ts'
 import { useServices } from '../../lib/services.tsx'
 import { strings } from './strings.ts'
 
 const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string }): string =>
-  plainText(`${[model.guiVid, model.guiPid].filter(Boolean).join(' ')} ${model.vid}:${model.pid}`.trim())
+  plainText(`${nameOfModel(model)} ${model.vid}:${model.pid}`.trim())
 
 /** Finds a model in the fleet by name and fills in its VID:PID. */
 export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string) => void }) => {
@@ -63,7 +64,7 @@ export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
   return (
     <>
       {strings.modelHosts({
-        name: plainText([model.guiVid, model.guiPid].filter(Boolean).join(' ')) || strings.unnamed,
+        name: plainText(nameOfModel(model)) || strings.unnamed,
         count: model.agentsCount,
       })}
     </>

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react'
 import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { listSource } from '../../lib/list-source.ts'
+import { nameOfModel } from '../../lib/model-name.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -44,7 +45,7 @@ const columns: readonly Column<PolicyTestRow>[] = [
       <span className={classes.device}>
         <Icon name={kindIcon(row.devIcon)} size={14} />
         <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
-          <DeviceText value={[row.guiVid, row.guiPid].filter(Boolean).join(' ') || `${row.vid}:${row.pid}`} />
+          <DeviceText value={nameOfModel(row) || `${row.vid}:${row.pid}`} />
         </PlainLink>
       </span>
     ),

@@ -232,7 +232,8 @@ export const createNoticesRead = (db: Db) => ({
     db.query<NoticeHost>(sql`
       select a.agent_id as "uuid", a.host as "hostIdentifier", r.tags as "hashtags", (
         select coalesce(jsonb_agg(jsonb_build_object('deviceID', p.device_id,
-            'name', coalesce(nullif(trim(m.vendor || ' ' || coalesce(nullif(m.product, ''), d.product)), ''), m.vid || ':' || m.pid),
+            'name', coalesce(nullif(case when position(lower(m.vendor) in lower(coalesce(nullif(m.product, ''), d.product))) > 0
+              then coalesce(nullif(m.product, ''), d.product) else trim(m.vendor || ' ' || coalesce(nullif(m.product, ''), d.product)) end, ''), m.vid || ':' || m.pid),
             'vid', m.vid, 'pid', m.pid, 'serialNumber', p.serial, 'isKnownAttackTool', d.attack_tool > 0,
             'waits', r.armed and p.source in (1, 7)
               and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since})))
