@@ -110,7 +110,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     await tabTo(page, why)
     await press(page, 'Enter')
     await drawer
-      .getByText(/No rule allows it/)
+      .getByText(/no rule allows it/i)
       .first()
       .waitFor()
     // The dialog of a decision gives the focus back.

@@ -68,11 +68,11 @@ export const grantsView: ViewSpec = {
   defaultColumns: ['sentence', 'expires', 'left', 'state', 'by', 'changed'],
 }
 
-/** The scope of a rule, or that it denies. */
+/** The scope of a rule. The icon marks deny rules, and the sentence says it. */
 const Level = ({ rule }: { rule: PolicyRuleResource }) => (
   <span className={classes.level} data-effect={rule.effect}>
     <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
-    {rule.effect === 'deny' ? strings.deny : levelNames[rule.level]}
+    {levelNames[rule.level]}
   </span>
 )
 

@@ -34,6 +34,13 @@ const cases = (column: string, labels: Readonly<Record<string, string>>): string
     .map(([key, text]) => `when '${key}' then '${text}'`)
     .join(' ')} end`
 
+/** Why a host will block a device once it is armed, by decision source. The reason of the rule is appended. */
+const onceArmedLabels = {
+  1: 'it is a known attack tool',
+  2: 'a rule denies it',
+  7: 'no rule allows it',
+} as const
+
 /** SQL condition: the decision about a peripheral `p` is to block it. */
 export const blocksSql = 'p.source in (1, 2, 7)'
 
@@ -42,8 +49,14 @@ export const blocksSql = 'p.source in (1, 2, 7)'
  * from a person.
  */
 export const decisionReasonSql = `concat_ws('; ',
-    case when ${blocksSql} and not pr.armed then 'The host is Free and blocks nothing. Once armed, it blocks this device' end,
-    case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end || coalesce(': ' || rule.reason, ''),
+    case when ${blocksSql} and not pr.armed
+      then 'The host is Free and blocks nothing. Once armed, it blocks this device because ' || case p.source ${Object.entries(
+        onceArmedLabels,
+      )
+        .map(([source, text]) => `when ${source} then '${text}'`)
+        .join(' ')} end
+      else case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end
+    end || coalesce(': ' || rule.reason, ''),
     ${cases(`p.enforced ->> 'guard'`, guardLabels)})`
 
 /** SQL for what decided, over `p`. */

@@ -20,15 +20,20 @@ const rank = `case when r.effect = 'deny' then 0 when r.is_grant then 1 when r.a
 const state = `case when r.is_forged then 'Not authentic' when r.tag_name is not null and r.tag_id is null then 'Tag deleted'
   when r.is_over then 'Expired' else 'In force' end`
 const host = '(select a.host from agents a where a.agent_id = r.agent_id)'
-const model = `(select nullif(trim(m.vendor || ' ' || m.product), '') from models m where m.vid = r.vid and m.pid = r.pid)`
+// A product name that contains the name of the vendor stands alone.
+const model = `(select nullif(case when position(lower(m.vendor) in lower(m.product)) > 0 then m.product else trim(m.vendor || ' ' || m.product) end, '') from models m where m.vid = r.vid and m.pid = r.pid)`
 const vendor = `(select m.vendor from models m where m.vid = r.vid and m.vendor <> '' limit 1)`
+const fingerprint = `'fingerprint ' || left(r.fingerprint, 8) || '…'`
+const isFingerprintOnly = 'r.vid is null and r.kinds is null'
+// The scope comes before the serial number and the fingerprint, so that a narrow column still shows it.
 const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || concat_ws(', ',
     case when r.pid is not null then concat_ws(' ', ${model}, r.vid || ':' || r.pid)
       when r.vid is not null then concat_ws(' ', 'all of', ${vendor}, r.vid) end,
     case when r.kinds is not null then case when r.effect = 'deny' then 'devices of kind ' else 'devices that are only ' end || array_to_string(r.kinds, ' or ') end,
-    case when r.serial = '' then 'without a serial number' when r.serial is not null then 'serial number ' || r.serial end,
-    case when r.fingerprint is not null then 'fingerprint ' || left(r.fingerprint, 8) || '…' end)
+    case when ${isFingerprintOnly} then ${fingerprint} end)
   || case when r.agent_id is not null then ' on ' || coalesce(${host}, 'a removed host') when r.tag_name is not null then ' on tag ' || r.tag_name else ' on all hosts' end
+  || case when r.serial = '' then ', without a serial number' when r.serial is not null then ', serial number ' || r.serial else '' end
+  || case when r.fingerprint is not null and not (${isFingerprintOnly}) then ', ' || ${fingerprint} else '' end
   || case when r.expires_at is not null then ' until ' || to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC' else '' end
   || case when r.override_attack_tool then ', even a known attack tool' else '' end
   || ': ' || r.reason`
