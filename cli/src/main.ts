@@ -80,7 +80,7 @@ program
     ])
     show({ ...status, subsystems: parts }, () =>
       [
-        `${status.status}: version ${status.version}, ${status.agents.connected} of ${status.agents.total} agents connected, ${status.checkInsPerSecond} check-ins/s`,
+        `${status.status}: version ${status.version}, ${status.agents.connected} of ${status.agents.total} hosts connected, ${status.checkInsPerSecond} check-ins/s`,
         table(
           ['part', 'status', 'details'],
           parts.map((part) => [part.name, part.status, part.description]),

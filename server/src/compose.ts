@@ -52,7 +52,7 @@ export const compose = async (options: ComposeOptions) => {
     ingest: ingest.figures,
     dataDir: config.dataDir,
     knowledgeAge: knowledge.age,
-    followers: async () => [{ name: 'notices', behind: await notifications.behind() }],
+    followers: async () => [{ name: 'alerts', behind: await notifications.behind() }],
     newestBackup: () => backup.newest(),
     scheduledBackups: () => backup.health(),
     isSetUp: async () => (await Promise.all([db, exportDb].map(accounts.hasAccounts))).every(Boolean),

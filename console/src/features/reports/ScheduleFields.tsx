@@ -47,7 +47,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       />
       {time === '' ? null : (
         <Select
-          label={strings.rows}
+          label={strings.period}
           description={strings.rangeHelp({ time: reportNames[draft.list][time] ?? time })}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           allowDeselect={false}

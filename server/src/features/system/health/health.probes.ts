@@ -103,7 +103,7 @@ export const agentGatewayProbe =
       total >= thresholds('SILENT_MIN_HOSTS') && (total - connected) * 100 > total * thresholds('SILENT_PERCENT')
     return {
       status: isMostlySilent ? 'Warning' : 'OK',
-      description: `${connected} of ${total} agents connected, ${rate.toFixed(1)} check-ins per second.`,
+      description: `${connected} of ${total} hosts connected, ${rate.toFixed(1)} check-ins per second.`,
     }
   }
 
