@@ -121,7 +121,10 @@ export const unarmedText = (preview: {
 export const previewSentence = ({
   matching,
   prediction,
-}: Pick<Preview, 'matching'> & { prediction: Changed }): { severity: Severity; text: string } =>
+}: {
+  matching: Pick<Preview['matching'], 'agents' | 'peripherals'>
+  prediction: Changed
+}): { severity: Severity; text: string } =>
   changeText(prediction) ?? {
     severity: 'neutral',
     text:
