@@ -4,7 +4,7 @@ import type { DeviceChange } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../src/clock.ts'
-import { isUsbEvent } from '../src/collectors/monitor.ts'
+import { createMonitor, isUsbEvent } from '../src/collectors/monitor.ts'
 import { createSysfsCollector } from '../src/collectors/sysfs.ts'
 import { createWatcher, type WatcherTiming } from '../src/collectors/watcher.ts'
 import { createLog } from '../src/log.ts'
@@ -121,6 +121,23 @@ describe('watching by monitor', () => {
     await until('monitor ended', () => lines.some((line) => line.includes('monitor_ended')))
     tree.plug(storageStick({ portPath: '1-2' }))
     await until('reported', () => changes.flat().length === 1)
+  })
+
+  it('warns once if the monitor is missing, and says that polling is enough', async () => {
+    const lines: string[] = []
+    let ends = 0
+    const monitor = createMonitor({
+      command: [join(temporaryDir(), 'missing')],
+      log: createLog({ clock: systemClock, level: 'info', write: (line) => lines.push(line) }),
+      onEvent: () => {},
+      onState: () => void ends++,
+      backoff: { minMs: 1, maxMs: 2 },
+    })
+    onTestFinished(monitor.stop)
+    monitor.start()
+    await until('fifth start failed', () => ends >= 5)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('polls for devices instead, which is enough')
   })
 
   it('detects by a full scan that the monitor misses events, and polls from then on', async () => {

@@ -37,6 +37,8 @@ export const createMonitor = ({
   let child: ReturnType<typeof spawn> | undefined
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
+  /** Whether the log has the end of the monitor since it last ran. */
+  let isLogged = false
 
   function start(): void {
     if (isStopped || program === undefined) return
@@ -50,7 +52,13 @@ export const createMonitor = ({
       if (isStopped) return
       onState(false)
       const delay = wait.next()
-      log.warn('monitor_ended', { reason, retryInMs: Math.round(delay) })
+      const level = isLogged ? 'debug' : 'warn'
+      isLogged = true
+      log[level]('monitor_ended', {
+        reason,
+        retryInMs: Math.round(delay),
+        message: 'The agent polls for devices instead, which is enough. It starts the monitor again later.',
+      })
       timer = setTimeout(start, delay)
     }
     const current = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -67,6 +75,7 @@ export const createMonitor = ({
       const lines = (rest + chunk.toString('latin1')).split('\n')
       rest = (lines.pop() ?? '').slice(0, MAX_LINE)
       if (lines.some(isUsbEvent)) {
+        isLogged = false
         wait.reset()
         onEvent()
       }

@@ -197,7 +197,7 @@ export const createWatcher = ({
           onState: (isRunning) => {
             if (isStopped) return
             isMonitored = isRunning
-            log.info(isRunning ? 'monitor_started' : 'monitor_lost_polling')
+            if (isRunning) log.info('monitor_started')
             clearTimeout(tick)
             schedule()
           },
