@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /** Parsed command line of the simulator. */
@@ -22,11 +23,12 @@ export interface SimulatorArguments {
 /** The command line is invalid. The message is for the operator. */
 export class UsageError extends Error {}
 
-export const usage = `Usage: npm run simulate -- --server URL --token T --agents N --interval S --duration S [options]
+export const usage = `Usage: npm run simulate -- --server URL --token-file FILE --agents N --interval S --duration S [options]
 
   --server URL       address of the server
-  --token T          enrolment token; repeat as --token NAME=T for the hosts of one department
+  --token-file FILE  file with the enrolment token; repeat as --token-file NAME=FILE for the hosts of one department
                      (office, engineering, sales, finance, kiosk, lab, server)
+  --token T          the token itself, or NAME=T; npm prints it, and other users see it in the list of processes
   --agents N         number of hosts to simulate
   --interval S       seconds between check-ins of a host; overrides the interval of the server
   --duration S       seconds to run after all hosts are enrolled; 0 runs until stopped
@@ -49,13 +51,26 @@ const whole = (name: string, text: string | undefined, min: number, max: number)
   return value
 }
 
-const tokensOf = (given: readonly string[]): Map<string, string> => {
-  const tokens = new Map<string, string>()
-  for (const text of given) {
-    const named = /^([a-z]+)=(.+)$/.exec(text)
-    tokens.set(named?.[1] ?? '', named?.[2] ?? text)
+const readToken = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`The file of --token-file cannot be read: ${(error as Error).message}`)
   }
-  if (tokens.size === 0) throw new UsageError('--token is missing. Create an enrolment token in the console.')
+}
+
+const tokensOf = (given: readonly string[], files: readonly string[]): Map<string, string> => {
+  const tokens = new Map<string, string>()
+  for (const [texts, read] of [
+    [given, (text: string) => text],
+    [files, readToken],
+  ] as const)
+    for (const text of texts) {
+      const named = /^([a-z]+)=(.+)$/.exec(text)
+      tokens.set(named?.[1] ?? '', read(named?.[2] ?? text))
+    }
+  if (tokens.size === 0)
+    throw new UsageError('--token-file is missing. Create an enrolment token in the console and save it in a file.')
   return tokens
 }
 
@@ -68,6 +83,7 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
       options: {
         server: string,
         token: { type: 'string', multiple: true },
+        'token-file': { type: 'string', multiple: true },
         agents: string,
         interval: string,
         duration: string,
@@ -91,7 +107,7 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
   const duration = number('duration', values.duration ?? '0', 0, 31_536_000)
   return {
     server,
-    tokens: tokensOf(values.token ?? []),
+    tokens: tokensOf(values.token ?? [], values['token-file'] ?? []),
     agents: whole('agents', values.agents, 1, 1_000_000),
     intervalSeconds: number('interval', values.interval ?? '60', 0.01, 86_400),
     durationSeconds: duration === 0 ? Number.POSITIVE_INFINITY : duration,

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract'
 import { CheckInRequest, HostFacts } from '@portcullis/contract'
 import { inventoryHash, parentPortPath, parseReport } from '@portcullis/domain'
@@ -162,6 +165,18 @@ describe('arguments', () => {
       ['', 'pce_a'],
       ['kiosk', 'pce_b'],
     ])
+  })
+
+  it('take the tokens from files', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'simulator-')), 'token')
+    writeFileSync(file, 'pce_a\n')
+    const server = ['--server', 'http://127.0.0.1:8080', '--agents', '1']
+    const args = readArguments([...server, '--token-file', file, '--token-file', `kiosk=${file}`])
+    expect([...args.tokens]).toEqual([
+      ['', 'pce_a'],
+      ['kiosk', 'pce_a'],
+    ])
+    expect(() => readArguments([...server, '--token-file', `${file}.missing`])).toThrow(UsageError)
   })
 
   it.each([
