@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { type ErrorDefinition, errorTable } from '@portcullis/contract'
 import { escapeHtml } from '../html.ts'
 import { notesOf, shapeText } from './docs-shape.ts'
+import { contractOperations } from './openapi.ts'
+import { plainErrorsText } from './openapi-problems.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './openapi-types.ts'
 
 /** Escapes a text and marks up its `code`. */
@@ -35,7 +37,7 @@ export const errorsPage = (): string => {
   )
   return page(
     'Errors',
-    `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail.</p><ul>${entries
+    `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail. ${prose(plainErrorsText(contractOperations()))}</p><ul>${entries
       .map(([code, { status }]) => `<li>${status} <a href="#${code}"><code>${code}</code></a></li>`)
       .join('')}</ul>${sections.join('')}`,
   )

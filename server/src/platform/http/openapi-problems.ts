@@ -8,6 +8,14 @@ import type { OpenApiResponse } from './openapi-types.ts'
 /** Statuses that clients of `plainErrors` operations recognise as errors. */
 const plainStatuses: readonly number[] = [400, 401, 403]
 
+/** Returns the sentence about the operations that send plain text unless the client asks for JSON. */
+export const plainErrorsText = (operations: readonly AnyOperation[]): string => {
+  const names = operations
+    .filter(({ plainErrors }) => plainErrors === true)
+    .map(({ method, path }) => `\`${method} ${path}\``)
+  return `The following operations send only the detail unless \`Accept\` names JSON: ${names.join(', ')}.`
+}
+
 /** Returns the status of an error code for an operation. */
 export const statusOf = (code: ErrorCode, operation: AnyOperation): number => {
   const { status } = errorTable[code]
