@@ -189,6 +189,12 @@ export const strings = messages({
     '{devices, plural, one {# attached device} other {# attached devices}} on {hosts, plural, one {# host} other {# hosts}} {devices, plural, one {has a kernel driver that is not allowed for its kind. It stops working, and its port is held.} other {have a kernel driver that is not allowed for their kind. They stop working, and their ports are held.}}',
   blockedNow:
     '{devices, plural, one {# attached device} other {# attached devices}} on {hosts, plural, one {# host} other {# hosts}} {devices, plural, one {stops} other {stop}} working immediately, because no rule allows {devices, plural, one {it} other {them}}.',
+  blockedNowOf:
+    '{devices, number} of the {all, number} devices that arming blocks are attached and stop working immediately. The others were seen in the last {days, number} days.',
+  blockedLaterOf:
+    '{devices, number} of the {all, number} devices that arming blocks are attached. They work until they are attached again. The others were seen in the last {days, number} days.',
+  noneWorksAgain: 'No blocked device is attached, so none starts to work again.',
+  changesPart: '{changed, number} of {hosts} change. {effect}',
   blockedLater:
     '{devices, plural, one {# attached device} other {# attached devices}} on {hosts, plural, one {# host} other {# hosts}} {devices, plural, one {is} other {are}} not on the allowlist, and will be blocked when attached again.',
   leftOut: '{hosts, plural, one {# host is left out} other {# hosts are left out}}: {reason}',

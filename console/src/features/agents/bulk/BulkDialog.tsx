@@ -34,23 +34,32 @@ const WaitingForApprover = ({ message, close }: { message: string; close: () => 
 )
 
 /** The number of hosts and the effects. */
-const Effect = ({ state: { preview, count, labels, applyToPresent } }: PartProps) => {
+const Effect = ({
+  action,
+  state: { preview, count, labels, applyToPresent },
+}: PartProps & Pick<BulkQuestion, 'action'>) => {
   const { data } = preview
   return (
     <>
       <p className={classes.head} aria-busy={preview.isFetching}>
         {data === undefined
           ? strings.previewLoading
-          : count === selected(data)
-            ? strings.effectOn({
+          : action === 'free' && data.unchanged > 0
+            ? strings.changesPart({
+                changed: count - data.unchanged,
                 hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
                 effect: labels.effect,
               })
-            : strings.effectOnPart({
-                hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
-                selected: selected(data),
-                effect: labels.effect,
-              })}
+            : count === selected(data)
+              ? strings.effectOn({
+                  hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                  effect: labels.effect,
+                })
+              : strings.effectOnPart({
+                  hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                  selected: selected(data),
+                  effect: labels.effect,
+                })}
       </p>
       {preview.error === null ? null : (
         <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
@@ -132,7 +141,7 @@ const Body = (props: BulkActionProps) => {
         void state.run()
       }}
     >
-      <Effect state={state} />
+      <Effect state={state} action={action} />
       {action === 'arm' ? <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} /> : null}
       <Fields state={state} action={action} />
       {failure === null ? null : <ErrorState failure={failure} inline />}

@@ -57,6 +57,23 @@ describe('previewLines', () => {
     ])
   })
 
+  it('relates attached devices to all devices that arming blocks', () => {
+    const one = preview({
+      blocked: { agents: 21, peripherals: 153 },
+      prediction: { blocked: { agents: 21, peripherals: 163, attachments: 37 } } as NonNullable<
+        BulkPreview['prediction']
+      >,
+    })
+    expect(texts(one)).toEqual([
+      '153 of the 163 devices that arming blocks are attached. They work until they are attached again. The others were seen in the last 30 days.',
+    ])
+    expect(texts(one, true)[0]).toMatch(/^153 of the 163 .* are attached and stop working immediately/)
+  })
+
+  it('says that freeing lets no blocked device work again', () => {
+    expect(texts(preview({ action: 'free' }))).toEqual(['No blocked device is attached, so none starts to work again.'])
+  })
+
   it('counts selected hosts including those left out', () => {
     expect(selected(preview({ agents: 271, unchanged: 31, impossible: [{ reason: '', agents: 29 }] }))).toBe(300)
   })

@@ -1,4 +1,4 @@
-import type { BodyOf, BulkAction, previewBulk, ResponseOf } from '@portcullis/contract'
+import { type BodyOf, type BulkAction, predictedDays, type previewBulk, type ResponseOf } from '@portcullis/contract'
 import { basisText, worksAgainText } from '../../../ui/policy/labels.ts'
 import type { Severity } from '../../../ui/theme/tokens.ts'
 import { strings } from '../strings.ts'
@@ -113,11 +113,22 @@ export interface PreviewLine {
 
 /** Returns the effects from the preview as sentences, most severe first. */
 export const previewLines = (preview: BulkPreview, applyToPresent: boolean): PreviewLine[] => {
-  const { action, attackTools, blocked, disconnected, impossible, mismatched, prediction, unchanged, worksAgain } =
-    preview
+  const {
+    action,
+    agents,
+    attackTools,
+    blocked,
+    disconnected,
+    impossible,
+    mismatched,
+    prediction,
+    unchanged,
+    worksAgain,
+  } = preview
   const lines: PreviewLine[] = []
   const again = worksAgainText(worksAgain)
   if (again !== null) lines.push(again)
+  else if (action === 'free' && agents > unchanged) lines.push({ text: strings.noneWorksAgain, severity: null })
   if (attackTools > 0) {
     lines.push({
       text: strings.attackToolsStop({ count: attackTools }),
@@ -131,16 +142,29 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
     })
   }
   if (blocked.peripherals > 0) {
-    const text = applyToPresent ? strings.blockedNow : strings.blockedLater
-    lines.push({ text: text({ devices: blocked.peripherals, hosts: blocked.agents }), severity: 'amber' })
+    // The simulation below also counts devices that were seen recently and are detached now.
+    const all = prediction?.blocked.peripherals ?? 0
+    const text =
+      all > blocked.peripherals
+        ? (applyToPresent ? strings.blockedNowOf : strings.blockedLaterOf)({
+            devices: blocked.peripherals,
+            all,
+            days: predictedDays,
+          })
+        : (applyToPresent ? strings.blockedNow : strings.blockedLater)({
+            devices: blocked.peripherals,
+            hosts: blocked.agents,
+          })
+    lines.push({ text, severity: 'amber' })
   }
-  for (const { reason, agents } of impossible)
-    lines.push({ text: strings.leftOut({ hosts: agents, reason }), severity: 'amber' })
+  for (const { reason, agents: hosts } of impossible)
+    lines.push({ text: strings.leftOut({ hosts, reason }), severity: 'amber' })
   if (unchanged > 0) lines.push({ text: bulkLabels[action].unchanged({ count: unchanged }), severity: null })
   if (disconnected > 0 && action !== 'delete' && action !== 'cancelCommands')
     lines.push({ text: strings.disconnectedHosts({ hosts: disconnected }), severity: null })
-  // When arming, the simulation above states what its numbers are based on.
-  if (prediction !== null && action !== 'arm') lines.push({ text: basisText(prediction), severity: null })
+  // When arming, the simulation states what its numbers are based on. Freeing only concerns attached devices.
+  if (prediction !== null && action !== 'arm' && action !== 'free')
+    lines.push({ text: basisText(prediction), severity: null })
   return lines
 }
 
