@@ -264,7 +264,10 @@ export const decideDevices = operation({
       description: '`grant`: an allow rule that expires at `expiresAt`.',
     }),
     devices: Type.Array(closed(device), { minItems: 1, maxItems: 10_000 }),
-    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Reason. It is shown with the decision.' }),
+    reason: Type.String({
+      maxLength: 200,
+      description: 'Reason. It is shown with the decision. Only a deny may leave it empty.',
+    }),
     expiresAt: Type.Optional(Type.String({ description: 'ISO 8601. Required for a grant, otherwise refused.' })),
     overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
   }),

@@ -59,10 +59,9 @@ const match = {
 }
 
 const reason = Type.String({
-  minLength: 1,
   maxLength: 200,
   description:
-    'Reason. It is shown with every decision of the rule, and to the user of a host when the rule blocks a device.',
+    'Reason. Only a deny rule may leave it empty. It is shown with every decision of the rule, and to the user of a host when the rule blocks a device.',
 })
 
 /** A rule in requests. At least one of `vid`, `kinds` and `fingerprint` is required. */

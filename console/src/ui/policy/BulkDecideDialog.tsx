@@ -45,7 +45,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         body: {
           decision: effect,
           devices: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
-          reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : strings.deniedReason),
+          reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : ''),
         },
       })
       done()

@@ -40,6 +40,10 @@ describe('rulesOf', () => {
     expect(rulesOf(subject, { ...decision, effect: 'grant', scope: 'all', expiresAt })).toMatchObject([{ expiresAt }])
   })
 
+  it('stores no reason that nobody wrote', () => {
+    expect(rulesOf(subject, { ...decision, effect: 'deny', reason: ' ' })[0]?.reason).toBe('')
+  })
+
   it('never sets an override on a deny', () => {
     expect(rulesOf(subject, { ...decision, effect: 'deny', overrideAttackTool: true })[0]).not.toHaveProperty(
       'overrideAttackTool',

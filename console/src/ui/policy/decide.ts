@@ -53,7 +53,8 @@ export const rulesOf = ({ vid, pid, devices }: DecideSubject, decision: Decision
     pid,
     serial: serial === '' ? null : serial,
     expiresAt: effect === 'grant' ? expiresAt : null,
-    reason: reason.trim() === '' ? '–' : reason.trim(),
+    // Previews start before the reason of an allow rule is written.
+    reason: reason.trim() === '' && effect !== 'deny' ? '–' : reason.trim(),
     ...(effect !== 'deny' && overrideAttackTool ? { overrideAttackTool: true } : {}),
   }
   if (scope === 'host') return hostsOf(devices).map(({ uuid }) => ({ ...common, host: uuid }))

@@ -2,7 +2,6 @@ import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
   approvedReason: 'Approved manually',
-  deniedReason: 'Denied manually',
   bulkScope:
     '{devices} on {hosts, plural, one {# host} other {# hosts}}. Each decision applies only to the host that has the device:',
   moreModels: 'and {count, plural, one {# more model} other {# more models}}',

@@ -25,7 +25,7 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 const usualReason: Readonly<Record<DecideEffect, string>> = {
   allow: strings.approvedReason,
-  deny: strings.deniedReason,
+  deny: '',
   grant: strings.grantedReason,
 }
 const doneText: Readonly<Record<DecideScope, (effect: DecideEffect, hosts: number, tag: string) => string>> = {
@@ -75,7 +75,7 @@ const useDraft = (subject: DecideSubject, start: DecideStart) => {
     needsOverride,
     needsOwnReason,
     isReady:
-      decision.reason.trim() !== '' &&
+      (effect === 'deny' || decision.reason.trim() !== '') &&
       (scope !== 'tag' || tag !== '') &&
       (!needsOverride || decision.overrideAttackTool),
     setEffect,

@@ -23,7 +23,7 @@ const guardLabels = {
 /** Returns why a device is allowed or blocked. `ruleReason` is the reason of the deciding rule, if a rule decided. */
 export const decisionReason = (source: number, ruleReason: string | null): string => {
   const label = sourceLabels[source] ?? 'No rule allows it'
-  return ruleReason === null ? label : `${label}: ${ruleReason}`
+  return ruleReason === null || ruleReason === '' ? label : `${label}: ${ruleReason}`
 }
 
 /** Returns the origin of a decision: the id of the rule, or the name of the source. */
@@ -56,7 +56,7 @@ export const decisionReasonSql = `concat_ws('; ',
         .map(([source, text]) => `when ${source} then '${text}'`)
         .join(' ')} end
       else case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end
-    end || coalesce(': ' || rule.reason, ''),
+    end || coalesce(': ' || nullif(rule.reason, ''), ''),
     ${cases(`p.enforced ->> 'guard'`, guardLabels)})`
 
 /** SQL for what decided, over `p`. */

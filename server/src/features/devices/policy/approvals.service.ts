@@ -200,7 +200,7 @@ export const createApprovals = ({
   ]
 
   const textOf = (rules: readonly RuleRow[], reason: string): string =>
-    `${reason}: ${rules
+    `${reason === '' ? '' : `${reason}: `}${rules
       .slice(0, 100)
       .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
       .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more (see the policy history)` : ''}`
@@ -273,7 +273,7 @@ export const createApprovals = ({
     /** POST policy/decisions. */
     decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
       const reason = plainReason(body.reason, 'body.reason')
-      if (reason === '') throw invalid('body.reason', 'must not be empty')
+      if (reason === '' && body.decision !== 'deny') throw invalid('body.reason', 'must not be empty')
       if (body.overrideAttackTool === true && body.decision === 'deny')
         throw invalid('body.overrideAttackTool', 'is valid only for an allow')
       const { agentIds, ...done } = await decide(actor, {

@@ -20,7 +20,7 @@ import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
 import { because, type CarriedChange, carried, ruleFacts, uncarried } from './change-record.ts'
 import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
-import { type WrittenRule, writtenRule } from './policy.rules.ts'
+import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
@@ -345,7 +345,7 @@ export const createChanges = ({
           tx,
           actor,
           { remove: [], write: [row] },
-          `Added a ${noun(isGrant)} (${row.reason})`,
+          `Added a ${noun(isGrant)}${inBrackets(row.reason)}`,
           `policy.${noun(isGrant)}.created`,
           `${JSON.stringify(wireRule(row))}${override}`,
         )
@@ -373,7 +373,7 @@ export const createChanges = ({
           tx,
           actor,
           { remove: [], write: [row] },
-          `Changed a ${noun(isGrant)} (${row.reason})`,
+          `Changed a ${noun(isGrant)}${inBrackets(row.reason)}`,
           `policy.${noun(isGrant)}.changed`,
           `from ${JSON.stringify(wireRule(old))} to ${JSON.stringify(wireRule(row))}`,
         )

@@ -2,6 +2,7 @@ import { policySources } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import type { Affected } from './affected.ts'
 import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read.ts'
+import { inBrackets } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { covers, meets, reaches } from './policy.warnings.ts'
 
@@ -217,11 +218,11 @@ export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames)
     ...write.map((r) => {
       const before = old.get(r.rule_id)
       const instead = before === undefined ? '' : `, instead of "${sentenceOf(before, names)}"`
-      return upper(`${sentenceOf(r, names)}${instead} (${r.reason})`)
+      return upper(`${sentenceOf(r, names)}${instead}${inBrackets(r.reason)}`)
     }),
     ...gone
       .filter((r) => !written.has(r.rule_id))
-      .map((r) => `Delete the rule "${sentenceOf(r, names)}" (${r.reason})`),
+      .map((r) => `Delete the rule "${sentenceOf(r, names)}"${inBrackets(r.reason)}`),
   ]
 }
 

@@ -36,7 +36,7 @@ const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || co
   || case when r.fingerprint is not null and not (${isFingerprintOnly}) then ', ' || ${fingerprint} else '' end
   || case when r.expires_at is not null then ' until ' || to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC' else '' end
   || case when r.override_attack_tool then ', even a known attack tool' else '' end
-  || ': ' || r.reason`
+  || case when r.reason = '' then '' else ': ' || r.reason end`
 
 /** Rules and grants in evaluation order. */
 export const rulesList: ListSpec = {

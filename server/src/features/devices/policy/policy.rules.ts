@@ -43,6 +43,9 @@ export const plainReason = (text: string, field: string): string => {
   return text.trim()
 }
 
+/** Returns the reason in brackets after a blank; empty without a reason. */
+export const inBrackets = (reason: string): string => (reason === '' ? '' : ` (${reason})`)
+
 /**
  * Validates a rule and converts it to its stored form. The caller checks in the database that the host and the tag
  * exist.
@@ -78,7 +81,7 @@ export const writtenRule = (
     throw invalid(`${field}.serial`, 'contains only blanks and invisible characters')
   if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot be combined with host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is not the uuid of an agent')
-  if (rule.reason === '') throw invalid(`${field}.reason`, 'must not be empty')
+  if (rule.reason === '' && effect === 'allow') throw invalid(`${field}.reason`, 'must not be empty')
   if (grantMaxHours !== null && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)
     throw invalid(`${field}.expiresAt`, `exceeds the maximum grant duration of ${grantMaxHours} hours`)
   if (rule.override_attack_tool && effect === 'deny')

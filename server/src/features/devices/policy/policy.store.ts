@@ -33,7 +33,7 @@ export const wireRule = (r: RuleRow): PolicyRule => ({
   ...(r.fingerprint === null ? {} : { fingerprint: r.fingerprint }),
   ...(r.expires_at === null ? {} : { expiresAt: r.expires_at.toISOString() }),
   ...(r.override_attack_tool ? { overrideAttackTool: true } : {}),
-  ...(r.effect === 'deny' ? { reason: r.reason } : {}),
+  ...(r.effect === 'deny' && r.reason !== '' ? { reason: r.reason } : {}),
 })
 
 export const createPolicyStore = () => ({

@@ -488,11 +488,12 @@ describe('GET policy', () => {
   })
 })
 
-it('the sentence of a rule names the scope before the serial number and the fingerprint', async () => {
+it('the sentence of a rule names the scope first, and no missing reason', async () => {
   const fingerprint = '0123456789abcdef0123456789abcdef'
   const sentenceOf = async (rule: Partial<PolicyRuleInput>) => (await addRule(rule)).rule?.sentence
   expect(await sentenceOf({ vid: 'FFF1', pid: '0001', serial: '', fingerprint })).toBe(
     'Allow FFF1:0001 on all hosts, without a serial number, fingerprint 01234567…: test',
   )
   expect(await sentenceOf({ fingerprint })).toBe('Allow fingerprint 01234567… on all hosts: test')
+  expect(await sentenceOf({ effect: 'deny', vid: 'FFF2', reason: '' })).toBe('Deny all of FFF2 on all hosts')
 })
