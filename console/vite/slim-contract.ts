@@ -48,6 +48,7 @@ export const slimContract = (): Plugin => ({
         ...(await import('../../contract/src/errors.ts')),
         ...(await import('../../contract/src/permissions.ts')),
         ...(await import('../../contract/src/config-items.ts')),
+        ...(await import('../../contract/src/event-text.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
@@ -66,6 +67,7 @@ export const slimContract = (): Plugin => ({
       `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
       `export * from ${JSON.stringify(contractSource('permissions.ts'))}`,
       `export * from ${JSON.stringify(contractSource('config-items.ts'))}`,
+      `export * from ${JSON.stringify(contractSource('event-text.ts'))}`,
       ...operations,
     ].join('\n')
   },

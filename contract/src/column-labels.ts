@@ -18,6 +18,8 @@ export type CellForm =
   | 'date'
   /** A time in UTC without a zone, followed by a text. */
   | 'timedText'
+  /** The text of an event. */
+  | 'eventText'
   /** Parts separated by `||`. */
   | 'parts'
   /** Items separated by `**`, each with parts separated by `||`. */
@@ -213,6 +215,7 @@ const codeLabels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const forms: Readonly<Record<string, CellForm>> = {
   expirationDate: 'date',
+  details: 'eventText',
   latestEventText: 'timedText',
   latestMinus1EventText: 'timedText',
   latestMinus2EventText: 'timedText',

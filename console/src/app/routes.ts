@@ -38,6 +38,28 @@ const identityConfirmed = createRoute({ getParentRoute: () => root, path: identi
 const overview = createRoute({ getParentRoute: () => inside, path: '/' })
 // Inside the frame, so that a mistyped address keeps the navigation.
 const unknownPage = createRoute({ getParentRoute: () => inside, path: '$' })
+/** Addresses that follow the words of the console lead to the pages, which have the names of the API. */
+const hostsAlias = createRoute({
+  getParentRoute: () => inside,
+  path: '/hosts',
+  beforeLoad: () => {
+    throw redirect({ to: '/agents', replace: true })
+  },
+})
+const devicesAlias = createRoute({
+  getParentRoute: () => inside,
+  path: '/devices',
+  beforeLoad: () => {
+    throw redirect({ to: '/peripherals', replace: true })
+  },
+})
+const alertsAlias = createRoute({
+  getParentRoute: () => inside,
+  path: '/alerts',
+  beforeLoad: () => {
+    throw redirect({ to: '/notices', replace: true })
+  },
+})
 const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
@@ -205,6 +227,9 @@ export const routeTree = root.addChildren([
   inside.addChildren([
     overview,
     unknownPage,
+    hostsAlias,
+    devicesAlias,
+    alertsAlias,
     agents,
     agent,
     agentless,

@@ -1,4 +1,4 @@
-import type { FleetEvent } from '@portcullis/contract'
+import { type FleetEvent, readableEvent } from '@portcullis/contract'
 import { DeviceText } from './DeviceText.tsx'
 import classes from './EventLines.module.css'
 import { eventSeverity } from './findings.ts'
@@ -28,7 +28,7 @@ export const EventLines = ({ events, withHost = false }: { events: readonly Flee
             </span>
           ) : null}
           <div className={classes.details}>
-            <DeviceText value={event.details} absent="" />
+            <DeviceText value={readableEvent(event.details)} absent="" />
           </div>
         </div>
       </li>

@@ -1,4 +1,4 @@
-import { type Agent, agentStatuses, licenseStatuses } from '@portcullis/contract'
+import { type Agent, agentStatuses, licenseStatuses, readableEvent } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -181,7 +181,7 @@ export const agentColumns: readonly Column<Agent>[] = [
     title: strings.latestEvent,
     width: 320,
     exportKeys: ['latestEventText'],
-    cell: (agent) => <DeviceText value={agent.latestEventText} />,
+    cell: (agent) => <DeviceText value={readableEvent(agent.latestEventText)} />,
   },
   {
     id: 'first',

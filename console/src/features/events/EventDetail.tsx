@@ -1,4 +1,4 @@
-import { getEvents } from '@portcullis/contract'
+import { getEvents, readableEvent } from '@portcullis/contract'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -80,7 +80,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
               <DeviceText value={entity} />
             </Link>,
           ],
-          [strings.details, <DeviceText key="d" value={event.details} />],
+          [strings.details, <DeviceText key="d" value={readableEvent(event.details)} />],
           ...(ids === null
             ? []
             : [

@@ -1,4 +1,4 @@
-import { eventCategories, type FleetEvent, icons, severityNames } from '@portcullis/contract'
+import { eventCategories, type FleetEvent, icons, readableEvent, severityNames } from '@portcullis/contract'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
@@ -84,7 +84,7 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
     width: 360,
     grow: true,
     sortKey: 'details',
-    cell: (event) => <DeviceText value={event.details} />,
+    cell: (event) => <DeviceText value={readableEvent(event.details)} />,
   },
   {
     id: 'category',

@@ -6,6 +6,7 @@ import {
   listHealthNotices,
   listRiskNotices,
   type ResponseOf,
+  readableEvent,
 } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -84,7 +85,7 @@ const LineHead = ({ line, canDismiss, pin, decide, dismiss }: LineProps) => (
       </section>
     )}
     <p className={classes.happened}>
-      <DeviceText value={line.description} absent="" />
+      <DeviceText value={readableEvent(line.description)} absent="" />
     </p>
   </>
 )
@@ -133,7 +134,7 @@ const Events = ({ data }: { data: Data }) => (
             <span>
               <DeviceText value={event.eventEntityID} />
               <span className={classes.details}>
-                <DeviceText value={event.details} absent="" />
+                <DeviceText value={readableEvent(event.details)} absent="" />
               </span>
             </span>
             <Time value={event.creationTime} />

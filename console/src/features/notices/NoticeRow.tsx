@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { ActionIcon } from '@mantine/core'
+import { readableEvent } from '@portcullis/contract'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { type Line, timesText, titleParts } from '../../ui/notices/line.ts'
@@ -58,7 +59,7 @@ const Words = ({ line, href, open }: NoticeRowProps) => {
           </code>
         )}
         {line.hosts.length === 0 ? (
-          <DeviceText value={line.description} absent="" />
+          <DeviceText value={readableEvent(line.description)} absent="" />
         ) : (
           <AlertHosts line={line} tabIndex={-1} />
         )}

@@ -42,6 +42,24 @@ it.each([
   ['date', '05/04/2031', '2031-05-04', '2031-05-04'],
   ['timedText', '2031-05-04 10:11:12 Host armed', '2031-05-04 10:11:12 Host armed', '2031-05-04T10:11:12Z Host armed'],
   ['timedText', 'no time', 'no time', 'no time'],
+  ...([
+    [
+      '[Agent] Device VID/PID are F000/FF02 SN c1  (Hak5 (Bash Bunny) Bunny)',
+      'Hak5 (Bash Bunny) Bunny (F000:FF02), serial number c1',
+    ],
+    [
+      '[Agent] Vulnerable Device VID/PID are 046D/C52B  (Logitech Receiver)',
+      'Vulnerable Logitech Receiver (046D:C52B)',
+    ],
+    ['[Agent] Device VID/PID are 1209/0001 SN 7  ()', 'Device 1209:0001, serial number 7'],
+    ['[Agent] Device VID/PID are 1209/0001  ()', 'Device 1209:0001'],
+    [
+      '[Agent] Device VID/PID are 0781/5581  (Ultra): deny rule (all): case 7',
+      'Ultra (0781:5581): deny rule (all): case 7',
+    ],
+    ['ws-1 (10.1.2.3): [Agent] Device VID/PID are 0781/5581  (Ultra)', 'ws-1 (10.1.2.3): Ultra (0781:5581)'],
+    ['2 devices attached', '2 devices attached'],
+  ].map(([text, readable]) => ['eventText', text, readable, readable]) as ['eventText', string, string, string][]),
   ['parts', 'Dell||||0A5F', 'Dell, 0A5F', 'Dell, 0A5F'],
   [
     'items',

@@ -1,5 +1,5 @@
 /** Texts of cells for people, on paper and in CSV. Each has the same meaning as its value in the API. */
-import type { ColumnLabel } from '@portcullis/contract'
+import { type ColumnLabel, eventTextForms, readableEvent } from '@portcullis/contract'
 
 /** Formatter of a cell. */
 export type CellFormat = Pick<ColumnLabel, 'form' | 'labels'>
@@ -40,6 +40,9 @@ export const printedText = ({ form, labels }: CellFormat, text: string): string 
       return text === 'true' ? 'yes' : text === 'false' ? 'no' : text
     case 'code':
       return labels[text] ?? text
+    case 'eventText':
+    case 'timedText':
+      return readableEvent(text)
     default:
       return text
   }
@@ -53,13 +56,16 @@ export const readableText = (format: CellFormat, text: string): string => {
     case 'time':
       return text
     case 'timedText':
-      return text[10] === ' ' ? `${text.slice(0, 10)}T${text.slice(11, 19)}Z${text.slice(19)}` : text
+      return readableEvent(text[10] === ' ' ? `${text.slice(0, 10)}T${text.slice(11, 19)}Z${text.slice(19)}` : text)
     default:
       return printedText(format, text)
   }
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+const readableEventSql = (cell: string): string =>
+  eventTextForms.reduce((text, [pattern, form]) => `regexp_replace(${text}, ${quoted(pattern)}, ${quoted(form)})`, cell)
 
 /**
  * Returns SQL that formats a cell like `readableText`. The arguments are expressions from our own source; `other` is the
@@ -70,7 +76,11 @@ export const readableSql = ({ form, labels }: CellFormat, cell: string, other = 
     case 'zoneless':
       return `${cell} || 'Z'`
     case 'timedText':
-      return `case when substr(${cell}, 11, 1) = ' ' then left(${cell}, 10) || 'T' || substr(${cell}, 12, 8) || 'Z' || substr(${cell}, 20) else ${cell} end`
+      return readableEventSql(
+        `case when substr(${cell}, 11, 1) = ' ' then left(${cell}, 10) || 'T' || substr(${cell}, 12, 8) || 'Z' || substr(${cell}, 20) else ${cell} end`,
+      )
+    case 'eventText':
+      return readableEventSql(cell)
     case 'date':
       return `case when ${cell} = '' then '' else right(${cell}, 4) || '-' || left(${cell}, 2) || '-' || substr(${cell}, 4, 2) end`
     case 'parts':

@@ -9,13 +9,13 @@ import {
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defuse } from '#platform/csv.ts'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { reportsOf } from '#test/reports.ts'
 import { allCsvRecords } from '../../../../test/csv.ts'
-import { readableText } from './cell-text.ts'
+import { readableSql, readableText } from './cell-text.ts'
 
 const api = '/prime/webui'
 const hostile = {
@@ -107,6 +107,36 @@ describe('a CSV file in the readable form', () => {
       }),
     )
     expect(state).toEqual(['Attached', 'Not allowed'])
+  })
+
+  it('names the device of an event first', async () => {
+    const device = '[Agent] Device VID/PID are 1209/6667'
+    const texts = [
+      `${device} SN c1  (Hak5 (Bash Bunny) Bunny)`,
+      `${device.replace('Device', 'Vulnerable Device')}  (Hak5 Bunny): deny rule (all): case 7`,
+      `${device} SN a  (b):  (c)  ()`,
+      `${device} SN 7  ()`,
+      `${device}  ()`,
+      `2031-05-04 10:11:12 New USB peripheral detected: ${device}\n SN a  (b)`,
+      `2031-05-04 10:11:12 New USB peripheral detected: ${device} SN a\\1  ($1\n& \\2)`,
+      '2 devices attached',
+    ]
+    for (const form of ['eventText', 'timedText'] as const) {
+      const format = { form, labels: {} }
+      const rows = await t.db.query<{ text: string }>(
+        sql`select ${raw(readableSql(format, 'x.given'))} as text from unnest(${texts}::text[]) with ordinality x(given, n) order by n`,
+      )
+      expect(rows.map(({ text }) => text)).toEqual(texts.map((text) => readableText(format, text)))
+    }
+    expect(readableText({ form: 'eventText', labels: {} }, texts[0] as string)).toBe(
+      'Hak5 (Bash Bunny) Bunny (1209:6667), serial number c1',
+    )
+    await t.db.execute(sql`update events set details = ${texts[0]}`)
+    const columns = ['details']
+    const [, cells] = await recordsOf(await post('events/exporteventscsv', { form: 'readable', columns }))
+    expect(cells).toEqual(['Hak5 (Bash Bunny) Bunny (1209:6667), serial number c1'])
+    const [, fixed] = await recordsOf(await post('events/exporteventscsv', { columns }))
+    expect(fixed).toEqual([texts[0]])
   })
 
   it('keeps hostile texts, and no cell runs as a formula', async () => {

@@ -1,0 +1,28 @@
+/** Events about devices as people read them. The interface keeps the fixed text, which deployed clients match on. */
+
+/** `??` keeps the whole pattern lazy in PostgreSQL too. Four characters each are the vendor and the product id. */
+const start = String.raw`\[Agent\] (Vulnerable )??Device VID/PID are (....)/(....)`
+const end = '(?=:|$)'
+
+/**
+ * Patterns of the fixed texts, and their readable forms. They mean the same to JavaScript and to PostgreSQL; `\N` is the
+ * group N. The names of a device come first, as in the rest of the console.
+ */
+export const eventTextForms: readonly (readonly [pattern: string, form: string])[] = [
+  [String.raw`${start} SN (.*?)  \(\)${end}`, String.raw`\1Device \2:\3, serial number \4`],
+  [String.raw`${start}  \(\)${end}`, String.raw`\1Device \2:\3`],
+  [String.raw`${start} SN (.*?)  \((.*?)\)${end}`, String.raw`\1\5 (\2:\3), serial number \4`],
+  [String.raw`${start}  \((.*?)\)${end}`, String.raw`\1\4 (\2:\3)`],
+]
+
+const forms = eventTextForms.map(([pattern, form]) => [new RegExp(pattern, 's'), form] as const)
+
+/** Returns the text of an event for people. Text of another form stays unchanged. */
+export const readableEvent = (text: string): string =>
+  forms.reduce(
+    (before, [pattern, form]) =>
+      before.replace(pattern, (...groups: (string | undefined)[]) =>
+        form.replace(/\\(\d)/g, (_, number: string) => groups[Number(number)] ?? ''),
+      ),
+    text,
+  )
