@@ -35,6 +35,7 @@ describe('enrolment tokens in the console', unless(whyNoChromium), () => {
     await names.fill('pc-7-001, PC-7-001\n\npc-7-002')
     await expect.poll(() => page.getByLabel('Host limit').inputValue()).toBe('2')
     expect(await page.getByLabel('Host limit').isDisabled()).toBe(true)
+    expect(await page.getByLabel('Purpose').inputValue()).toBe('2 new hosts')
     await page.getByRole('button', { name: 'Create install command' }).click()
     const status = page.getByRole('status').filter({ hasText: 'Waiting for hosts (0 of 2)' })
     await status.getByText('2 listed hosts have not enrolled: pc-7-001, pc-7-002').waitFor()

@@ -27,7 +27,7 @@ interface TokenValues {
 }
 
 const initialValues: TokenValues = {
-  name: strings.newHost,
+  name: strings.newHosts({ count: 1 }),
   // By default a leaked token enrols one host, within one hour.
   expiresInHours: 1,
   maxUses: 1,
@@ -35,6 +35,10 @@ const initialValues: TokenValues = {
   allowTakeOver: true,
   hosts: '',
 }
+
+/** Returns the name of a token that nobody has named. */
+const defaultName = ({ hosts, maxUses }: TokenValues): string =>
+  strings.newHosts({ count: namesIn(hosts).length || Number(maxUses) || 1 })
 
 const bodyOf = ({ hosts, ...values }: TokenValues) => {
   const hostIdentifiers = namesIn(hosts)
@@ -52,7 +56,14 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
-  const form = useForm({ initialValues, validate: { hosts: hostsFault } })
+  const form = useForm({
+    initialValues,
+    validate: { hosts: hostsFault },
+    onValuesChange: (values, previous) => {
+      if (values.name === defaultName(previous) && values.name !== defaultName(values))
+        form.setFieldValue('name', defaultName(values))
+    },
+  })
   if (made !== null) {
     return (
       <section className={classes.card}>

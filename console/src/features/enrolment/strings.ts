@@ -51,7 +51,7 @@ export const strings = messages({
   token: 'Token',
   localOnly:
     'The server listens on this computer only, so the command works only here. To add other hosts, start the server with <code>PORTCULLIS_HOST=0.0.0.0</code>.',
-  newHost: 'New host',
+  newHosts: '{count, plural, one {New host} other {# new hosts}}',
   createAnotherCommand: 'Create another command',
   purpose: 'Purpose',
   validForHours: 'Valid for (hours)',
