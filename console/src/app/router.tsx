@@ -9,7 +9,10 @@ import { PendingPage } from './PendingPage.tsx'
 import { RouteFailure } from './RouteFailure.tsx'
 import { routeTree } from './routes.ts'
 
-type PageId = Exclude<RouteIds<typeof routeTree>, '__root__' | '/inside' | '/inside/$' | '/inside/settings/'>
+type PageId = Exclude<
+  RouteIds<typeof routeTree>,
+  '__root__' | '/inside' | '/inside/$' | '/inside/settings/' | '/inside/hosts' | '/inside/devices' | '/inside/alerts'
+>
 
 /** The page of each address, loaded on the first visit. */
 const pages: Readonly<Record<PageId, () => Promise<ComponentType>>> = {
