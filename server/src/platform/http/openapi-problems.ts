@@ -13,7 +13,7 @@ export const plainErrorsText = (operations: readonly AnyOperation[]): string => 
   const names = operations
     .filter(({ plainErrors }) => plainErrors === true)
     .map(({ method, path }) => `\`${method} ${path}\``)
-  return `The following operations send only the detail unless \`Accept\` names JSON: ${names.join(', ')}.`
+  return `The following operations send only the detail unless \`Accept\` names JSON: ${names.toSorted().join(', ')}.`
 }
 
 /** Returns the status of an error code for an operation. */

@@ -14,7 +14,7 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../harness.ts'
 
 const programs = [
   '/usr/sbin/nginx',
