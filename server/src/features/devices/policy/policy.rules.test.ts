@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { replacing } from './policy.rules.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { replacing, writtenRule } from './policy.rules.ts'
 
 const many = 1_000
 
@@ -34,5 +35,15 @@ describe('a decision about many devices', () => {
     reads = 0
     replacing(opposite, earlier)
     expect(reads).toBeLessThanOrEqual(2 * many)
+  })
+})
+
+describe('the reason of a rule', () => {
+  it('may be empty for a deny rule only', () => {
+    const actor = { profile: 10 } as Actor
+    const write = (effect: 'allow' | 'deny') =>
+      writtenRule({ effect, vid: '0951', reason: ' ' }, { actor, now: 0, field: 'body', grantMaxHours: null })
+    expect(write('deny').reason).toBe('')
+    expect(() => write('allow')).toThrow()
   })
 })
