@@ -16,6 +16,15 @@ describe('the sentences of the audit trail', () => {
     expect(actionNames[code]).toMatch(/^[A-Z][\w '-]+$/)
   })
 
+  it('count refused sign-ins of one account', () => {
+    const { 'session.refused': refused } = sentences as unknown as Record<string, (given: unknown) => string>
+    expect([0, 1, 2].map((count) => refused?.({ entity: 'ana', count }))).toEqual([
+      'Sign-in of ana was refused',
+      'Sign-in of ana was refused',
+      'Sign-in of ana was refused 2 times',
+    ])
+  })
+
   it('name a person or an object in each variant', () => {
     for (const key of Object.keys(sentences)) {
       expect(

@@ -150,7 +150,8 @@ const texts = {
   'session.reauthenticated': '{what} confirmed their identity',
   'session.reauthenticationRefused': '{what} failed to confirm their identity',
   'session.refreshTokenReused': 'A session was ended, because its refresh token was used twice',
-  'session.refused': 'Sign-in of {what} was refused',
+  'session.refused':
+    '{count, plural, =0 {Sign-in of {entity} was refused} one {Sign-in of {entity} was refused} other {Sign-in of {entity} was refused # times}}',
   'tags.added': '{who} added {tags} to {where}',
   'tags.created': '{who} created {tags}',
   'tags.deleted': '{who} deleted {tags}',
