@@ -361,7 +361,7 @@ export const configGroups = {
     BACKUP_KEEP: item(
       'integer',
       'Backups to keep',
-      'Number of verified backups to keep. After each backup, the server deletes older ones that it wrote and verified. It deletes no other file.',
+      'Number of verified backups to keep. Manual backups are counted separately. After each backup, the server deletes older ones that it wrote and verified. It deletes no other file.',
       { default: '7', range: [1, 1_000], section: 'Content' },
     ),
     BACKUP_PASSPHRASE: item(

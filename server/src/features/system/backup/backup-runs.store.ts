@@ -55,8 +55,13 @@ export const createBackupRunsStore = (db: Queryable) => ({
     await tx.execute(sql`update backup_plan p set schedule = ${schedule}, next_at = ${nextAt}`)
   },
 
-  isUnderWay: async (tx: Tx): Promise<boolean> =>
-    (await tx.query(sql`select from backup_runs r where r.state in ('waiting', 'running')`)).length > 0,
+  /** Returns why the backup that waits or runs was ordered. */
+  underWay: async (tx: Tx): Promise<'schedule' | 'manual' | null> =>
+    (
+      await tx.query<{ reason: 'schedule' | 'manual' }>(
+        sql`select r.reason from backup_runs r where r.state in ('waiting', 'running') order by r.reason desc limit 1`,
+      )
+    )[0]?.reason ?? null,
 
   insert: async (
     tx: Tx,
@@ -121,12 +126,17 @@ export const createBackupRunsStore = (db: Queryable) => ({
         order by r.ended_at desc limit 1`)
     )[0],
 
-  /** Returns stored files of this installation beyond the newest ones. */
+  /**
+   * Returns stored files of this installation beyond the newest ones. Manual backups count separately: whoever may
+   * order backups could otherwise have all scheduled ones deleted.
+   */
   surplus: (keep: number): Promise<StoredFile[]> =>
     db.query<StoredFile>(sql`
-      select r.run_id, r.server, r.folder, r.file_name, r.bytes from backup_runs r
-      where r.has_file and r.state = 'completed' and r.installation = (select i.id from backup_installation i)
-      order by r.created_at desc, r.run_id desc offset ${keep}::int`),
+      select n.run_id, n.server, n.folder, n.file_name, n.bytes from (
+        select r.*, row_number() over (partition by r.reason order by r.created_at desc, r.run_id desc) as place
+        from backup_runs r
+        where r.has_file and r.state = 'completed' and r.installation = (select i.id from backup_installation i)) n
+      where n.place > ${keep}::int`),
 
   fileGone: async (id: string): Promise<void> => {
     await db.execute(sql`update backup_runs r set has_file = false where r.run_id = ${id}`)

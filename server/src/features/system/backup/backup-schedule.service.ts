@@ -107,19 +107,26 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
         if (plan === null) return
         const isDue = isEnabled && plan.schedule === key && plan.next_at !== null && plan.next_at.getTime() <= now
         if (plan.schedule === key && plan.next_at !== null && !isDue) return
+        const underWay = isDue ? await store.underWay(tx) : null
+        // Stays due, and starts as soon as the manual backup ends.
+        if (underWay === 'manual') return
         await store.setPlan(tx, key, isEnabled ? new Date(nextBackup(schedule, now)) : null)
-        if (isDue && !(await store.isUnderWay(tx))) await order(tx, 'system', 'schedule')
+        if (isDue && underWay === null) await order(tx, 'system', 'schedule')
       })
     },
 
     /** Orders a backup now. */
     run: async (actor: Actor): Promise<{ runId: string; jobId: string }> => {
-      const { folder, passphrase } = await values()
+      const { isEnabled, folder, passphrase } = await values()
       await assertFolder(folder, folderOptions)
       return db.transaction(async (tx) => {
         // The lock orders simultaneous requests.
-        if ((await store.lockPlan(tx)) === null || (await store.isUnderWay(tx)))
+        const plan = await store.lockPlan(tx)
+        if (plan === null || (await store.underWay(tx)) !== null)
           throw new AppError('conflict', { detail: 'A backup is already running. Wait until it ends.' })
+        // Otherwise repeated manual backups could keep it waiting.
+        if (isEnabled && plan.next_at !== null && plan.next_at.getTime() <= clock.now())
+          throw new AppError('conflict', { detail: 'A scheduled backup is about to start. Wait until it ends.' })
         const ordered = await order(tx, actor.userName, 'manual')
         await audit.write(tx, actor, {
           action: 'backup.ordered',

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import type { BackupStatus } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { leftOut, readArchive } from '#platform/backup/index.ts'
+import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -75,6 +77,12 @@ const make = async () => {
   await t.server.jobs.drain()
   return (await status()).runs[0]
 }
+/** Does work while no backup can start: each one first reads the locked table. */
+const beforeAnyStarts = async (work: (tx: Tx) => Promise<void>): Promise<void> =>
+  t.db.transaction(async (tx) => {
+    await tx.execute(sql`lock table backup_installation in access exclusive mode`)
+    await work(tx)
+  })
 const backups = (): string[] => readdirSync(folder).sort()
 
 describe('a scheduled backup', () => {
@@ -145,16 +153,47 @@ describe('a scheduled backup', () => {
     expect(backups()).toHaveLength(5)
   })
 
+  it('is neither deleted nor kept waiting by manual ones', async () => {
+    await enable({ BACKUP_KEEP: '1' })
+    await t.server.backup.tick()
+    const makeDue = async (): Promise<void> => {
+      t.clock.advance(Date.parse((await status()).nextRunAt as string) - t.clock.now() + 1)
+    }
+    await makeDue()
+    await t.server.backup.tick()
+    await t.server.jobs.drain()
+    const scheduled = (await status()).runs[0]
+    expect(scheduled).toMatchObject({ reason: 'schedule', state: 'completed' })
+    const [first, second] = [await make(), await make()]
+    expect([existsSync(first?.file as string), existsSync(second?.file as string)]).toEqual([false, true])
+    expect(existsSync(scheduled?.file as string)).toBe(true)
+
+    await beforeAnyStarts(async () => {
+      expect((await start()).statusCode).toBe(200)
+      await makeDue()
+      await t.server.backup.tick()
+      expect((await status()).runs[0]).toMatchObject({ reason: 'manual', state: 'waiting' })
+    })
+    await t.server.jobs.drain()
+    expect((await start()).json()).toMatchObject({ code: 'conflict', detail: expect.stringContaining('is about to') })
+    await t.server.backup.tick()
+    await t.server.jobs.drain()
+    expect((await status()).runs[0]).toMatchObject({ reason: 'schedule', state: 'completed' })
+    expect(existsSync(scheduled?.file as string)).toBe(false)
+  })
+
   it('keeps the files of the server that its database was restored from', async () => {
     await enable({ BACKUP_KEEP: '1' })
     const original = await make()
     // A backup contains itself as running, together with its job.
-    const { jobId } = (await start()).json()
-    await t.db.execute(
-      sql`update backup_runs r set state = 'running', installation = (select i.id from backup_installation i) where r.job_id = ${jobId}`,
-    )
-    expect(leftOut).toContain('backup_installation')
-    await t.db.execute(sql`update backup_installation i set id = gen_random_uuid()`)
+    await beforeAnyStarts(async (tx) => {
+      const { jobId } = (await start()).json()
+      await tx.execute(
+        sql`update backup_runs r set state = 'running', installation = (select i.id from backup_installation i) where r.job_id = ${jobId}`,
+      )
+      expect(leftOut).toContain('backup_installation')
+      await tx.execute(sql`update backup_installation i set id = gen_random_uuid()`)
+    })
     await t.server.jobs.drain()
     expect((await status()).runs[0]).toMatchObject({ state: 'failed', error: expect.stringContaining('was restored') })
     await make()
