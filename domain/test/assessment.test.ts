@@ -107,6 +107,11 @@ describe('a row in the list of attack tools', () => {
     })
   })
 
+  it('is found by its ids even if its words match nothing', () => {
+    const rows = [stringsRow({ name: 'Words', when: named }), row({ name: 'Model' })]
+    expect(createAttackTools(rows, []).assess(subjectOf({ product: 'X' }, ['Mouse'])).finding?.name).toBe('Model')
+  })
+
   it('may be the management controller of a server, unless it is confirmed', () => {
     const assess = (one: AttackToolRow, spec: Partial<DeviceSpec>) =>
       createAttackTools([one], []).assess(subjectOf(spec, ['Mouse'])).finding?.name

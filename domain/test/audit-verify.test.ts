@@ -135,6 +135,7 @@ describe('a changed trail', () => {
     ['renumbered', (all) => all.with(4, all[4]!.replace('"id":5', '"id":50')), { record: 5, fault: 'renumbered' }],
     ['unreadable', (all) => all.with(4, '{}'), { record: 5, fault: 'unreadable', found: null }],
     ['cut-off', (all) => all.slice(0, 4), { record: 5, since: 4, to: 9, fault: 'cut-off', line: 5, checkpoint: 2 }],
+    ['cut-off', (all) => all.slice(0, 8), { record: 9, since: 7, to: 9, fault: 'cut-off', line: 9, checkpoint: 3 }],
     ['cut-off', () => [], { record: 1, to: 9, fault: 'cut-off', checkpoint: 1 }],
     [
       'rewritten',

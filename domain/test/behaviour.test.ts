@@ -251,6 +251,13 @@ describe('a keyboard from a hobby USB stack', () => {
     expect(hobbyKeyboard({ parsed, report, kinds: ['Keyboard'] })).toBeNull()
   })
 
+  it('has a name if the host reports one, whatever its descriptors say', () => {
+    const spec = { ...plain, vid: 'CAFE', pid: '0010', portPath: '1-1', interfaces: [keys(inward(16)), '03:00:00'] }
+    const report = buildDevice(spec as never)
+    const parsed = { ...parseReport(report), iManufacturer: 0, iProduct: 0 }
+    expect(hobbyKeyboard({ parsed, report, kinds: ['Keyboard'] })).toBeNull()
+  })
+
   it('has HID version 1.01', () => {
     const subject = subjectOf({ ...plain, ...named }, ['Keyboard'])
     const withVersion = (bcdHid: number) => ({
