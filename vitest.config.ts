@@ -12,6 +12,8 @@ const WORKERS = 4
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
+/** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
+const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
 /** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
@@ -33,7 +35,7 @@ export default defineConfig({
             'console/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],
-          exclude: [...SLOW, PROCESS_TESTS],
+          exclude: [...SLOW, PROCESS_TESTS, ...LONG_TESTS],
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
           // These modules keep no state that a test could change, so one process for many files saves a third of the
@@ -49,7 +51,7 @@ export default defineConfig({
           // `npm test` runs them, `npm run check` does not.
           name: 'process',
           expect,
-          include: [PROCESS_TESTS],
+          include: [PROCESS_TESTS, ...LONG_TESTS],
           exclude: SLOW,
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
