@@ -1,6 +1,6 @@
 /** The packages of the server: `portcullis-server_….deb` and `portcullis-server-….rpm`. */
-import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { ROOT } from '../bootstrap/say.mjs'
 import { unitHelpers } from './package-scripts.ts'
 import type { SystemPackage } from './system-package.ts'
@@ -71,8 +71,10 @@ const layOut = (staged: string, root: string): string => {
   write('/usr/bin/portcullis', commandLine, 0o755)
   write(CONFIG, config)
   for (const name of UNITS) write(`/usr/lib/systemd/system/${name}`, packagedUnit(name))
-  for (const folder of ['guide', 'reference'])
-    cpSync(join(ROOT, 'docs', folder), join(root, DOCUMENTS, folder), { recursive: true })
+  mkdirSync(join(root, dirname(DOCUMENTS)), { recursive: true })
+  renameSync(join(root, PROGRAM, 'docs'), join(root, DOCUMENTS))
+  // Messages and the README name pages below docs/.
+  symlinkSync(relative(PROGRAM, DOCUMENTS), join(root, PROGRAM, 'docs'))
   cpSync(join(ROOT, 'LICENSE'), join(root, DOCUMENTS, 'copyright'))
   return root
 }
