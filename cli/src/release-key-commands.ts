@@ -34,11 +34,43 @@ const chainOf = ({ releaseKey, rotations }: ReleaseKeyFile): string[] => [
   ...rotations.map((one) => `${one.sequence}  ${releaseKeyFingerprint(one.releaseKey)}  since ${one.rotatedAt}`),
 ]
 
+/** The keys that `release-key show` compares. */
+interface Configured {
+  file: ReleaseKeyFile | null
+  path: string
+  /** Key in the agent build: null for a build without a key, undefined without a build. */
+  held: ReleaseKeyFile | null | undefined
+}
+
+const fingerprintOf = (file: ReleaseKeyFile): string => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
+
+/** Returns the lines that say which release key is in use and whether the agent build contains it. */
+export const keyInUse = ({ file, path, held }: Configured): string[] => {
+  const inBuild = held ? fingerprintOf(held) : null
+  // Without a file, the server uses the key in its agent build, as in an installed release.
+  const used = file ?? held ?? null
+  const fingerprint = used === null ? null : fingerprintOf(used)
+  return [
+    ...(used === null
+      ? ['No release key is configured. Run `npm run cli -- release-key new`, or set PORTCULLIS_RELEASE_KEY_FILE.']
+      : [
+          `release key ${fingerprint}`,
+          file === null ? 'configured in no file: the server uses the key in its agent build' : `configured in ${path}`,
+          ...chainOf(used).map((line) => `  ${line}`),
+        ]),
+    held === undefined
+      ? 'agent build: does not exist yet'
+      : inBuild === null
+        ? 'agent build: contains no release key, so its hosts refuse updates'
+        : inBuild === fingerprint
+          ? 'agent build: contains this key'
+          : `agent build: contains another key, ${inBuild}. Restart the server, or run npm run build.`,
+  ]
+}
+
 const showKey = (show: Terminal['show'], given: string | undefined): void => {
   const { path, isNamed } = given === undefined ? configuredFile() : { path: given, isNamed: true }
   const held = keyOfBuild()
-  const fingerprintOf = (file: ReleaseKeyFile) => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
-  const inBuild = held ? fingerprintOf(held) : null
   let file: ReleaseKeyFile | null = null
   try {
     file = readReleaseKeyFile(path)
@@ -47,20 +79,8 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
     if (isNamed || !/ENOENT/.test((error as Error).message)) throw error
   }
   const fingerprint = file === null ? null : fingerprintOf(file)
-  show({ fingerprint, file: file === null ? null : path, agentBuild: inBuild }, () =>
-    [
-      ...(file === null
-        ? [`No release key is configured. Run \`npm run cli -- release-key new\`, or set PORTCULLIS_RELEASE_KEY_FILE.`]
-        : [`release key ${fingerprint}`, `configured in ${path}`, ...chainOf(file).map((line) => `  ${line}`)]),
-      held === undefined
-        ? 'agent build: does not exist yet'
-        : inBuild === null
-          ? 'agent build: contains no release key, so its hosts refuse updates'
-          : inBuild === fingerprint
-            ? 'agent build: contains this key'
-            : `agent build: contains another key, ${inBuild}. Restart the server, or run npm run build.`,
-    ].join('\n'),
-  )
+  const agentBuild = held ? fingerprintOf(held) : null
+  show({ fingerprint, file: file === null ? null : path, agentBuild }, () => keyInUse({ file, path, held }).join('\n'))
 }
 
 /** Commands for the key that signs agent builds. They run on the build machine and need no server. */
