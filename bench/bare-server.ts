@@ -19,7 +19,7 @@ const columns = `a.host as "hostIdentifier", a.address as "localIpAddress", a.ag
   r.approved_present, r.approved_gone, r.not_approved, a.latest_events, a.version as "serviceVersion", h.last_seen,
   r.license, r.expiration, r.last_configured, (select account_id from licence_state) as "licenseAccountId",
   (select account_name from licence_state) as "licenseAccountName", r.severity, r.unapproved, r.vulnerable, r.attack_tool,
-  ${status} as status, r.in_action, a.pc_model, a.nics_text, ${findings} as findings, a.os_name as "osVersion",
+  ${status} as status, h.has_commands as in_action, a.pc_model, a.nics_text, ${findings} as findings, a.os_name as "osVersion",
   r.ethernets, r.tags, r.agentless, r.risk, h.skew_seconds, r.first_seen`
 
 const from = `agents a join agent_rows r on r.agent_id = a.agent_id join agent_heartbeats h on h.agent_id = a.agent_id`
@@ -43,7 +43,7 @@ const sorts: Readonly<Record<string, string>> = {
   hasUnapprovedPeripherals: 'r.unapproved',
   hasVulnerablePeripherals: 'r.vulnerable',
   hasKnownAttackTools: 'r.attack_tool',
-  inAction: 'r.in_action',
+  inAction: 'h.has_commands',
   containsVulnerablePeripheralOrWLV: findings,
   osVersion: 'lower(a.os_name)',
   ethernetsCount: 'r.ethernets',

@@ -54,7 +54,7 @@ export const columns = {
   agents:
     'agent_id,host,address,public_key,key_algorithm,machine_id_hash,smbios_hash,enrolled_at,facts,nics,nics_text,pc_model,os_name,version,enforcement,latest_events,risk_factors',
   agent_rows:
-    'agent_id,host,address,last_configured,first_seen,os_id,version_id,severity,risk,approved_present,approved_gone,not_approved,ethernets,license,armed,connected,agentless,unapproved,vulnerable,attack_tool,violation,in_action,tags',
+    'agent_id,host,address,last_configured,first_seen,os_id,version_id,severity,risk,approved_present,approved_gone,not_approved,ethernets,license,armed,connected,agentless,unapproved,vulnerable,attack_tool,violation,tags',
   agent_heartbeats: 'agent_id,last_seen,boot_id,inventory_hash,facts_hash,seq,connected',
   agent_search: 'agent_id,search',
   agent_tags: 'agent_id,tag_id',
@@ -200,7 +200,6 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     isVulnerable,
     isAttacked,
     random.chance(0.01),
-    random.chance(0.001),
     tagText,
   ])
   rows.agent_heartbeats.push([

@@ -27,15 +27,15 @@ export const createActionsRead = (db: Queryable) => ({
 
   targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
     tx.query<Target>(sql`
-      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version, r.release_key,
+      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, h.has_commands as in_action, a.enforcement, a.version, r.release_key,
         coalesce(a.facts ->> 'architecture', '') as architecture
-      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} order by r.agent_id`),
+      from agent_rows r join agents a on a.agent_id = r.agent_id join agent_heartbeats h on h.agent_id = r.agent_id where ${where} order by r.agent_id`),
 
   groups: (where: SqlFragment): Promise<TargetGroup[]> =>
     db.query<TargetGroup>(sql`
-      select count(*)::int as agents, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version, r.release_key,
+      select count(*)::int as agents, r.armed, r.agentless, r.connected, h.has_commands as in_action, a.enforcement, a.version, r.release_key,
         coalesce(a.facts ->> 'architecture', '') as architecture
-      from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
+      from agent_rows r join agents a on a.agent_id = r.agent_id join agent_heartbeats h on h.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
 
   existing: async (agentIds: readonly string[]): Promise<number> =>
     (

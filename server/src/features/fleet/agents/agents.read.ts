@@ -78,6 +78,24 @@ const usedTexts = (column: string, alias: string): string =>
       union all
       select (select u.${column} from agent_rows u where u.${column} > used.id order by u.${column} limit 1) from used where used.id is not null)
     select d.id, d.folded from used join dictionary d on d.id = used.id) ${alias}`
+/** Most hosts per end of the order that a page by `inAction` looks up: a page this deep sorts all hosts instead. */
+const pendingHosts = 2_000
+const hostsWithCommands = (direction: 'asc' | 'desc'): string =>
+  `(select distinct c.agent_id as host from commands c where c.state in ('queued', 'delivered') order by host ${direction} limit ${pendingHosts})`
+/**
+ * Sorts by pending commands. No index contains them, because each change would rewrite all index entries of the narrow
+ * row: 10,000 commands took twice as long. Each host with a command is a group of its own, found by the commands' index.
+ */
+const pendingCommand: Column = {
+  sort: 'b.pending',
+  sortJoin: 'join (select h.agent_id, h.has_commands as pending from agent_heartbeats h) b on b.agent_id = r.agent_id',
+  groups: {
+    from: `(select u.host, true as pending from (${hostsWithCommands('asc')} union ${hostsWithCommands('desc')}) u
+      union all select null, false) b`,
+    link: `r.agent_id between coalesce(b.host, '00000000-0000-0000-0000-000000000000') and coalesce(b.host, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and (b.pending or not (select h.has_commands from agent_heartbeats h where h.agent_id = r.agent_id))`,
+  },
+}
 /** A column with the same value in every row. */
 const constant: Column = { sort: `''::text` }
 
@@ -149,7 +167,7 @@ export const agentsList: ListSpec = {
     hasUnapprovedPeripherals: { sort: 'r.unapproved', filter: isTrue('r.unapproved') },
     hasVulnerablePeripherals: { sort: 'r.vulnerable', filter: isTrue('r.vulnerable') },
     hasKnownAttackTools: { sort: 'r.attack_tool', filter: isTrue('r.attack_tool') },
-    inAction: { sort: 'r.in_action' },
+    inAction: pendingCommand,
     pcModel: wide('a.pc_model'),
     nicsText: wide('a.nics_text'),
     modelToolTip: wide(modelToolTip),
@@ -202,7 +220,7 @@ export const agentsList: ListSpec = {
     coalesce(to_char(r.expiration, 'MM/DD/YYYY'), '') as "expirationDate", ${zonelessSql('r.last_configured')} as "lastConfiguered",
     '' as "kbDriverVersion", ${licenceAccount('account_id')} as "licenseAccountId", ${licenceAccount('account_name')} as "licenseAccountName", r.severity as "severity",
     r.unapproved as "hasUnapprovedPeripherals", r.vulnerable as "hasVulnerablePeripherals", r.attack_tool as "hasKnownAttackTools",
-    ${display} as "displayStatusCombined", r.in_action as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
+    ${display} as "displayStatusCombined", h.has_commands as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
     ${modelToolTip} as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
     '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
     r.ethernets as "ethernetsCount", r.tags as "hashtags",

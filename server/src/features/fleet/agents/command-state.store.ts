@@ -31,17 +31,12 @@ export const createCommandState = () => ({
         [[...counters.keys()], 'uuid[]'],
         [[...counters.values()], 'bigint[]'],
       ])} u(agent_id, counter) where h.agent_id = u.agent_id`)
-    await tx.prepared(sql`
-      update agent_rows r set in_action = true where r.agent_id = any(${[...counters.keys()]}::uuid[]) and not r.in_action`)
   },
 
   /** Records that no command is pending for these agents. */
   idle: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set has_commands = false where h.agent_id = any(${agentIds}::uuid[]) and h.has_commands`)
-    await tx.prepared(
-      sql`update agent_rows r set in_action = false where r.agent_id = any(${agentIds}::uuid[]) and r.in_action`,
-    )
   },
 
   configured: async (tx: Tx, now: Date, agentIds: readonly string[]): Promise<void> => {

@@ -37,6 +37,11 @@ beforeAll(async () => {
     elementIds: made.filter((_, i) => i % 4 === 0).map(({ agentId }) => agentId),
     entityType: 'Agent',
   })
+  const free = { isSystemArmed: 'free' }
+  await (await t.admin()).post(
+    '/prime/webui/agents/configuration',
+    made.filter((_, i) => i % 5 === 0).map(({ agentId: uuid }) => ({ uuid, agentConfigViewResource: free })),
+  )
 })
 afterAll(async () => {
   await db.close()
@@ -58,6 +63,8 @@ const sorts = [
   'lastUpdated_desc',
   'pcModel_asc',
   'severity_desc,hostIdentifier_asc',
+  'inAction_asc',
+  'inAction_desc',
 ]
 
 describe('the two query plans of a page', () => {

@@ -52,6 +52,16 @@ const publicKey = () =>
   })
 
 describe('a command', () => {
+  it('rewrites no row of the host list', async () => {
+    const agent = await enrol()
+    const version = () =>
+      t.db.query(sql`select r.xmin::text, r.ctid::text from agent_rows r where r.agent_id = ${agent.agentId}::uuid`)
+    const before = await version()
+    await queue(arm(agent))
+    expect((await agent.detail()).inAction).toBe(true)
+    expect(await version()).toEqual(before)
+  })
+
   it('is delivered with the next check-in, signed, and ends when the host confirms it', async () => {
     const agent = await enrol({ devices: [plainKeyboard()] })
     const before = await agent.detail()
