@@ -46,6 +46,7 @@ export interface ComposeOptions {
   config: Pick<
     Config,
     | 'trustedProxies'
+    | 'proxyProtocolFrom'
     | 'dataDir'
     | 'licenceKeysFile'
     | 'keyFile'
@@ -147,6 +148,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
       return domain === '' ? [] : [new URL(linkBase(domain, reach().url)).host]
     },
     trustedProxies: config.trustedProxies,
+    proxyProtocolFrom: config.proxyProtocolFrom,
     tls: options.tls,
     validateResponses: options.validateResponses,
     fallback: createConsole(options.consoleDir).answer,

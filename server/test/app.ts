@@ -39,6 +39,8 @@ export interface TestAppOptions {
   logLevel?: string
   /** Allowed loopback networks, also for webhooks over plain HTTP. Default: all, because test peers run here. */
   outboundAllow?: string[]
+  /** Networks of balancers whose connections begin with a PROXY header. */
+  proxyProtocolFrom?: string[]
   natsUrl?: string
   kafkaBrokers?: string[]
   /** Directory of the second sink of audit checkpoints. */
@@ -72,6 +74,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const server = await compose({
     config: {
       trustedProxies: [],
+      proxyProtocolFrom: options.proxyProtocolFrom ?? [],
       outboundAllow: options.outboundAllow ?? ['127.0.0.0/8', '::1'],
       outboundProxy: null,
       dataDir: keyDir,

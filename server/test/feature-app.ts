@@ -46,6 +46,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
     },
     allowedOrigins: () => [],
     trustedProxies: [],
+    proxyProtocolFrom: [],
     tls: null,
     validateResponses: true,
   })

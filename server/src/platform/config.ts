@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
 import { dataDirOf } from './data-dir.ts'
+import { isNetwork } from './networks.ts'
 import { type OutboundProxy, parseOutboundProxy } from './outbound-proxy.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
@@ -29,6 +30,7 @@ export interface Config {
   /** Whether it was configured; then it must exist. */
   isAuditDirGiven: boolean
   trustedProxies: string[]
+  proxyProtocolFrom: string[]
   /** Loopback networks that configured destinations may use. */
   outboundAllow: string[]
   /** HTTP proxy for https connections; null: none. */
@@ -60,6 +62,7 @@ const known = [
   'PORTCULLIS_REPORTS_DIR',
   'PORTCULLIS_AUDIT_DIR',
   'PORTCULLIS_TRUSTED_PROXIES',
+  'PORTCULLIS_PROXY_PROTOCOL_FROM',
   'PORTCULLIS_OUTBOUND_ALLOW',
   'PORTCULLIS_OUTBOUND_PROXY',
   'PORTCULLIS_OUTBOUND_PROXY_FILE',
@@ -123,6 +126,16 @@ const loopbackList = (text: string | undefined): string[] => {
   return networks
 }
 
+const networkList = (text: string | undefined): string[] => {
+  const networks = list(text)
+  const bad = networks.find((network) => !isNetwork(network))
+  if (bad !== undefined)
+    throw new StartError(
+      `PORTCULLIS_PROXY_PROTOCOL_FROM takes addresses and networks such as 192.0.2.10 or 192.0.2.0/28, separated by commas, not "${bad}".`,
+    )
+  return networks
+}
+
 /** Reads and checks the environment. Throws a StartError that names the first problem. */
 export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const unknown = unknownVariables(env)
@@ -162,6 +175,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     auditDir: env.PORTCULLIS_AUDIT_DIR ?? join(dataDir, 'audit-checkpoints'),
     isAuditDirGiven: env.PORTCULLIS_AUDIT_DIR !== undefined,
     trustedProxies: list(env.PORTCULLIS_TRUSTED_PROXIES),
+    proxyProtocolFrom: networkList(env.PORTCULLIS_PROXY_PROTOCOL_FROM),
     outboundAllow: loopbackList(env.PORTCULLIS_OUTBOUND_ALLOW),
     outboundProxy: parseOutboundProxy(
       secretOf(env, 'PORTCULLIS_OUTBOUND_PROXY'),

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { BlockList, isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { addressBucket } from '../address.ts'
+import { isIn } from '../networks.ts'
 
 /** File descriptors reserved for the database, files, receivers and polled hosts. */
 const reserve = 256
@@ -31,24 +32,6 @@ const openFiles = (): number => {
 export const affordableConnections = (files = openFiles()): ConnectionLimits => {
   const total = Math.max(files - reserve, Math.floor(files / 2))
   return { total, perAddress: Math.min(usualPerAddress, Math.floor(total / 2)) }
-}
-
-const named: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.1/8', '::1/128'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-}
-
-const isIn = (networks: readonly string[]): ((address: string) => boolean) => {
-  const listed = new BlockList()
-  for (const network of networks.flatMap((one) => named[one] ?? [one])) {
-    const [address = '', bits] = network.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (isIP(address) === 0 || Number.isNaN(Number(bits ?? 0))) continue
-    if (bits === undefined) listed.addAddress(address, family)
-    else listed.addSubnet(address, Number(bits), family)
-  }
-  return (address) => isIP(address) !== 0 && listed.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const verified = new WeakMap<Duplex, () => void>()

@@ -15,6 +15,8 @@ export interface HttpOptions {
   /** Host names, besides the request's own, that browsers may call from. */
   allowedOrigins(): readonly string[]
   trustedProxies: readonly string[]
+  /** Networks of balancers whose connections begin with a PROXY header. */
+  proxyProtocolFrom: readonly string[]
   tls: { cert: string; key: string } | null
   /** Checks every JSON response against the contract (tests): a mismatch is a 500 and a log line with its cause. */
   validateResponses: boolean

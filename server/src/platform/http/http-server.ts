@@ -15,6 +15,7 @@ import { namesOneHost } from './host-header.ts'
 import type { HttpOptions } from './http-options.ts'
 import type { DrainState } from './lifecycle.ts'
 import { maxParamLength } from './path-methods.ts'
+import { acceptProxyHeaders } from './proxy-protocol.ts'
 import { answerUnreadable, safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
 
@@ -22,7 +23,7 @@ import type { SendFailure } from './send-failure.ts'
  * Creates the server below the routes: limits of connections and headers, the fast path, and requests without a route.
  */
 export const createHttpServer = (
-  options: Pick<HttpOptions, 'log' | 'tls' | 'trustedProxies' | 'fastPath'>,
+  options: Pick<HttpOptions, 'log' | 'tls' | 'trustedProxies' | 'proxyProtocolFrom' | 'fastPath'>,
   { connections, state, sendFailure }: { connections: Connections; state: DrainState; sendFailure: SendFailure },
 ): FastifyInstance => {
   const { log } = options
@@ -77,12 +78,15 @@ export const createHttpServer = (
         // An offer of HTTP/2 (Java's client makes one) is answered as HTTP/1.1.
         shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
       }
-      return options.tls === null
-        ? http.createServer(limits, listener)
-        : https.createServer(
-            { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
-            listener,
-          )
+      const server =
+        options.tls === null
+          ? http.createServer(limits, listener)
+          : https.createServer(
+              { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
+              listener,
+            )
+      if (options.proxyProtocolFrom.length > 0) acceptProxyHeaders(server, options.proxyProtocolFrom, log)
+      return server
     },
   }
   return Fastify(settings as unknown as FastifyServerOptions) as unknown as FastifyInstance

@@ -19,6 +19,7 @@ beforeAll(async () => {
     authenticate: async () => null,
     allowedOrigins: () => [],
     trustedProxies: [],
+    proxyProtocolFrom: [],
     tls: null,
     validateResponses: false,
   })
