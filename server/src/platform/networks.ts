@@ -14,7 +14,7 @@ export const isNetwork = (text: string): boolean => {
   return family !== 0 && more === undefined && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
 }
 
-/** Returns a function that tells whether an address is in one of the networks. Ignores what is no network. */
+/** Returns a function that checks whether an address is in one of the networks. Ignores what is no network. */
 export const isIn = (networks: readonly string[]): ((address: string) => boolean) => {
   const listed = new BlockList()
   for (const network of networks.flatMap((one) => named[one] ?? [one])) {
