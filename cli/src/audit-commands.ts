@@ -90,7 +90,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
           ...(options.key as string[]).flatMap((path) => ['--key', path]),
           ...(program.opts().json === true ? ['--json'] : []),
         ],
-        2,
+        { whenKilled: 2, usesData: options.database === true },
       ),
     )
     // Exit code 1 means a changed trail, so an invalid command line exits with 2.

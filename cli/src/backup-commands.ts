@@ -45,7 +45,7 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
     .description('restores the backup into a temporary database and compares each table')
     .option(...passphrase)
     .action((file: string, options: OptionValues) =>
-      runEntry('restore', ['--file', file, '--verify', ...passphraseArgs(options), ...json()]),
+      runEntry('restore', ['--file', file, '--verify', ...passphraseArgs(options), ...json()], { usesData: false }),
     )
 
   program

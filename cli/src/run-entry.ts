@@ -1,12 +1,40 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { variable } from './environment.ts'
 
 /**
- * Runs an entry of the server in a child process with the same input and output.
- *
- * @param whenKilled exit code if a signal ended the child
+ * Returns why root must not work on the data directory; null if it may. Whoever controls its owner, for example through
+ * the server, could have root follow a link and overwrite any file of the machine.
  */
-export const runEntry = async (name: string, args: readonly string[], whenKilled = 1): Promise<void> => {
+const foreignData = (): string | null => {
+  if (process.getuid?.() !== 0) return null
+  const dir = variable('PORTCULLIS_DATA_DIR') ?? '/var/lib/portcullis'
+  const owner = statSync(dir, { throwIfNoEntry: false })?.uid ?? 0
+  if (owner === 0) return null
+  const name = spawnSync('id', ['-un', String(owner)], { encoding: 'utf8' }).stdout?.trim() || `#${owner}`
+  return `The data directory ${dir} belongs to the user ${name}. Run this command as that user, for example with: runuser -u ${name} -- portcullis …`
+}
+
+interface Options {
+  /** Exit code if the entry did not run to its end. The default is 1. */
+  whenKilled?: number
+  /** Whether the entry uses the data directory of the server. The default is true. */
+  usesData?: boolean
+}
+
+/** Runs an entry of the server in a child process with the same input and output. */
+export const runEntry = async (
+  name: string,
+  args: readonly string[],
+  { whenKilled = 1, usesData = true }: Options = {},
+): Promise<void> => {
+  const refusal = usesData ? foreignData() : null
+  if (refusal !== null) {
+    process.stderr.write(`${refusal}\n`)
+    process.exitCode = whenKilled
+    return
+  }
   const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' })
   process.exitCode = await new Promise<number>((resolve, reject) => {

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -25,6 +28,33 @@ describe('recovery commands on the server', () => {
       const named = await refusal(command, '--user', 'ada')
       expect(named).not.toContain('--user')
       expect(named).toContain('/nowhere')
+    },
+    60_000,
+  )
+})
+
+describe.skipIf(process.getuid?.() !== 0)('root and the data directory of another user', () => {
+  it.each([
+    [['doctor'], 1],
+    [['command-key', 'rotate'], 1],
+    [['verify-audit', '--database'], 2],
+  ])(
+    '%j is refused before it creates anything',
+    async (args, code) => {
+      const dir = mkdtempSync(join(tmpdir(), 'portcullis-other-'))
+      try {
+        chownSync(dir, 65_534, 65_534)
+        const failed = run(process.execPath, [main, ...args], { env: { ...process.env, PORTCULLIS_DATA_DIR: dir } })
+        await expect(failed).rejects.toMatchObject({
+          code,
+          stderr: expect.stringMatching(
+            /^The data directory .* belongs to the user \S+\. Run this command as that user/,
+          ),
+        })
+        expect(readdirSync(dir)).toEqual([])
+      } finally {
+        rmSync(dir, { recursive: true })
+      }
     },
     60_000,
   )

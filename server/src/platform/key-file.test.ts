@@ -45,3 +45,14 @@ it('a changed key file survives a power loss with its new content', () => {
   openKeyFile(file).change((before) => ({ ...before, commandPrivateKey: 'second' }))
   expect(left?.commandPrivateKey).toBe('second')
 })
+
+it('a link in the place of the new key file is never followed', () => {
+  createKeyFile(file, content)
+  const target = join(folder, 'target')
+  fs.writeFileSync(target, 'kept')
+  fs.symlinkSync(target, `${file}.new`)
+  openKeyFile(file).change((before) => ({ ...before, commandPrivateKey: 'second' }))
+  expect(fs.readFileSync(target, 'utf8')).toBe('kept')
+  expect(fs.lstatSync(file).isFile()).toBe(true)
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+})

@@ -1,7 +1,6 @@
 import {
-  chmodSync,
-  chownSync,
   closeSync,
+  fchownSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -61,10 +60,16 @@ const flushFolderOf = (file: string): void => {
 
 /** Writes the file atomically and keeps its owner: a command run as root must not take the file from its server. */
 const writeKeyFile = (file: string, content: KeyFile): void => {
-  writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
-  chmodSync(`${file}.new`, 0o600)
   const before = statSync(file, { throwIfNoEntry: false })
-  if (before !== undefined && process.getuid?.() === 0) chownSync(`${file}.new`, before.uid, before.gid)
+  rmSync(`${file}.new`, { force: true })
+  // A new file: if a link took its place, root would write to its target and give that to another user.
+  const fd = openSync(`${file}.new`, 'wx', 0o600)
+  try {
+    writeFileSync(fd, `${JSON.stringify(content)}\n`, { flush: true })
+    if (before !== undefined && process.getuid?.() === 0) fchownSync(fd, before.uid, before.gid)
+  } finally {
+    closeSync(fd)
+  }
   renameSync(`${file}.new`, file)
   flushFolderOf(file)
 }
