@@ -124,6 +124,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     connection,
     max: poolLimits.export,
     name: 'export',
+    isForStreams: true,
     log,
     statementTimeoutMs: 0,
     connectTimeoutMs,

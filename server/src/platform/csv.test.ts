@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { allCsvRecords } from '../../test/csv.ts'
-import { crlf, defuse, undefuse } from './csv.ts'
+import { defuse, undefuse } from './csv.ts'
 import type { CsvRecord } from './csv-records.ts'
 
 const read = (text: string): Promise<CsvRecord[]> => allCsvRecords(Buffer.from(text))
@@ -20,20 +19,6 @@ describe('defuse', () => {
       }),
       { numRuns: 500 },
     )
-  })
-})
-
-describe('crlf', () => {
-  it('ends rows with CRLF and keeps quoted text, wherever the chunks are split', async () => {
-    const text = 'a,"x,\ny ""q""\n",b,\n,,,\nc,d,e,\n'
-    for (let cut = 0; cut <= text.length; cut++) {
-      const out: Buffer[] = []
-      for await (const chunk of Readable.from([Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))]).pipe(
-        crlf(),
-      ))
-        out.push(chunk as Buffer)
-      expect(Buffer.concat(out).toString()).toBe('a,"x,\ny ""q""\n",b\r\n,,\r\nc,d,e\r\n')
-    }
   })
 })
 

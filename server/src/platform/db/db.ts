@@ -1,6 +1,8 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../tracing/index.ts'
+import { LendingSocket } from './lending-socket.ts'
 import { usualPatience } from './patience.ts'
 import { compile, type SqlFragment } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -102,9 +104,15 @@ export interface DbOptions {
   connectTimeoutMs?: number
   /** Duration from which a statement is logged, in milliseconds. */
   slowMs?: number
+  /** Whether large results are streamed from this pool. */
+  isForStreams?: boolean
   /** Traces statements that are part of a trace. */
   tracer?: Pick<Tracer, 'statement'>
 }
+
+/** Returns the socket of a connection. Over TLS, the socket of TLS does the reading. */
+const createStream = ({ ssl }: { ssl?: unknown }): Socket =>
+  ssl === undefined || ssl === false ? new LendingSocket() : new Socket()
 
 export const createDb = ({
   connection,
@@ -114,11 +122,13 @@ export const createDb = ({
   statementTimeoutMs,
   connectTimeoutMs = usualPatience.connectMs,
   slowMs = usualSlowMs,
+  isForStreams = false,
   tracer,
 }: DbOptions): Db => {
   const statement = tracer?.statement ?? null
   const pool = new pg.Pool({
     ...connection,
+    ...(isForStreams ? { stream: createStream as never } : {}),
     max,
     application_name: `portcullis ${name}`,
     connectionTimeoutMillis: connectTimeoutMs,

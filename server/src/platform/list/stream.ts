@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
-import { copyOut } from '../db/copy-out.ts'
+import { Body } from '../body.ts'
+import { copyRows, type RowEnds } from '../db/copy-out.ts'
 import type { Db } from '../db/db.ts'
 import { compile, type SqlFragment } from '../db/sql.ts'
 
@@ -28,24 +28,6 @@ export const bindForCopy = async (client: PoolClient, statement: SqlFragment): P
 /** JSON text of a row never contains these two characters, so CSV leaves every row unchanged. */
 const plainRows = `(FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01')`
 
-const lineFeed = 10
-const comma = 44
-const commaBytes = Buffer.from(',')
-
-/** Joins lines by commas in place: the JSON text of a row has no raw line feed, and nobody else reads these bytes. */
-const commas = (): Transform => {
-  let isPending = false
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (isPending) this.push(commaBytes)
-      isPending = chunk.at(-1) === lineFeed
-      const body = isPending ? chunk.subarray(0, -1) : chunk
-      for (let i = body.indexOf(lineFeed); i >= 0; i = body.indexOf(lineFeed, i + 1)) body[i] = comma
-      done(null, body)
-    },
-  })
-}
-
 /**
  * Time for a reader to accept the next chunk: a snapshot that stays open longer keeps the database from cleaning up.
  */
@@ -71,48 +53,55 @@ const countOf = async (client: PoolClient, statement: SqlFragment): Promise<numb
   return Number((await client.query(text, [...values])).rows[0]?.n ?? 0)
 }
 
+const putText = (body: Body, text: string): void => {
+  body.put(Buffer.from(text))
+  body.flush()
+}
+
+/** Writes into a body what a reading transaction finds. */
+const streamed = (db: Db, write: (client: PoolClient, body: Body) => Promise<void>): Readable => {
+  const body = new Body()
+  db.withClient(async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await write(client, body)
+    await client.query('COMMIT')
+    body.finish()
+  }).catch((error: Error) => body.destroy(error))
+  return body
+}
+
+const copyPlain = async (client: PoolClient, body: Body, rows: SqlFragment, ends: RowEnds): Promise<void> =>
+  copyRows(client, `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`, body, ends)
+
 /** Streams a list response: counts and rows of one snapshot, with constant memory. */
 export const streamList = (
   db: Db,
   statements: { total: SqlFragment; filtered: SqlFragment; rows: SqlFragment },
-): Readable => {
-  const body = guarded()
-  db.withClient(async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+): Readable =>
+  streamed(db, async (client, body) => {
     const total = await countOf(client, statements.total)
     const filtered = await countOf(client, statements.filtered)
-    body.write(`{"recordsTotal":${total},"recordsFiltered":${filtered},"data":[`)
-    const copy = copyOut(client, `COPY (${await bindForCopy(client, statements.rows)}) TO STDOUT WITH ${plainRows}`)
-    await pipeline(copy, commas(), body, { end: false })
-    await client.query('COMMIT')
-    body.end(']}')
-  }).catch((error: Error) => body.destroy(error))
-  return body
-}
+    putText(body, `{"recordsTotal":${total},"recordsFiltered":${filtered},"data":[`)
+    await copyPlain(client, body, statements.rows, { between: ',' })
+    putText(body, ']}')
+  })
 
 /** Streams one line of text per row. */
-export const streamLines = (db: Db, rows: SqlFragment): Readable => {
-  const body = guarded()
-  db.withClient(async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const copy = copyOut(client, `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`)
-    await pipeline(copy, body, { end: false })
-    await client.query('COMMIT')
-    body.end()
-  }).catch((error: Error) => body.destroy(error))
-  return body
-}
+export const streamLines = (db: Db, rows: SqlFragment): Readable =>
+  streamed(db, (client, body) => copyPlain(client, body, rows, { after: '\n' }))
 
 /** Streams a JSON array from a statement that returns one JSON text per row. */
-export const streamArray = (db: Db, rows: SqlFragment): Readable => {
-  const body = guarded()
-  db.withClient(async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    body.write('[')
-    const copy = copyOut(client, `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH ${plainRows}`)
-    await pipeline(copy, commas(), body, { end: false })
-    await client.query('COMMIT')
-    body.end(']')
-  }).catch((error: Error) => body.destroy(error))
-  return body
-}
+export const streamArray = (db: Db, rows: SqlFragment): Readable =>
+  streamed(db, async (client, body) => {
+    putText(body, '[')
+    await copyPlain(client, body, rows, { between: ',' })
+    putText(body, ']')
+  })
+
+/** Streams rows as CSV by RFC 4180 after `head`. */
+export const streamCopiedCsv = (db: Db, head: string, rows: SqlFragment): Readable =>
+  streamed(db, async (client, body) => {
+    putText(body, head)
+    const statement = `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH (FORMAT csv)`
+    await copyRows(client, statement, body, { after: '\r\n' })
+  })
