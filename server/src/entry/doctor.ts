@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, type Environment, loadConfig, unknownVariables } from '#platform/config.ts'
+import { connectionOf } from '#platform/db/connection.ts'
 import { createLog } from '#platform/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -56,7 +57,7 @@ const openDatabase = async (
   config: Config,
 ): Promise<{ connection: Parameters<typeof connect>[0]; stop(): Promise<void> } | Finding> => {
   if (config.databaseUrl !== null)
-    return { connection: { connectionString: config.databaseUrl.reveal() }, stop: async () => {} }
+    return { connection: connectionOf(config.databaseUrl.reveal(), createLog('silent')), stop: async () => {} }
   if (!hasOwnCluster(config)) return ok('database', 'none yet; the first start creates it')
   const running = runningEmbedded(config.dataDir)
   if (running !== null) return { connection: { ...running.connection }, stop: async () => {} }

@@ -16,6 +16,7 @@ import {
   trailLines,
 } from '#features/system/audit/index.ts'
 import { loadConfig } from '#platform/config.ts'
+import { connectionOf } from '#platform/db/connection.ts'
 import { createDb, type Db } from '#platform/db/db.ts'
 import { type OpenDatabase, openDatabase } from '#platform/db/open-database.ts'
 import { loadKeys } from '#platform/keys.ts'
@@ -157,7 +158,7 @@ const ofDatabase = async (values: Options) => {
   const database: OpenDatabase =
     config.databaseUrl === null
       ? await openDatabase(config, log)
-      : { connection: { connectionString: config.databaseUrl.reveal() }, stop: async () => {} }
+      : { connection: connectionOf(config.databaseUrl.reveal(), log), stop: async () => {} }
   const db: Db = createDb({ connection: database.connection, max: 3, name: 'verify', log, statementTimeoutMs: 0 })
   try {
     const own: Source = { name: 'database', isDatabase: true, open: () => readCheckpointLines(db) }

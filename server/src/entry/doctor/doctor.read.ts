@@ -1,5 +1,6 @@
 import { mustExist } from '@portcullis/domain'
-import pg from 'pg'
+import type pg from 'pg'
+import { createClient } from '#platform/db/connection.ts'
 import { floorSql } from '#platform/db/migrate.ts'
 
 export interface DatabaseFacts {
@@ -177,8 +178,8 @@ export const createDoctorRead = (client: pg.Client) => {
 }
 
 /** Opens a read-only connection with a timeout of ten seconds. */
-export const connect = async (connection: pg.ClientConfig): Promise<pg.Client> => {
-  const client = new pg.Client({
+export const connect = async (connection: pg.PoolConfig): Promise<pg.Client> => {
+  const client = createClient({
     ...connection,
     application_name: 'portcullis doctor',
     connectionTimeoutMillis: 10_000,

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Log } from '../log.ts'
+import { createClient } from './connection.ts'
 import type { Tx } from './db.ts'
 import { sql } from './sql.ts'
 
@@ -30,7 +31,7 @@ export interface Bus {
   close(): Promise<void>
 }
 
-export const createBus = ({ connection, log }: { connection: pg.ClientConfig; log: Log }): Bus => {
+export const createBus = ({ connection, log }: { connection: pg.PoolConfig; log: Log }): Bus => {
   const handlers = new Map<string, ((message: BusMessage) => void)[]>()
   const gapHandlers: (() => void)[] = []
   let client: pg.Client | null = null
@@ -76,7 +77,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
+    const next = createClient({
       ...connection,
       application_name: 'portcullis bus',
       keepAlive: true,

@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../tracing/index.ts'
+import { assertReplicated, watchReplication } from './commit.ts'
 import { LendingSocket } from './lending-socket.ts'
 import { usualPatience } from './patience.ts'
 import { compile, type SqlFragment } from './sql.ts'
@@ -144,12 +145,29 @@ export const createDb = ({
     if (!pool.ending) log.warn({ pool: name, error: error.message }, 'database connection lost')
   })
   // A backend may end right after it accepted a connection, before the caller attaches a handler.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    watchReplication(client)
+  })
 
   function measured(run: Run): Run {
     const followed = traced(run, statement)
     // Long reads are meant to be slow, and have no timeout.
     return statementTimeoutMs > 0 ? timed(followed, { log, pool: name, slowMs }) : followed
+  }
+
+  /** Runs a statement on its own, which commits it. */
+  async function single(config: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await pool.connect()
+    try {
+      const result = await client.query(config)
+      assertReplicated(client)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -158,6 +176,7 @@ export const createDb = ({
     client.on('error', ignore)
     try {
       const result = await work(client)
+      assertReplicated(client)
       client.removeListener('error', ignore)
       client.release()
       return result
@@ -169,7 +188,7 @@ export const createDb = ({
   }
 
   return {
-    ...queryable(measured((config) => pool.query(config))),
+    ...queryable(measured(single)),
     withClient,
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       const client = await pool.connect()
@@ -183,6 +202,7 @@ export const createDb = ({
         const run = measured((config) => client.query(config))
         const result = await work({ ...queryable(run), isTransaction: true })
         await run({ text: 'COMMIT' })
+        assertReplicated(client)
         return result
       } catch (error) {
         // On a silent connection a ROLLBACK would only time out too; closing it rolls back.

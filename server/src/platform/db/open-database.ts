@@ -1,8 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import { assertDatabaseFitness, startEmbeddedPostgres } from '../postgres/index.ts'
 import { StartError } from '../start-error.ts'
+import { clusterOf, createClient } from './connection.ts'
 import { migrationLock } from './locks.ts'
 
 export interface OpenDatabase {
@@ -20,8 +21,10 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
     })
     return { connection: { ...embedded.connection }, stop: embedded.stop }
   }
-  const connection = { connectionString: config.databaseUrl.reveal() }
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 })
+  const address = config.databaseUrl.reveal()
+  const cluster = clusterOf(address, log)
+  const connection = cluster?.connection ?? { connectionString: address }
+  const client = createClient({ ...connection, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -37,5 +40,6 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
   } finally {
     await client.end().catch(() => {})
   }
-  return { connection, stop: async () => {} }
+  const watch = cluster?.watch()
+  return { connection, stop: async () => watch?.stop() }
 }
