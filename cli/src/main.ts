@@ -9,6 +9,7 @@ import { registerBackupCommands } from './backup-commands.ts'
 import { CliError, createClient, WaitsForApprover, waitingExitCode } from './client.ts'
 import { registerCommandKeyCommands } from './command-key-commands.ts'
 import { registerConfigCommands } from './config-commands.ts'
+import { registerDatabaseCommands } from './database-commands.ts'
 import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
@@ -182,6 +183,7 @@ registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
 registerConfigCommands(program, { client: () => clientOf(program.opts()), show })
 registerBackupCommands(program, { client: () => clientOf(program.opts()), show })
 registerCommandKeyCommands(program)
+registerDatabaseCommands(program)
 registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
 
 program

@@ -47,7 +47,8 @@ const reasons: Readonly<Record<string, string>> = {
   '57P03': 'is starting or stopping',
 }
 
-const reasonOf = (error: unknown): string => {
+/** Returns why a server cannot be read; completes the sentence "db-a:5432 …". */
+export const reasonOf = (error: unknown): string => {
   const { code = '', message } = error as { code?: string; message: string }
   if (reasons[code] !== undefined) return reasons[code]
   return /timeout|terminated/i.test(message) ? 'does not answer' : `fails (${message})`

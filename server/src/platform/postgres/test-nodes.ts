@@ -64,8 +64,18 @@ const until = async (what: string, isDone: () => Promise<boolean>): Promise<void
   }
 }
 
-/** @param synchronous value of synchronous_standby_names on every node; the nodes are named a, b and c */
-export const startTestNodes = async (synchronous = 'ANY 1 (a, b, c)'): Promise<TestNodes> => {
+export interface TestNodesOptions {
+  /** Value of synchronous_standby_names on every node. */
+  synchronous?: string
+  /** Returns the port at which a standby reaches the port of the first node. */
+  link?(port: number): Promise<number>
+}
+
+/** Starts a primary, node a, and two standbys, b and c. */
+export const startTestNodes = async ({
+  synchronous = 'ANY 1 (a, b, c)',
+  link = async (port) => port,
+}: TestNodesOptions = {}): Promise<TestNodes> => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-nodes-'))
   chmodSync(dir, 0o711)
   const owner = chooseOwner(join(dir, 'a'))
@@ -161,7 +171,7 @@ shared_buffers = 128MB
   await first.kill()
   for (const { name, clusterDir } of others) {
     cpSync(first.clusterDir, clusterDir, { recursive: true, preserveTimestamps: true })
-    const conninfo = `primary_conninfo = 'host=${host} port=${first.port} user=replicator application_name=${name}'\n`
+    const conninfo = `primary_conninfo = 'host=${host} port=${await link(first.port)} user=replicator application_name=${name}'\n`
     appendFileSync(join(clusterDir, 'postgresql.auto.conf'), conninfo)
     writeFileSync(join(clusterDir, 'standby.signal'), '')
     if (owner.drop) spawnSync('chown', ['-R', `${owner.uid}:${owner.gid}`, clusterDir])
