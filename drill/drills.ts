@@ -2,6 +2,7 @@ import type { Check } from '../rig/verdict.ts'
 import { brokenPeers } from './broken-peers.ts'
 import { busyEventLoop } from './busy-event-loop.ts'
 import { clockSkew } from './clock-skew.ts'
+import { failover } from './failover.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
 import { killDatabase } from './kill-database.ts'
@@ -41,4 +42,5 @@ export const drills: readonly Check[] = [
   thunderingHerd,
   thrownErrors,
   powerLoss,
+  failover,
 ]

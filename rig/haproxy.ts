@@ -1,0 +1,53 @@
+/** Runs the real HAProxy, as docs/guide/proxies.md configures it, with shorter intervals. */
+import { spawn } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCaller } from './caller.ts'
+import { temporaryFolder } from './database.ts'
+import { freePort } from './free-port.ts'
+import { undoAtBreak } from './leftovers.ts'
+
+const program = '/usr/sbin/haproxy'
+
+/** Returns why HAProxy cannot run here; null if it can. */
+export const haproxyIsMissing = (): string | null => (existsSync(program) ? null : `${program} is not installed`)
+
+/** Starts HAProxy before the replicas, such as `http://127.0.0.1:8080`. */
+export const startHaproxy = async (replicas: readonly string[]) => {
+  const folder = temporaryFolder('haproxy')
+  const port = await freePort()
+  const servers = replicas.map((url, at) => `  server s${at} 127.0.0.1:${new URL(url).port}`)
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(
+    file,
+    `defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 10m
+  timeout server 10m
+frontend portcullis
+  bind 127.0.0.1:${port}
+  default_backend servers
+backend servers
+  balance leastconn
+  option httpchk GET /readyz
+  default-server check inter 300ms fall 2 rise 1
+${servers.join('\n')}
+`,
+  )
+  const child = spawn(program, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'ignore'] })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+  undoAtBreak(stop)
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    /** Calls the server through HAProxy. */
+    call: createCaller(url, undefined),
+    stop,
+  }
+}
