@@ -36,7 +36,7 @@ interface Installation {
 
 const rights = [
   'create role failover login',
-  'grant pg_monitor, pg_signal_backend to failover',
+  'grant pg_monitor, pg_signal_backend, pg_checkpoint to failover',
   'grant execute on function pg_promote(boolean, integer), pg_reload_conf() to failover',
   'grant alter system on parameter primary_conninfo, synchronous_standby_names, default_transaction_read_only to failover',
 ]

@@ -82,6 +82,22 @@ describe('a COMMIT whose wait for a standby is cancelled', () => {
   })
 })
 
+describe('a repeated change', () => {
+  it('that only locks its row waits for a standby too, so it does not acknowledge a lost one', async () => {
+    await withoutStandbys(async () => {
+      const repeated = db.transaction((tx) => tx.query(sql`select n from marks where n = 1 for update`))
+      const [outcome] = await Promise.all([
+        repeated.then(
+          () => null,
+          (error: unknown) => error,
+        ),
+        cancelWait(),
+      ])
+      expect(outcome).toBeInstanceOf(NotReplicatedError)
+    })
+  })
+})
+
 describe('a database address of several hosts', () => {
   it('leads every connection to the primary', async () => {
     expect(await portOf()).toBe(cluster.nodes[0].port)

@@ -50,7 +50,7 @@ beforeAll(async () => {
     'create table marks (n int primary key)',
     'alter table marks owner to portcullis',
     'create role failover login',
-    'grant pg_monitor, pg_signal_backend to failover',
+    'grant pg_monitor, pg_signal_backend, pg_checkpoint to failover',
     'grant execute on function pg_promote(boolean, integer), pg_reload_conf() to failover',
     'grant alter system on parameter primary_conninfo, synchronous_standby_names, default_transaction_read_only to failover',
   )
@@ -101,7 +101,9 @@ describe('a promotion', () => {
     const { code, output } = await database('promote')
     expect(output).toMatch(/ is the primary on timeline 2\n/)
     expect(output).toContain(`${labelOf(c)} follows ${labelOf(b)} on timeline 2`)
+    expect(output).toContain('wrote a checkpoint')
     expect(code).toBe(0)
+    expect(await b.admin('select timeline_id as n from pg_control_checkpoint()')).toEqual([{ n: 2 }])
     expect(await b.admin('select count(*)::int as n from marks')).toEqual([{ n: 20 }])
     await write(20, 40)
     expect((await database('promote')).output).toContain('nothing to do')
@@ -124,6 +126,27 @@ describe('a promotion', () => {
     expect(await lone).toBe('not acknowledged')
   })
 
+  it('refuses a former primary that became a standby without pg_rewind', async () => {
+    const [a, b] = cluster.nodes
+    writeFileSync(join(a.clusterDir, 'standby.signal'), '')
+    await a.start()
+    const { code, output } = await database('promote', '--to', labelOf(a))
+    expect(output).toContain(`${labelOf(a)} is on timeline 1, not 2. Rebuild it with pg_rewind or pg_basebackup.`)
+    expect(code).toBe(2)
+    expect(await b.admin('show default_transaction_read_only')).toEqual([{ default_transaction_read_only: 'off' }])
+    await a.kill()
+  })
+
+  it('leaves the primary in use if a step before the promotion fails', async () => {
+    const [, b, c] = cluster.nodes
+    await b.admin('revoke alter system on parameter primary_conninfo from failover')
+    const { code, output } = await database('promote', '--to', labelOf(c))
+    expect(output).toContain(`not promoted; ${labelOf(b)} stays the primary`)
+    expect(code).toBe(1)
+    await write(50, 52)
+    await b.admin('grant alter system on parameter primary_conninfo to failover')
+  })
+
   it('moves the primary on request, and turns synchronous replication off without a standby', async () => {
     const [, b, c] = cluster.nodes
     const { code, output } = await database('promote', '--to', labelOf(c), '--stop-command', 'echo stopped')
@@ -131,8 +154,8 @@ describe('a promotion', () => {
     expect(output).toContain('stopped')
     expect(output).toContain(`synchronous replication is off on ${labelOf(c)}`)
     expect(code).toBe(0)
-    expect(await c.admin('select count(*)::int as n from marks')).toEqual([{ n: 50 }])
-    await write(50, 60)
+    expect(await c.admin('select count(*)::int as n from marks')).toEqual([{ n: 52 }])
+    await write(52, 60)
   })
 })
 

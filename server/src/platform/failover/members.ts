@@ -23,11 +23,12 @@ export const isMember = (member: Member): member is MemberState => !('reason' in
 /** Statements of the command: a loaded server may answer late. */
 export const commandWithinMs = 10_000
 
-// A restarted standby has replayed log that it did not receive since the restart.
+// A restarted standby has replayed log that it did not receive since the restart. Its control file shows a timeline only
+// after a restartpoint, the names of its log files at once.
 const memberSql = `
   select r.standby as "isStandby", current_setting('default_transaction_read_only') = 'on' as "isFenced",
          s.system_identifier::text as system,
-         case when r.standby then greatest(c.timeline_id, v.min_recovery_end_timeline, w.received_tli)
+         case when r.standby then greatest(c.timeline_id, v.min_recovery_end_timeline, l.timeline)
               else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline,
          current_setting('synchronous_standby_names') as synchronous,
          (select p.setting from pg_settings p where p.name = 'primary_conninfo') as conninfo,
@@ -37,7 +38,10 @@ const memberSql = `
          ((case when r.standby then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end) - '0/0'::pg_lsn)::float8
            as replayed
   from (select pg_is_in_recovery() as standby) r, pg_control_system() s, pg_control_checkpoint() c,
-       pg_control_recovery() v left join pg_stat_wal_receiver w on true`
+       pg_control_recovery() v,
+       (select max(('x' || left(f.name, 8))::bit(32)::int) as timeline
+        from pg_ls_waldir() f where f.name ~ '^[0-9A-F]{24}$') l
+       left join pg_stat_wal_receiver w on true`
 
 /** Reads one server. Never throws. */
 export const readMember = (host: DatabaseHost): Promise<Member> =>

@@ -41,6 +41,7 @@ export class PromotionFailed extends Error {
 }
 
 const stepWithinMs = 30_000
+const checkpointWithinMs = 60_000
 /** A standby that replays nothing for this long has replayed all that it can. */
 const stalledMs = 1_000
 
@@ -172,11 +173,18 @@ interface Decision {
 const decide = (members: readonly Member[], options: PromoteOptions): Decision => {
   const { to, acceptsLoss, hosts } = options
   const reachable = members.filter(isMember)
-  const standbys = reachable.filter(({ isStandby }) => isStandby)
   const newest = Math.max(...reachable.map(({ timeline }) => timeline))
+  const all = reachable.filter(({ isStandby }) => isStandby)
+  // A standby on an older timeline diverged: it confirms nothing and cannot be promoted.
+  const standbys = all.filter(({ timeline }) => timeline === newest)
   const former = reachable.find(({ isStandby, timeline }) => !isStandby && timeline === newest) ?? null
   if (new Set(reachable.map(({ system }) => system)).size > 1)
     throw new PromotionRefused('The hosts of the database address belong to different clusters.')
+  const stale = all.find((one) => one.timeline < newest && to !== undefined && named(one, to))
+  if (stale !== undefined)
+    throw new PromotionRefused(
+      `${labelOf(stale)} is on timeline ${stale.timeline}, not ${newest}. Rebuild it with pg_rewind or pg_basebackup.`,
+    )
   if (standbys.length === 0) throw new PromotionRefused(`No standby is reachable: ${listOf(members)}.`)
   if (to !== undefined && !standbys.some((standby) => named(standby, to)))
     throw new PromotionRefused(`${to} is not a reachable standby: ${listOf(members)}.`)
@@ -257,14 +265,35 @@ const synchronise = async (
   )
 }
 
-const raise = async ({ standbys, synchronous }: Decision, { to, acceptsLoss, say }: PromoteOptions): Promise<void> => {
+interface Choice {
+  chosen: MemberState
+  others: MemberState[]
+}
+
+/** Waits until the standbys have replayed their log, and returns the one to promote. */
+const choose = async ({ standbys }: Decision, { to, acceptsLoss }: PromoteOptions): Promise<Choice> => {
   const ready = (await Promise.all(standbys.map(replayAll))).sort(newer)
-  const chosen = (to === undefined ? ready[0] : ready.find((one) => named(one, to))) as MemberState
   const [newest] = ready as [MemberState]
+  const chosen = (to === undefined ? newest : ready.find((one) => named(one, to))) as MemberState
   if (newer(chosen, newest) > 0 && !acceptsLoss)
     throw new PromotionFailed(
-      `${labelOf(newest)} has more log than ${labelOf(chosen)}. Run this command again with --to ${newest.host.host}.`,
+      `${labelOf(newest)} has more log than ${labelOf(chosen)}. Run this command again with --to ${labelOf(newest)}.`,
     )
+  return { chosen, others: ready.filter((one) => one !== chosen) }
+}
+
+/** Returns the service to a former primary that answers, after a failure before the promotion. */
+const undo = async ({ former, standbys }: Decision, { say }: PromoteOptions): Promise<void> => {
+  if (former === null || former.isFenced) return
+  say(`not promoted; ${labelOf(former)} stays the primary`)
+  const { host, port } = former.host
+  await Promise.all([
+    alter(former, { default_transaction_read_only: 'off' }).catch(() => {}),
+    ...standbys.map((standby) => follow(standby, host, port).catch(() => {})),
+  ])
+}
+
+const raise = async ({ chosen, others }: Choice, { synchronous }: Decision, { say }: PromoteOptions): Promise<void> => {
   say(`promoting ${labelOf(chosen)}, which has the most log`)
   const isPromoted = await command(
     chosen,
@@ -274,10 +303,15 @@ const raise = async ({ standbys, synchronous }: Decision, { to, acceptsLoss, say
   if (isPromoted !== true) throw new PromotionFailed(`${labelOf(chosen)} was not promoted within 60 s. See its log.`)
   const primary = await until(chosen, 'is still a standby', ({ isStandby }) => !isStandby)
   say(`${labelOf(primary)} is the primary on timeline ${primary.timeline}`)
-  const others = ready.filter((one) => one !== chosen)
   if (primary.isFenced) await alter(primary, { default_transaction_read_only: 'off' })
   await synchronise(primary, others.length, synchronous, { say })
   await reattach(primary, others, { say })
+  // pg_rewind compares control files, and takes the former primary for unchanged until the timeline is in this one.
+  await command(primary, (client) => client.query('checkpoint'), checkpointWithinMs).then(
+    () => say('wrote a checkpoint, so pg_rewind can bring the former primary back'),
+    ({ message }: Error) =>
+      say(`run CHECKPOINT on ${labelOf(primary)} before you use pg_rewind; this role could not: ${message}`),
+  )
 }
 
 /**
@@ -314,7 +348,12 @@ export const promote = async (options: PromoteOptions): Promise<void> => {
     const first = to === undefined ? standbys.toSorted(newer)[0] : standbys.find((one) => named(one, to))
     return say(`would promote ${labelOf(first as MemberState)}, and let the others follow it`)
   }
-  await isolate(decision, options)
-  await raise(decision, options)
+  const chosen = await isolate(decision, options)
+    .then(() => choose(decision, options))
+    .catch(async (error: unknown) => {
+      await undo(decision, options)
+      throw error
+    })
+  await raise(chosen, decision, options)
   say('done')
 }

@@ -124,7 +124,10 @@ export const createAgentsStore = (db: Queryable) => ({
       join agents a on a.agent_id = r.agent_id order by u.ord, r.agent_id`)
   },
 
-  /** Locks the agents of a batch in id order, which prevents deadlocks between batches. */
+  /**
+   * Locks the agents of a batch in id order, which prevents deadlocks between batches. FOR UPDATE also writes to the log,
+   * so a repeated check-in is only acknowledged once a synchronous standby stores the first one.
+   */
   lockStates: (tx: Tx, agentIds: readonly string[]): Promise<AgentState[]> =>
     tx.prepared<AgentState>(sql`
       select h.agent_id, h.boot_id, h.seq, replace(h.inventory_hash::text, '-', '') as inventory_hash,

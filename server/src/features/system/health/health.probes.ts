@@ -2,7 +2,8 @@ import { statfs } from 'node:fs/promises'
 import type { HealthStatus } from '@portcullis/contract'
 import type { Thresholds } from '#features/system/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { HealthRead } from './health.read.ts'
+import { confirmationsOf } from '#platform/failover/members.ts'
+import type { HealthRead, Replication } from './health.read.ts'
 
 export interface ProbeResult {
   status: HealthStatus
@@ -32,15 +33,45 @@ export interface Follower {
 const above = (value: number, warning: number, error: number): HealthStatus =>
   value > error ? 'Error' : value > warning ? 'Warning' : 'OK'
 
+/** Judges the replication. Null: the database has no standby and waits for none. */
+export const judgeReplication = ({
+  synchronous,
+  standbys,
+  confirming,
+  lagSeconds,
+}: Replication): ProbeResult | null => {
+  const needed = confirmationsOf(synchronous)
+  if (needed === 0 && standbys === 0) return null
+  const lag = lagSeconds === null ? '' : `, the slowest ${lagSeconds.toFixed(1)} s behind`
+  const connected = `${standbys} ${standbys === 1 ? 'standby' : 'standbys'} connected${lag}`
+  if (needed === 0) return { status: 'OK', description: `${connected}. Replication is asynchronous.` }
+  // Without pg_monitor, only the number of connected standbys is visible.
+  const able = confirming ?? standbys
+  return able < needed
+    ? {
+        status: 'Warning',
+        description: `Changes cannot be stored: ${needed} of the standbys in synchronous_standby_names must confirm each commit, and ${able} can.`,
+      }
+    : {
+        status: 'OK',
+        description: `${connected}.${confirming === null ? '' : ` ${confirming} can confirm commits; ${needed} must.`}`,
+      }
+}
+
 export const databaseProbe =
   (read: HealthRead, thresholds: Thresholds): Probe =>
   async () => {
     const startedAt = performance.now()
     await read.ping()
     const took = performance.now() - startedAt
+    const status = above(took, thresholds('DATABASE_WARNING_MS'), thresholds('DATABASE_ERROR_MS'))
+    const replication = judgeReplication(await read.replication())
     return {
-      status: above(took, thresholds('DATABASE_WARNING_MS'), thresholds('DATABASE_ERROR_MS')),
-      description: `Answers in ${took.toFixed(1)} ms.`,
+      status: status === 'OK' && replication !== null ? replication.status : status,
+      description: [
+        `Answers in ${took.toFixed(1)} ms.`,
+        ...(replication === null ? [] : [replication.description]),
+      ].join(' '),
     }
   }
 

@@ -15,6 +15,7 @@ import {
   databaseProbe,
   diskProbe,
   eventProcessingProbe,
+  judgeReplication,
   knowledgeProbe,
   type ProbeResult,
 } from './health.probes.ts'
@@ -231,7 +232,13 @@ describe('probes', () => {
   it('distinguish failing, slow and healthy subsystems', async () => {
     const ingest = (queueDepth: number) => () => ({ queueDepth, checkInsPerSecond: 1 })
     const read = (over: object) =>
-      ({ ping: async () => {}, now: async () => new Date(0), newestEventId: async () => 7, ...over }) as never
+      ({
+        ping: async () => {},
+        replication: async () => ({ synchronous: '', standbys: 0, confirming: 0, lagSeconds: null }),
+        now: async () => new Date(0),
+        newestEventId: async () => 7,
+        ...over,
+      }) as never
     const wrong = (seconds: number) => async (limit: number) =>
       Math.abs(seconds) > limit ? { hosts: 2, worst: { hostIdentifier: 'HOST-1', seconds } } : { hosts: 0, worst: null }
     const at = (skew: number, host = 0) =>
@@ -296,12 +303,30 @@ describe('probes', () => {
     expect([(await knowledge(365)).status, (await knowledge(366)).status]).toEqual(['OK', 'Warning'])
   })
 
+  it.each([
+    ['', 0, 0, null, null, ''],
+    ['', 1, 0, 0.25, 'OK', '1 standby connected, the slowest 0.3 s behind. Replication is asynchronous.'],
+    ['ANY 1 (a, b)', 2, 2, null, 'OK', '2 standbys connected. 2 can confirm commits; 1 must.'],
+    ['ANY 1 (a, b)', 2, null, null, 'OK', '2 standbys connected.'],
+    ['ANY 1 (a, b)', 0, 0, null, 'Warning', 'Changes cannot be stored: 1 of the standbys'],
+    ['ANY 1 (a, b)', 1, 0, null, 'Warning', 'must confirm each commit, and 0 can.'],
+  ] as const)(
+    'judge replication: "%s", %s connected, %s confirm',
+    (synchronous, standbys, confirming, lagSeconds, status, text) => {
+      const judged = judgeReplication({ synchronous, standbys, confirming, lagSeconds })
+      expect(judged?.status ?? null).toBe(status)
+      expect(judged?.description ?? '').toContain(text)
+    },
+  )
+
   it('use the configured thresholds', async () => {
     const all =
       (value: number): Thresholds =>
       () =>
         value
-    const slow = databaseProbe({ ping: () => new Promise((done) => setTimeout(done, 20)) } as never, all(1))
+    const replication = async () => ({ synchronous: '', standbys: 0, confirming: 0, lagSeconds: null })
+    const ping = () => new Promise((done) => setTimeout(done, 20))
+    const slow = databaseProbe({ ping, replication } as never, all(1))
     expect((await slow()).status).toBe('Error')
     expect((await diskProbe('/', all(0))()).status).toBe('OK')
     expect((await diskProbe('/', all(100))()).status).toBe('Error')
