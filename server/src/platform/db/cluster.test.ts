@@ -7,6 +7,7 @@ import { clusterOf } from './connection.ts'
 import { createDb, type Db, isUnavailable } from './db.ts'
 import type { DatabaseCluster } from './primary.ts'
 import { sql } from './sql.ts'
+import { NoStandbyError } from './standby-wait.ts'
 
 const log = createLog('silent')
 let cluster: TestNodes
@@ -79,6 +80,38 @@ describe('a COMMIT whose wait for a standby is cancelled', () => {
       expect(isUnavailable(outcome)).toBe(true)
     })
     expect(await db.query(sql`select n from marks where n = ${n}`)).toHaveLength(1)
+  })
+})
+
+describe('changes without a standby', () => {
+  it('are refused at once while earlier ones wait, and reads still work', async () => {
+    const impatient = createDb({ connection: followed.connection, max: 4, name: 'test', log, statementTimeoutMs: 500 })
+    const write = (n: number) => impatient.execute(sql`insert into marks values (${n})`)
+    const errorOf = (work: Promise<unknown>) =>
+      work.then(
+        () => null,
+        (error: unknown) => error,
+      )
+    try {
+      await withoutStandbys(async () => {
+        await Promise.all([10, 11, 12, 13].map((n) => errorOf(write(n))))
+        await vi.waitFor(async () => expect(await errorOf(write(14))).toBeInstanceOf(NoStandbyError), {
+          timeout: 10_000,
+        })
+        const locked = impatient.transaction((tx) => tx.query(sql`select 1`))
+        expect(isUnavailable(await errorOf(locked))).toBe(true)
+        for (let n = 20; n < 60; n++) expect(await errorOf(write(n))).toBeInstanceOf(NoStandbyError)
+        expect(await impatient.query(sql`select 1 as n`)).toEqual([{ n: 1 }])
+        const [waiting] = await cluster.nodes[0].admin(
+          "select count(*)::int as n from pg_stat_activity where wait_event = 'SyncRep'",
+        )
+        expect(waiting?.n).toBeLessThanOrEqual(8)
+      })
+      await vi.waitFor(() => write(15), { timeout: 10_000, interval: 50 })
+      expect(await impatient.query(sql`select n from marks where n between 20 and 59`)).toEqual([])
+    } finally {
+      await impatient.close()
+    }
   })
 })
 

@@ -6,6 +6,7 @@ import { assertReplicated, watchReplication } from './commit.ts'
 import { LendingSocket } from './lending-socket.ts'
 import { usualPatience } from './patience.ts'
 import { compile, type SqlFragment } from './sql.ts'
+import { createStandbyWait } from './standby-wait.ts'
 import { createStatementNames } from './statement-names.ts'
 
 /** A row of a result; stores narrow it by the type argument of `query`. */
@@ -139,6 +140,7 @@ export const createDb = ({
       : {}),
     idle_in_transaction_session_timeout: 60_000,
   })
+  const standbys = createStandbyWait({ connection, log })
   // Without a handler, an idle connection whose backend dies would end the process.
   pool.on('error', (error) => {
     // A database that stops right after the pool may close connections before the pool does.
@@ -158,6 +160,7 @@ export const createDb = ({
 
   /** Runs a statement on its own, which commits it. */
   async function single(config: pg.QueryConfig): Promise<pg.QueryResult> {
+    standbys.assertConfirmed(config.text)
     const client = await pool.connect()
     try {
       const result = await client.query(config)
@@ -165,6 +168,7 @@ export const createDb = ({
       client.release()
       return result
     } catch (error) {
+      if (isSilent(error)) standbys.suspect(client)
       client.release(true)
       throw error
     }
@@ -191,6 +195,7 @@ export const createDb = ({
     ...queryable(measured(single)),
     withClient,
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      standbys.assertConfirmed()
       const client = await pool.connect()
       let broken = false
       function onError() {
@@ -206,8 +211,10 @@ export const createDb = ({
         return result
       } catch (error) {
         // On a silent connection a ROLLBACK would only time out too; closing it rolls back.
-        if (isSilent(error)) broken = true
-        else
+        if (isSilent(error)) {
+          standbys.suspect(client)
+          broken = true
+        } else
           await client.query('ROLLBACK').catch(() => {
             broken = true
           })
@@ -223,7 +230,10 @@ export const createDb = ({
       waiting: pool.waitingCount,
       limit: max,
     }),
-    close: () => pool.end(),
+    close: () => {
+      standbys.close()
+      return pool.end()
+    },
   }
 }
 
