@@ -1,4 +1,4 @@
-/** A network path to a port of this machine that delays each byte, and loses what is on its way when it is cut. */
+/** A network path to a port of this machine that delays each byte, and loses the bytes in transit when it is cut. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export type DelayedLink = Awaited<ReturnType<typeof startDelayedLink>>
@@ -29,7 +29,7 @@ export const startDelayedLink = async (target: number, delayMs: number) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as { port: number }).port,
-    /** Loses all bytes on their way and ends the connections, like a machine that loses its power. */
+    /** Loses all bytes in transit and ends the connections, like a machine that loses its power. */
     cut: async (): Promise<void> => {
       isCut = true
       for (const socket of sockets) socket.destroy()

@@ -18,8 +18,6 @@ const checkWithinMs = 2_000
 /** Statements that may write to the log. Locks do as well. */
 const changes = /\b(?:insert|update|delete|merge|pg_notify)\b/i
 
-export type StandbyWait = ReturnType<typeof createStandbyWait>
-
 /**
  * Refuses changes while earlier commits wait for a standby. PostgreSQL neither ends such a wait after a timeout nor when
  * the client disconnects, so without a limit the waiting commits take all connections of the database.

@@ -129,7 +129,7 @@ const named = (member: Member, name: string): boolean => member.host.host === na
 const listOf = (members: readonly Member[]): string =>
   members.map((one) => `${labelOf(one)} ${isMember(one) ? 'is reachable' : one.reason}`).join(', ')
 
-/** Returns the primary in use; null if there is none. */
+/** Returns the primary in use; null: none answers. */
 const currentPrimary = (members: readonly Member[]): MemberState | null => {
   try {
     const { host } = primaryOf(members)
