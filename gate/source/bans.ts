@@ -76,6 +76,10 @@ export const bans: readonly Ban[] = [
         places: 1,
         because: 'a constant script that outlives the agent; paths are passed as arguments only',
       },
+      'server/src/platform/failover/promote.ts': {
+        places: 1,
+        because: 'the command that an operator gives on the command line, run with the rights of that operator',
+      },
     },
   },
   {
@@ -138,7 +142,7 @@ export const bans: readonly Ban[] = [
       if (!path.startsWith('server/')) return false
       const called = calledName(node) ?? ''
       if (called === 'query' || called === 'copyTo' || called === 'copyFrom') return isJoined(firstArgument(node))
-      if (called === 'copyOut') return isJoined(argument(node, 1))
+      if (called === 'copyOut' || called === 'copyRows') return isJoined(argument(node, 1))
       // Input from callers is in `body`, `query`, `params` and `request`. None of it may become raw SQL.
       const taken = isFree(node, 'raw') ? firstArgument(node) : undefined
       return taken !== undefined && /\b(?:body|query|params|request|actor)\b[.[?]/.test(taken.getText())
@@ -148,10 +152,13 @@ export const bans: readonly Ban[] = [
       'server/src/platform/backup/dump.ts': { places: 1, because: names },
       'server/src/platform/backup/load.ts': { places: 4, because: names },
       'server/src/platform/backup/tables.ts': { places: 1, because: names },
-      'server/src/platform/csv.ts': { places: 1, because: bound },
       'server/src/platform/db/bus.ts': { places: 1, because: 'the constant name of a channel' },
       'server/src/platform/db/migrate.ts': { places: 1, because: 'a number from our own migrations' },
-      'server/src/platform/list/stream.ts': { places: 4, because: bound },
+      'server/src/platform/failover/promote.ts': {
+        places: 1,
+        because: 'constant names of settings, and values quoted by the driver',
+      },
+      'server/src/platform/list/stream.ts': { places: 2, because: bound },
       'server/src/platform/postgres/embedded.ts': { places: 2, because: 'constant names of a role and a database' },
     },
   },

@@ -4,6 +4,7 @@ const exports = 'server/src/features/outbound/exports'
 const platform = 'server/src/platform'
 const reports = 'server/src/features/outbound/reports'
 const csv = { file: `${platform}/csv.ts`, test: `${platform}/csv.test.ts` }
+const copied = { file: `${platform}/db/copy-out.ts`, test: `${platform}/db/copy-out.test.ts` }
 const csvOfLists = { file: `${platform}/csv.ts`, test: `${exports}/exports.test.ts` }
 const records = { file: `${platform}/csv-records.ts`, test: `${platform}/csv.test.ts` }
 const stream = { file: `${platform}/list/stream.ts`, test: `${platform}/list/stream.test.ts` }
@@ -33,16 +34,16 @@ export const exportsMutants: readonly Mutant[] = [
     replace: "const wouldRun = /^'*[=+\\-@\\t\\r\\n＋－＠]/",
   },
   {
-    ...csv,
-    does: 'A row at the end of a chunk gets an extra empty cell',
-    find: 'isCommaHeld = !isQuoted && chunk.at(-1) === comma',
-    replace: 'isCommaHeld = false',
+    ...copied,
+    does: 'The first row of a list gets a separator',
+    find: 'this.#isRow && this.#rows++ > 0',
+    replace: 'this.#isRow && this.#rows++ >= 0',
   },
   {
-    ...csv,
-    does: 'A line feed inside a quoted cell becomes the end of a row',
-    find: 'if (nextQuote < chunk.length) isQuoted = !isQuoted',
-    replace: 'if (nextQuote < chunk.length) isQuoted = false',
+    ...copied,
+    does: 'The first read of a message that arrives in two parts ends its row',
+    find: 'const isWhole = this.#left === 0',
+    replace: 'const isWhole = true',
   },
   {
     ...csvOfLists,
@@ -61,8 +62,8 @@ export const exportsMutants: readonly Mutant[] = [
   {
     ...csvOfLists,
     does: 'Spreadsheets do not read the file as UTF-8',
-    find: 'body.write(`${bom}${header',
-    replace: 'body.write(`${header',
+    find: 'streamCopiedCsv(db, `${bom}${header',
+    replace: 'streamCopiedCsv(db, `${header',
     named: 'is RFC 4180',
   },
   {
@@ -107,11 +108,10 @@ export const exportsMutants: readonly Mutant[] = [
     named: 'finds tags in any spelling',
   },
   {
-    ...stream,
-    does: 'A large page lacks the comma between two chunks',
-    find: '      if (isPending) this.push(commaBytes)\n',
+    ...copied,
+    does: 'The answer after the rows never reaches the driver',
+    find: 'if (rest.length > 0) toDriver(rest)',
     replace: '',
-    named: 'wherever the chunks are split',
   },
   {
     ...stream,
@@ -121,9 +121,10 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...stream,
+    file: `${platform}/body.ts`,
     does: 'A briefly slow reader is disconnected',
-    find: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), stallMs).unref()",
-    replace: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), 1).unref()",
+    find: "this.#timer = setTimeout(() => this.destroy(new Error('the client stopped reading')), stallMs).unref()",
+    replace: "this.#timer = setTimeout(() => this.destroy(new Error('the client stopped reading')), 1).unref()",
     test: `${exports}/exports.reading.test.ts`,
   },
   {
