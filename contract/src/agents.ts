@@ -335,7 +335,7 @@ export const createEnrollmentToken = operation({
         minItems: 1,
         maxItems: 2_000,
         description:
-          'Host names that can enrol with the token, each once, as the command `hostname` prints them. Upper and lower case are the same. Absent: any host. `maxUses` then defaults to their number.',
+          'Host names that can enrol with the token, each once, as the command `hostname` prints them. Upper and lower case of the letters A to Z are the same. The token takes over only a known host of the same name. Absent: any host. `maxUses` then defaults to their number.',
       }),
     ),
   }),

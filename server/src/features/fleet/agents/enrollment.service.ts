@@ -48,6 +48,12 @@ const statusOf = (row: TokenRow, now: number): EnrollmentToken['status'] => {
 
 const tokenPattern = /^pce_([0-9a-f]{32})_([A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{43})?$/
 
+/**
+ * Returns a host name in the form in which lists store it. Folds ASCII letters only: `toLowerCase` also turns other
+ * characters, such as the Kelvin sign, into ASCII letters, so that another host would take a listed name.
+ */
+const listedName = (host: string): string => host.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
 const refuse = (detail: string): AppError => new AppError('enrolment_refused', { detail })
 
 export type EnrollmentService = ReturnType<typeof createEnrollmentService>
@@ -116,7 +122,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
 
     create: async (actor: Actor, body: BodyOf<typeof createEnrollmentToken>) => {
       const now = clock.now()
-      const listed = [...new Set((body.hostIdentifiers ?? []).map((one) => one.toLowerCase()))].sort()
+      const listed = [...new Set((body.hostIdentifiers ?? []).map(listedName))].sort()
       const secret = randomBytes(32).toString('base64url')
       const row: TokenRow = {
         token_id: newId(now),
@@ -173,17 +179,19 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         // One answer for an unknown and a used name, so that a thief of the token learns nothing about the list.
-        if (token.has_list && !(await store.takeListed(tx, token.token_id, request.facts.hostname.toLowerCase(), now)))
+        const name = listedName(request.facts.hostname)
+        if (token.has_list && !(await store.takeListed(tx, token.token_id, name, now)))
           throw refuse(
             'The list of the enrolment token does not contain this host name, or a host with this name has already enrolled.',
           )
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
         // A disconnected armed host may only be unplugged. Someone who knows its ids must not replace it by a Free
         // host. A polled host with this name keeps its id, because its devices and its history belong to this machine.
-        const isPolledHere = (host: KnownHost): boolean =>
-          host.agentless && host.host.toLowerCase() === request.facts.hostname.toLowerCase()
+        const isPolledHere = (host: KnownHost): boolean => host.agentless && listedName(host.host) === name
+        // A host that took a listed name must not become a known host that the list does not name.
+        const isCovered = (host: KnownHost): boolean => !token.has_list || listedName(host.host) === name
         const silent = token.allow_take_over
-          ? known.find((host) => !host.armed && (!host.connected || isPolledHere(host)))
+          ? known.find((host) => !host.armed && isCovered(host) && (!host.connected || isPolledHere(host)))
           : undefined
         const agentId = silent?.agent_id ?? newId(now.getTime())
         const row = {

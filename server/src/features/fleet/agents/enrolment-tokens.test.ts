@@ -68,6 +68,22 @@ describe('an enrolment token', () => {
     expect((await named('listed')).status).toBe('Used up')
   })
 
+  it('with a list never takes over a host that the list does not contain', async () => {
+    const machine = { machineIdHash: 'b'.repeat(64) }
+    const other = await enrolAgent(t, { only: 'enrol', ...machine, facts: { hostname: 'dc-01' } })
+    const token = await enrolmentToken(t, { name: 'kiosks', hostIdentifiers: ['kiosk-1', 'dc-01'] })
+    const thief = await enrolAgent(t, { token, only: 'enrol', ...machine, facts: { hostname: 'kiosk-1' } })
+    expect(thief.agentId).not.toBe(other.agentId)
+    const again = await enrolAgent(t, { token, only: 'enrol', ...machine, facts: { hostname: 'DC-01' } })
+    expect(again.agentId).toBe(other.agentId)
+  })
+
+  it('with a list admits no name that only looks like a listed one', async () => {
+    const token = await enrolmentToken(t, { name: 'kelvin', hostIdentifiers: ['kiosk-2'] })
+    await expect(enrolAgent(t, { token, only: 'enrol', facts: { hostname: '\u212AIOSK-2' } })).rejects.toThrow()
+    await enrolAgent(t, { token, only: 'enrol', facts: { hostname: 'KIOSK-2' } })
+  })
+
   it('has no list unless one was given, and never an empty one', async () => {
     await enrolmentToken(t, { name: 'unlisted' })
     expect((await named('unlisted')).list).toBeUndefined()
