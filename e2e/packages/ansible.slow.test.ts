@@ -79,7 +79,8 @@ describe('the Ansible role', unless(whyNot), () => {
     const checked = inChroot(dir, play('--syntax-check'))
     expect([checked.status, checked.stderr]).toEqual([0, ''])
 
-    const first = inChroot(dir, play('-v'))
+    // Three levels show the arguments and the input of each module, which the host's journal contains too.
+    const first = inChroot(dir, play('-vvv'))
     expect(first.status, first.stdout + first.stderr).toBe(0)
     const [host] = await server.agents()
     expect([host?.hostIdentifier, host?.hashtags]).toEqual([hostname(), 'building-7'])
@@ -118,6 +119,13 @@ describe('the Ansible role', unless(whyNot), () => {
     expect(other.trim().split('\n').at(-1)).toBe('0')
     expect(run({ portcullis_install_sha256: 'a'.repeat(64) })).toContain('failed=1')
     expect(run({ portcullis_server: 'portcullis.example.org' })).toContain('failed=1')
+    const script = await server.request('/agent/v1/install.sh')
+    const portcullis_install_sha256 = createHash('sha256').update(script.text).digest('hex')
+    const issued = await server.post<{ token: string }>('agents/enrollmenttokens', { name: 'mistyped' })
+    const token = issued.token.replace(/_[\w-]{43}\./, `_${'x'.repeat(43)}.`)
+    const unknown = run({ portcullis_token: token, portcullis_install_sha256, portcullis_proxy: 'none' })
+    expect(unknown).toContain('This server did not issue the enrolment token.')
+    expect(unknown).not.toContain(token)
     expect(await server.agents()).toHaveLength(before)
   })
 })
