@@ -2,13 +2,12 @@
  * Runs `portcullis restore` and `portcullis backup verify`: fills an empty database from a backup while the server is
  * stopped.
  */
-import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { chmod } from 'node:fs/promises'
+import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ArchiveError, readArchive, restore } from '#platform/backup/index.ts'
+import { ArchiveError, makeDrillFolder, readArchive, removeAbandonedDrills, restore } from '#platform/backup/index.ts'
 import { loadConfig } from '#platform/config.ts'
 import { makeDirs } from '#platform/data-dir.ts'
 import { createDb } from '#platform/db/db.ts'
@@ -59,10 +58,10 @@ const run = async (): Promise<void> => {
   const passphrase = passphraseFile === undefined ? null : passphraseOf(passphraseFile)
   const given = loadConfig(process.env, process.getuid?.() === 0)
   // A verification uses a temporary database.
-  const drillDir = verify ? mkdtempSync(join(tmpdir(), 'portcullis-drill-')) : null
-  if (drillDir !== null) await chmod(drillDir, 0o711)
-  const config = drillDir === null ? given : { ...given, dataDir: join(drillDir, 'data'), databaseUrl: null }
   const log = createLog('error')
+  if (verify) await removeAbandonedDrills(tmpdir(), log)
+  const drillDir = verify ? makeDrillFolder(tmpdir()) : null
+  const config = drillDir === null ? given : { ...given, dataDir: join(drillDir, 'data'), databaseUrl: null }
   try {
     const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
     const opening = openDatabase(config, log)

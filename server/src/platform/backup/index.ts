@@ -1,4 +1,5 @@
 export { ArchiveError, type ArchivePart, readArchive, writeArchive } from './archive.ts'
+export { makeDrillFolder, removeAbandonedDrills } from './drill-folder.ts'
 export { dump, schemaOf } from './dump.ts'
 export { assertNotHalfRestored, restore } from './restore.ts'
 export { leftOut } from './tables.ts'

@@ -1,4 +1,6 @@
 export { runningEmbedded, startEmbeddedPostgres } from './embedded.ts'
 export { assertDatabaseFitness } from './fitness.ts'
-export { assertDataDirFree } from './instance-lock.ts'
-export { postgresOn } from './processes.ts'
+export { assertDataDirFree, holderOf } from './instance-lock.ts'
+export type { LauncherLog } from './log.ts'
+export { stopOrphan } from './orphan.ts'
+export { postgresOn, startTimeOf } from './processes.ts'

@@ -2,7 +2,15 @@ import { rm, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { JobHandler, JobRun } from '#features/system/jobs/index.ts'
 import { AppError } from '#platform/app-error.ts'
-import { ArchiveError, type ArchivePart, dump, readArchive, schemaOf, writeArchive } from '#platform/backup/index.ts'
+import {
+  ArchiveError,
+  type ArchivePart,
+  dump,
+  readArchive,
+  removeAbandonedDrills,
+  schemaOf,
+  writeArchive,
+} from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isConflict, isUnavailable, type Tx } from '#platform/db/db.ts'
 import type { Hint } from '#platform/live.ts'
@@ -120,6 +128,8 @@ export const createBackupMaker = (deps: MakerDeps) => {
     })
   }
 
+  const tidy = (): Promise<void> => removeAbandonedDrills(deps.drill.dir, log)
+
   /** Verifies a written file as configured. Without space for a temporary database, it only reads the file. */
   async function verified(
     part: string,
@@ -128,6 +138,7 @@ export const createBackupMaker = (deps: MakerDeps) => {
     const { passphrase } = values
     const read = await readBack(readPart(part, sha256), passphrase)
     if (values.verify === 'read') return { verification: 'read', ...read, note: '' }
+    await tidy()
     const { bavail, bsize } = await statfs(deps.drill.dir)
     if (bavail * bsize < (await store.databaseBytes()) * 1.3 + drillReserve)
       return {
@@ -135,7 +146,7 @@ export const createBackupMaker = (deps: MakerDeps) => {
         ...read,
         note: `It was not restored into a temporary database, because ${deps.drill.dir} has too little free space.`,
       }
-    const restored = await drill(part, passphrase, signal)
+    const restored = await drill(part, passphrase, signal).finally(tidy)
     if (restored.tables !== read.tables || restored.rows !== read.rows)
       throw new ArchiveError(`The restored database has ${restored.rows} rows instead of ${read.rows}.`)
     return { verification: 'restored', ...restored, note: '' }
@@ -231,6 +242,8 @@ export const createBackupMaker = (deps: MakerDeps) => {
 
   return {
     handler,
+    /** Removes the temporary databases of verifications that were killed. */
+    tidy,
     /** Ends a running backup. Another server, or the next start, makes it again. */
     close: (): void => stopping.abort(new Error('the server is stopping')),
   }

@@ -143,12 +143,21 @@ export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
   const schedule = createBackupSchedule(deps)
   const maker = createBackupMaker({ ...deps, values: schedule.values })
   deps.jobs.handle(backupJob, maker.handler)
+  let tidying: Promise<void> | null = null
+  /** Removes once what an earlier process left. */
+  const tidied = (): Promise<void> => {
+    tidying ??= maker.tidy()
+    return tidying
+  }
   app.register(backupStatus, () => schedule.status())
   app.register(runBackup, ({ actor }) => schedule.run(actor))
 
   return {
     /** Orders a due backup. Runs every 15 s, on any replica. */
-    tick: schedule.orderDue,
+    tick: async (): Promise<void> => {
+      await tidied()
+      await schedule.orderDue()
+    },
     /** Returns the state of the scheduled backups. Null if they are disabled. */
     health: schedule.health,
     /** Ends a running backup, which is made again later. Call it after the jobs have stopped taking work. */

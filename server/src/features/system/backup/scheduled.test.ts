@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   existsSync,
@@ -8,17 +8,19 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { BackupStatus } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { leftOut, readArchive } from '#platform/backup/index.ts'
+import { leftOut, makeDrillFolder, readArchive } from '#platform/backup/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
+import { postgresOn } from '#platform/postgres/index.ts'
 import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
@@ -29,6 +31,7 @@ const passphrase = 'correct horse battery staple'
 const hour = 3_600_000
 const whyNoMount =
   process.platform !== 'linux' || process.getuid?.() !== 0 ? 'mounting a disk needs root on Linux' : null
+const whyNoProc = process.platform === 'linux' ? null : 'finding a process needs /proc'
 let t: TestApp
 let folder: string
 
@@ -207,6 +210,59 @@ describe('a scheduled backup', () => {
     expect(backups()).toHaveLength(1)
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('portcullis-drill-'))).toEqual([])
   }, 180_000)
+
+  it(
+    'leaves no temporary database behind if its process is killed',
+    unless(whyNoProc),
+    async () => {
+      await enable({ BACKUP_VERIFY: 'restore', BACKUP_PASSPHRASE: passphrase })
+      /** Names of drill folders and the process of each, if this process started it. */
+      const drills = (): [string, number][] =>
+        readdirSync(tmpdir()).flatMap((name) => {
+          const pid = Number(/^portcullis-drill-(\d+)-/.exec(name)?.[1])
+          const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : ''
+          return status.includes(`PPid:\t${process.pid}\n`) ? [[name, pid] as [string, number]] : []
+        })
+      const making = make()
+      await expect.poll(() => drills().length, { timeout: 60_000, interval: 20 }).toBe(1)
+      const [name, child] = drills()[0] as [string, number]
+      const left = join(tmpdir(), name)
+      const cluster = join(left, 'data', 'postgres')
+      await expect
+        .poll(() => (existsSync(cluster) ? postgresOn(cluster).length : 0), { timeout: 60_000, interval: 20 })
+        .toBeGreaterThan(0)
+      const [database] = postgresOn(cluster)
+      process.kill(child, 'SIGKILL')
+      expect(await making).toMatchObject({ state: 'failed' })
+      expect([existsSync(left), existsSync(`/proc/${database}/cwd`)]).toEqual([false, false])
+    },
+    180_000,
+  )
+
+  it('removes the temporary databases of killed processes at the start, and only those', async () => {
+    const dead = spawnSync(process.execPath, ['--version']).pid
+    const names = [`portcullis-drill-${dead}-00000000-Abc123`, 'portcullis-drill-Abc124']
+    const others = ['portcullis-drill-x', 'portcullis-drill-1-00000000-Abc125-']
+    const own = makeDrillFolder(tmpdir())
+    const link = join(tmpdir(), 'portcullis-drill-Abc126')
+    symlinkSync(folder, link)
+    for (const name of [...names, ...others]) mkdirSync(join(tmpdir(), name, 'data'), { recursive: true })
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    try {
+      await other.server.backup.tick()
+      expect(names.map((name) => existsSync(join(tmpdir(), name)))).toEqual([false, false])
+      expect([...others, own, link].map((path) => existsSync(resolve(tmpdir(), path)))).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ])
+    } finally {
+      await other.close()
+      for (const name of [...names, ...others, own, link])
+        rmSync(resolve(tmpdir(), name), { recursive: true, force: true })
+    }
+  })
 
   it('fails with cause and cure, leaves nothing, and shows in health, until one works', async () => {
     await enable()
