@@ -35,6 +35,8 @@ export interface ConfigItem {
   readonly choices?: readonly string[]
   /** Minimum length of a secret. */
   readonly min?: number
+  /** Whether white space at an end is refused: readers of the secret trim it. */
+  readonly isTrimmed?: boolean
   /** Range of an integer. */
   readonly range?: readonly [number, number]
   /** Unit of a number, as it is shown after the value. */
@@ -50,7 +52,9 @@ export interface ConfigGroup {
   readonly place: readonly string[]
 }
 
-type Given = Partial<Pick<ConfigItem, 'default' | 'min' | 'max' | 'choices' | 'range' | 'unit' | 'section'>>
+type Given = Partial<
+  Pick<ConfigItem, 'default' | 'min' | 'isTrimmed' | 'max' | 'choices' | 'range' | 'unit' | 'section'>
+>
 /** Defines a setting. */
 export const item = (kind: ConfigKind, label: string, description: string, more: Given = {}): ConfigItem => ({
   label,
@@ -62,6 +66,7 @@ export const item = (kind: ConfigKind, label: string, description: string, more:
     { certificates: 65_536, lines: 4_096, image: 350_000, filter: 1_024, dn: 1_024, licence: 8_192 }[kind as string] ??
     255,
   ...(more.min === undefined ? {} : { min: more.min }),
+  ...(more.isTrimmed === undefined ? {} : { isTrimmed: more.isTrimmed }),
   ...(more.choices === undefined ? {} : { choices: more.choices }),
   ...(more.range === undefined ? {} : { range: more.range }),
   ...(more.unit === undefined ? {} : { unit: more.unit }),

@@ -368,7 +368,7 @@ export const configGroups = {
       'secret',
       'Passphrase',
       'Encrypts the backups (12 characters or more). Keep a copy elsewhere: without it, nobody can restore them. Empty: not encrypted.',
-      { min: 12, max: 1_024, section: 'Content' },
+      { min: 12, isTrimmed: true, max: 1_024, section: 'Content' },
     ),
     BACKUP_VERIFY: item(
       'choice',

@@ -7,7 +7,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ArchiveError, makeDrillFolder, readArchive, removeAbandonedDrills, restore } from '#platform/backup/index.ts'
+import {
+  ArchiveError,
+  makeDrillFolder,
+  type OpenArchive,
+  readArchive,
+  removeAbandonedDrills,
+  restore,
+} from '#platform/backup/index.ts'
 import { loadConfig } from '#platform/config.ts'
 import { makeDirs } from '#platform/data-dir.ts'
 import { createDb } from '#platform/db/db.ts'
@@ -19,13 +26,33 @@ import { isDiskFull, StartError } from '#platform/start-error.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-const passphraseOf = (file: string): Secret => {
+/** Returns the passphrases that the text of a file may mean. Earlier releases kept spaces at the ends of some. */
+const passphrasesOf = (file: string): Secret[] => {
   try {
     // 0 is standard input.
-    return new Secret(readFileSync(file === '-' ? 0 : file, 'utf8').trim())
+    const text = readFileSync(file === '-' ? 0 : file, 'utf8')
+    return [...new Set([text.trim(), text.replace(/\r?\n$/, '')])].map((one) => new Secret(one))
   } catch (error) {
     throw new StartError(`Cannot read the passphrase: ${(error as Error).message}`)
   }
+}
+
+/** Opens a backup with the first passphrase that decrypts its beginning. */
+const openBackup = async (file: string, [passphrase = null, ...others]: readonly Secret[]): Promise<OpenArchive> => {
+  const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
+  if (others.length === 0) return archive
+  try {
+    const first = await archive.parts.next()
+    return { head: archive.head, parts: startingWith(first, archive.parts) }
+  } catch {
+    return openBackup(file, others)
+  }
+}
+
+async function* startingWith<T>(first: IteratorResult<T, unknown>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  if (first.done === true) return
+  yield first.value
+  yield* rest
 }
 
 /** Returns what to tell the person who runs the command. An unexpected error comes with its stack trace, for a report. */
@@ -55,7 +82,7 @@ const run = async (): Promise<void> => {
   const { file, verify } = values
   if (file === undefined || !existsSync(file)) throw new StartError(`The file ${file} does not exist.`)
   const passphraseFile = values['passphrase-file']
-  const passphrase = passphraseFile === undefined ? null : passphraseOf(passphraseFile)
+  const passphrases = passphraseFile === undefined ? [] : passphrasesOf(passphraseFile)
   const given = loadConfig(process.env, process.getuid?.() === 0)
   // A verification uses a temporary database.
   const log = createLog('error')
@@ -63,7 +90,7 @@ const run = async (): Promise<void> => {
   const drillDir = verify ? makeDrillFolder(tmpdir()) : null
   const config = drillDir === null ? given : { ...given, dataDir: join(drillDir, 'data'), databaseUrl: null }
   try {
-    const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
+    const archive = await openBackup(file, passphrases)
     const opening = openDatabase(config, log)
     // An interruption stops the database and deletes the copy of the data.
     const breakOff = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-export { ArchiveError, type ArchivePart, readArchive, writeArchive } from './archive.ts'
+export { ArchiveError, type ArchivePart, type OpenArchive, readArchive, writeArchive } from './archive.ts'
 export { makeDrillFolder, removeAbandonedDrills } from './drill-folder.ts'
 export { dump, schemaOf } from './dump.ts'
 export { assertNotHalfRestored, restore } from './restore.ts'

@@ -9,7 +9,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Hint } from '#platform/live.ts'
-import type { Secret } from '#platform/secret.ts'
+import { Secret } from '#platform/secret.ts'
 import { assertFolder, assertUsable, freeBytesOf } from './backup-folder.ts'
 import { createBackupRunsStore } from './backup-runs.store.ts'
 import { type BackupSchedule, nextBackup } from './backup-times.ts'
@@ -41,6 +41,12 @@ export interface BackupScheduleDeps {
   dataDir: string
 }
 
+/** Earlier releases stored white space at the ends, which people do not copy. One of white space only stays. */
+const trimmed = (passphrase: Secret | null): Secret | null => {
+  const text = passphrase?.reveal().trim() ?? ''
+  return text === '' ? passphrase : new Secret(text)
+}
+
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e9 ? 2 : 1)} GB`
 
 /** Orders backups on schedule and on request, and reports their state. */
@@ -60,7 +66,7 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
         timeZone: group.text('BACKUP_TIME_ZONE'),
       },
       keep: group.number('BACKUP_KEEP'),
-      passphrase: group.secret('BACKUP_PASSPHRASE'),
+      passphrase: trimmed(group.secret('BACKUP_PASSPHRASE')),
       verify: group.text('BACKUP_VERIFY') as BackupValues['verify'],
     }
   }

@@ -30,6 +30,7 @@ import { enrolAgent, pageOf } from '#test/builders.ts'
 import { codeCache } from '#test/code-cache.ts'
 import { dropDatabase } from '#test/database.ts'
 import { person } from '#test/people.ts'
+import { makeLocalBackup } from './local-backup.ts'
 
 const path = '/prime/webui/admin/backup'
 const migrations = new URL('../../../../migrations', import.meta.url).pathname
@@ -187,6 +188,8 @@ describe('a backup', () => {
     expect((await manager.api.post(path, {})).statusCode).toBe(403)
     const admin = await t.admin()
     expect((await admin.post(path, { passphrase: 'short' })).statusCode).toBe(400)
+    const spaced = await admin.post(path, { passphrase: 'correct horse battery ' })
+    expect([spaced.statusCode, spaced.json().errors?.[0]?.field]).toEqual([400, 'body.passphrase'])
     const both = await Promise.all([admin.post(path, {}), admin.post(path, {})])
     expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
     expect((await admin.post(path, {})).statusCode).toBe(200)
@@ -275,6 +278,21 @@ describe('a backup', () => {
     await expect(run(process.execPath, [entry, '--file', file, '--verify'], { env })).rejects.toMatchObject({
       stderr: expect.stringMatching(/cannot be read|ends too early/),
     })
+  }, 90_000)
+
+  it('opens with a passphrase that an earlier release stored with spaces at its ends', async () => {
+    const [file, passphraseFile] = [join(dir, 'spaced.backup'), join(dir, 'spaced')]
+    const passphrase = ' correct horse battery '
+    const about = { db: t.db, clock: t.clock, version: '1.0.0', keyFile: null, by: 'test' }
+    await makeLocalBackup({ ...about, out: file, passphrase: new Secret(passphrase) })
+    const verify = () =>
+      promisify(execFile)(process.execPath, [entry, '--file', file, '--verify', '--passphrase-file', passphraseFile], {
+        env: { ...codeCache, PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? dir },
+      })
+    writeFileSync(passphraseFile, `${passphrase}\n`)
+    expect((await verify()).stdout).toContain('The backup can be restored')
+    writeFileSync(passphraseFile, `${passphrase.trim()}\n`)
+    await expect(verify()).rejects.toMatchObject({ stderr: expect.stringContaining('The passphrase is incorrect') })
   }, 90_000)
 
   it('is not restored without its keys, but is once they can be written', async () => {

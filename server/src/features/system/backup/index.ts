@@ -5,7 +5,7 @@ import type { PoolClient } from 'pg'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { JobsApi } from '#features/system/jobs/index.ts'
 import type { SettingsApi } from '#features/system/settings/index.ts'
-import { AppError } from '#platform/app-error.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -109,6 +109,8 @@ export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
 
   app.register(createBackup, async ({ actor, body, reply }) => {
     const passphrase = body?.passphrase ?? null
+    if (passphrase !== null && passphrase !== passphrase.trim())
+      throw invalid('body.passphrase', 'must not begin or end with a space')
     if (body?.withKeys === true) {
       await db.transaction((tx) =>
         audit.write(tx, actor, {

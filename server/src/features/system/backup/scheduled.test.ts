@@ -14,12 +14,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import type { BackupStatus } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { leftOut, makeDrillFolder, readArchive } from '#platform/backup/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
+import { createEnvelope } from '#platform/envelope.ts'
+import { loadKeys } from '#platform/keys.ts'
 import { postgresOn } from '#platform/postgres/index.ts'
 import { Secret } from '#platform/secret.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -358,11 +361,23 @@ describe('the settings of backups', () => {
     ['BACKUP_TIME', '25:00', 'time of day'],
     ['BACKUP_TIME_ZONE', 'Middle/Earth', 'time zone'],
     ['BACKUP_PASSPHRASE', 'short', 'at least 12'],
+    ['BACKUP_PASSPHRASE', `${passphrase} `, 'begin or end with a space'],
+    ['BACKUP_PASSPHRASE', `\u00a0${passphrase}`, 'begin or end with a space'],
     ['BACKUP_KEEP', '0', 'from 1'],
   ])('refuse %s = %s', async (name, value, reason) => {
     const answer = await save({ [name]: value })
     expect(answer.statusCode).toBe(400)
     expect(answer.json().errors).toMatchObject([{ field: `body.${name}`, message: expect.stringContaining(reason) }])
+  })
+
+  it('encrypt with the passphrase as people enter it, even if an earlier release stored spaces around it', async () => {
+    await enable({ BACKUP_PASSPHRASE: passphrase })
+    const { sealing } = loadKeys(join(t.keyDir, 'key'))
+    const sealed = createEnvelope(sealing).seal(new Secret(` ${passphrase}  `), 'config item BACKUP_PASSPHRASE')
+    await t.db.execute(sql`update config_items c set sealed = ${sealed} where c.name = 'BACKUP_PASSPHRASE'`)
+    const { file } = (await make()) as { file: string }
+    const archive = await readArchive(Readable.from([readFileSync(file)]), new Secret(passphrase))
+    await expect(archive.parts.next()).resolves.toMatchObject({ done: false })
   })
 
   it('refuse a folder that is relative, missing, a file, or the folder of the database', async () => {

@@ -116,7 +116,12 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
   color: (text) => (/^#[0-9a-f]{6}$/i.test(text) ? null : 'is not a color such as #1c7ed6'),
   dn: (text) => (dn.test(text) ? null : 'is not a distinguished name (RFC 4514), such as ou=people,dc=example,dc=org'),
   filter: filterFault,
-  secret: (text, { min = 1 }) => (text.length >= min ? null : `must have at least ${min} characters`),
+  secret: (text, { min = 1, isTrimmed = false }) =>
+    text.length < min
+      ? `must have at least ${min} characters`
+      : isTrimmed && text !== text.trim()
+        ? 'must not begin or end with a space'
+        : null,
   attribute: (text) => (/^[A-Za-z][\w.:/-]{0,127}$/.test(text) ? null : 'is not an attribute name'),
   authority: authorityFault,
 }
