@@ -411,7 +411,7 @@ export const Job = closed({
   createdBy: Type.String(),
   createdAt: utcTime('Start of the job.'),
   endedAt: nullable(utcTime('End of the job.')),
-  canCancel: Type.Boolean(),
+  canCancel: Type.Boolean({ description: 'Whether the job can be cancelled, with the permissions of the caller.' }),
 })
 export type Job = Static<typeof Job>
 
@@ -444,7 +444,7 @@ export const cancelJob = operation({
   path: '/prime/webui/jobs/{id}/cancel',
   tag: 'Jobs',
   summary: 'Cancels a job',
-  description: 'Completed parts are not undone.',
+  description: 'Completed parts are not undone. To cancel a backup, the caller also needs `config:write`.',
   permission: 'fleet:write',
   params: jobParams,
   response: Job,

@@ -28,7 +28,7 @@ export interface BackupDeps {
   clock: Clock
   log: Log
   audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'guardCancel'>
   settings: Pick<SettingsApi, 'values' | 'guard'>
   hint: Hint
   version: string
@@ -145,6 +145,8 @@ export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
   const schedule = createBackupSchedule(deps)
   const maker = createBackupMaker({ ...deps, values: schedule.values })
   deps.jobs.handle(backupJob, maker.handler)
+  // Whoever cannot change the schedule cannot prevent its backups.
+  deps.jobs.guardCancel(backupJob, 'config:write')
   let tidying: Promise<void> | null = null
   /** Removes once what an earlier process left. */
   const tidied = (): Promise<void> => {

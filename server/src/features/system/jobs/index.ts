@@ -25,8 +25,8 @@ export const jobsFeature = (
   const service = createJobsService(deps)
   const runner = createRunner({ ...deps, ended: (kind, outcome) => ended.inc({ kind, outcome }) })
   const { beat, leave, health, figures } = createJobsHealth(deps)
-  app.register(listJobs, () => service.recent())
-  app.register(getJob, ({ params }) => service.read(params.id))
+  app.register(listJobs, ({ actor }) => service.recent(actor))
+  app.register(getJob, ({ actor, params }) => service.read(actor, params.id))
   app.register(cancelJob, ({ actor, params }) => service.cancel(actor, params.id))
   deps.bus.on(jobsTopic, runner.wake)
   deps.bus.onGap(runner.wake)
@@ -35,6 +35,8 @@ export const jobsFeature = (
     count: service.count,
     /** Registers the handler of a kind of jobs. Call it once per kind, when the server is wired. */
     handle: runner.handle,
+    /** Requires a further permission to cancel jobs of a kind. */
+    guardCancel: service.guardCancel,
     drain: runner.drain,
     /** Looks for due jobs: no message announces those of a crashed replica. */
     wake: runner.wake,

@@ -1,10 +1,10 @@
-import type { Job } from '@portcullis/contract'
+import type { Job, Permission } from '@portcullis/contract'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
+import { type Actor, assertPermission } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 
@@ -39,6 +39,12 @@ export const jobsTopic = 'jobs'
 
 export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
   const store = createJobsStore(db)
+  const guarded = new Map<string, Permission>()
+  /** Shows whether this caller can cancel a job. */
+  const shownTo = ({ permissions }: Actor, job: Job): Job => {
+    const needed = guarded.get(job.kind)
+    return needed === undefined || permissions.has(needed) ? job : { ...job, canCancel: false }
+  }
   async function read(id: string): Promise<Job> {
     const job = isId(id) ? await store.one(id) : undefined
     if (job === undefined) throw notFound('The job does not exist.')
@@ -76,15 +82,22 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
       if (moving.length > 0) await store.count(tx, new Date(clock.now()), moving)
     },
 
-    recent: async (): Promise<{ data: Job[] }> => ({
-      data: await store.recent(new Date(clock.now() - shownMs), shownAtMost),
+    recent: async (actor: Actor): Promise<{ data: Job[] }> => ({
+      data: (await store.recent(new Date(clock.now() - shownMs), shownAtMost)).map((job) => shownTo(actor, job)),
     }),
 
-    read,
+    read: async (actor: Actor, id: string): Promise<Job> => shownTo(actor, await read(id)),
+
+    /** Requires a further permission to cancel jobs of a kind. */
+    guardCancel: (kind: string, permission: Permission): void => {
+      guarded.set(kind, permission)
+    },
 
     /** Cancels a job. Completed steps stay, and its handler cleans up at once. */
     cancel: async (actor: Actor, id: string): Promise<Job> => {
       const job = await read(id)
+      const needed = guarded.get(job.kind)
+      if (needed !== undefined) assertPermission(actor, needed)
       await db.transaction(async (tx) => {
         const message = `Cancelled by ${actor.userName}.`
         if (!job.canCancel || !(await store.cancel(tx, id, new Date(clock.now()), message)))
