@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { access, lstat, mkdir, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
-import { isAbsolute, join, relative } from 'node:path'
+import { isAbsolute, join, sep } from 'node:path'
 import { AppError } from '#platform/app-error.ts'
 
 /** Form of the names of scheduled backups. */
@@ -42,15 +42,18 @@ export interface FolderOptions {
 /** Least free space of a usable folder. */
 const leastFree = 1_000_000
 
+const isInside = (parent: string, path: string): boolean => path === parent || path.startsWith(`${parent}${sep}`)
+
 /** Checks that a folder exists and looks writable, without writing to it. */
 export const assertUsable = async (folder: string, { own, dataDir }: FolderOptions): Promise<void> => {
   if (!isAbsolute(folder)) throw folderError(folder, 'is not an absolute path such as /backup/portcullis.')
   try {
     if (folder === own) await mkdir(folder, { mode: 0o700 }).catch(ignoreExisting)
     if (!(await stat(folder)).isDirectory()) throw folderError(folder, cures.ENOTDIR as string)
-    const cluster = await realpath(join(dataDir, 'postgres')).catch(() => null)
-    if (cluster !== null && !relative(cluster, await realpath(folder)).startsWith('..'))
-      throw folderError(folder, 'is inside the folder of the database. Choose another one.')
+    // The server deletes and replaces its other folders there, for example during an upgrade.
+    const [data, real] = await Promise.all([realpath(dataDir), realpath(folder)])
+    if (isInside(data, real) && !isInside(join(data, 'backups'), real))
+      throw folderError(folder, `is inside the data directory. Choose ${own} or a folder outside.`)
     await access(folder, constants.W_OK | constants.X_OK)
     const { bavail, bsize } = await statfs(folder)
     if (bavail * bsize < leastFree) throw folderError(folder, cures.ENOSPC as string)

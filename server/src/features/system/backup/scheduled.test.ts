@@ -407,15 +407,23 @@ describe('the settings of backups', () => {
     await expect(archive.parts.next()).resolves.toMatchObject({ done: false })
   })
 
-  it('refuse a folder that is relative, missing, a file, or the folder of the database', async () => {
+  it('refuse a folder that is relative, missing, a file, or a folder of the server', async () => {
     const file = join(folder, 'file')
     writeFileSync(file, '')
-    mkdirSync(join(t.keyDir, 'postgres'), { recursive: true })
+    const [programs, link, daily] = [
+      join(t.keyDir, 'postgres-bin-1', 'share'),
+      join(folder, 'link'),
+      join(t.keyDir, 'backups', 'daily'),
+    ]
+    for (const path of [programs, daily]) mkdirSync(path, { recursive: true })
+    symlinkSync(programs, link)
     for (const [path, reason] of [
       ['backups', 'is not an absolute path'],
       [join(folder, 'missing'), 'does not exist. Create it'],
       [file, 'is not a folder'],
-      [join(t.keyDir, 'postgres'), 'is inside the folder of the database'],
+      ...[t.keyDir, programs, link, `${t.keyDir}/backups/../postgres-bin-1`, `${t.keyDir}/`].map(
+        (path) => [path, 'is inside the data directory. Choose '] as const,
+      ),
     ] as const) {
       const answer = await save({ BACKUP_ENABLED: 'true', BACKUP_FOLDER: path })
       expect([answer.statusCode, answer.json().errors]).toMatchObject([
@@ -423,6 +431,8 @@ describe('the settings of backups', () => {
         [{ field: 'body.BACKUP_FOLDER', message: expect.stringContaining(reason) }],
       ])
     }
+    await enable({ BACKUP_FOLDER: daily })
+    rmSync(join(t.keyDir, 'backups'), { recursive: true })
   })
 
   it('create the default folder', async () => {
