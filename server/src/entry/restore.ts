@@ -38,8 +38,8 @@ const passphrasesOf = (file: string): Secret[] => {
 }
 
 /** Opens a backup with the first passphrase that decrypts its beginning. */
-const openBackup = async (file: string, [passphrase = null, ...others]: readonly Secret[]): Promise<OpenArchive> => {
-  const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
+const openBackup = async (file: string, [passphrase, ...others]: readonly (Secret | null)[]): Promise<OpenArchive> => {
+  const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase ?? null)
   if (others.length === 0) return archive
   try {
     const first = await archive.parts.next()

@@ -214,33 +214,31 @@ describe('a scheduled backup', () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('portcullis-drill-'))).toEqual([])
   }, 180_000)
 
-  it(
-    'leaves no temporary database behind if its process is killed',
-    unless(whyNoProc),
-    async () => {
-      await enable({ BACKUP_VERIFY: 'restore', BACKUP_PASSPHRASE: passphrase })
-      /** Names of drill folders and the process of each, if this process started it. */
-      const drills = (): [string, number][] =>
-        readdirSync(tmpdir()).flatMap((name) => {
-          const pid = Number(/^portcullis-drill-(\d+)-/.exec(name)?.[1])
-          const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : ''
-          return status.includes(`PPid:\t${process.pid}\n`) ? [[name, pid] as [string, number]] : []
-        })
-      const making = make()
-      await expect.poll(() => drills().length, { timeout: 60_000, interval: 20 }).toBe(1)
-      const [name, child] = drills()[0] as [string, number]
-      const left = join(tmpdir(), name)
-      const cluster = join(left, 'data', 'postgres')
-      await expect
-        .poll(() => (existsSync(cluster) ? postgresOn(cluster).length : 0), { timeout: 60_000, interval: 20 })
-        .toBeGreaterThan(0)
-      const [database] = postgresOn(cluster)
-      process.kill(child, 'SIGKILL')
-      expect(await making).toMatchObject({ state: 'failed' })
-      expect([existsSync(left), existsSync(`/proc/${database}/cwd`)]).toEqual([false, false])
-    },
-    180_000,
-  )
+  it('leaves no temporary database behind if its process is killed', {
+    ...unless(whyNoProc),
+    timeout: 180_000,
+  }, async () => {
+    await enable({ BACKUP_VERIFY: 'restore', BACKUP_PASSPHRASE: passphrase })
+    /** Names of drill folders and the process of each, if this process started it. */
+    const drills = (): [string, number][] =>
+      readdirSync(tmpdir()).flatMap((name) => {
+        const pid = Number(/^portcullis-drill-(\d+)-/.exec(name)?.[1])
+        const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : ''
+        return status.includes(`PPid:\t${process.pid}\n`) ? [[name, pid] as [string, number]] : []
+      })
+    const making = make()
+    await expect.poll(() => drills().length, { timeout: 60_000, interval: 20 }).toBe(1)
+    const [name, child] = drills()[0] as [string, number]
+    const left = join(tmpdir(), name)
+    const cluster = join(left, 'data', 'postgres')
+    await expect
+      .poll(() => (existsSync(cluster) ? postgresOn(cluster).length : 0), { timeout: 60_000, interval: 20 })
+      .toBeGreaterThan(0)
+    const [database] = postgresOn(cluster)
+    process.kill(child, 'SIGKILL')
+    expect(await making).toMatchObject({ state: 'failed' })
+    expect([existsSync(left), existsSync(`/proc/${database}/cwd`)]).toEqual([false, false])
+  })
 
   it('removes the temporary databases of killed processes at the start, and only those', async () => {
     const dead = spawnSync(process.execPath, ['--version']).pid
