@@ -248,7 +248,8 @@ export const metrics = operation({
   path: '/metrics',
   tag: 'Health',
   summary: 'Returns metrics for Prometheus',
-  description: 'Requests from loopback that no proxy forwarded need no token. All others need one.',
+  description:
+    'Needs no token from the same machine if the server listens on a loopback address only, without a public address, proxy or balancer. Otherwise needs a token.',
   permission: 'metrics:read',
   openOnLoopback: true,
   response: Type.String({ description: 'Prometheus text format 0.0.4.' }),

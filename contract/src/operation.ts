@@ -41,7 +41,7 @@ export interface Operation<
   readonly fresh?: true | string
   /** Kind of heavy work. The server limits the share of each account. */
   readonly heavy?: HeavyWork
-  /** True if a caller on loopback needs no token, unless a proxy forwarded the request. */
+  /** True if callers on the same machine need no token, provided that nothing can forward requests to the server. */
   readonly openOnLoopback?: boolean
   readonly params?: Params
   /** Query parameters by documented name. Matching ignores case. */

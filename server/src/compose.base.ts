@@ -30,6 +30,7 @@ import { createEnvelope } from '#platform/envelope.ts'
 import { createConsole } from '#platform/http/console.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
 import type { HttpOptions } from '#platform/http/http-options.ts'
+import { isLoopbackHost, localAccessPurpose } from '#platform/http/local-caller.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createLive } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
@@ -45,6 +46,7 @@ export type Timer = readonly [everyMs: number, what: string, work: () => Promise
 export interface ComposeOptions {
   config: Pick<
     Config,
+    | 'host'
     | 'trustedProxies'
     | 'proxyProtocolFrom'
     | 'dataDir'
@@ -139,15 +141,25 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
       `Spans of traces that were ${what}.`,
       () => tracer.counts()?.[what] ?? [],
     )
+  const publicUrl = (): URL | null => {
+    const domain = settings.now('SERVER_DOMAIN_NAME')
+    return domain === '' ? null : new URL(linkBase(domain, reach().url))
+  }
+  // Behind a proxy or balancer on this machine every caller looks local. A public address of another name implies one.
+  const isOpenLocally = (): boolean =>
+    isLoopbackHost(config.host) &&
+    config.trustedProxies.length + config.proxyProtocolFrom.length === 0 &&
+    isLoopbackHost(publicUrl()?.hostname ?? config.host)
   const app = await createHttpApp({
     log,
     clock,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
     redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
     allowedOrigins: () => {
-      const domain = settings.now('SERVER_DOMAIN_NAME')
-      return domain === '' ? [] : [new URL(linkBase(domain, reach().url)).host]
+      const url = publicUrl()
+      return url === null ? [] : [url.host]
     },
+    localAccess: { isOpen: isOpenLocally, key: keys.derive(localAccessPurpose) },
     trustedProxies: config.trustedProxies,
     proxyProtocolFrom: config.proxyProtocolFrom,
     tls: options.tls,

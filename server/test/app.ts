@@ -39,6 +39,8 @@ export interface TestAppOptions {
   logLevel?: string
   /** Allowed loopback networks, also for webhooks over plain HTTP. Default: all, because test peers run here. */
   outboundAllow?: string[]
+  /** Address on which the server is configured to listen. */
+  host?: string
   /** Networks of balancers whose connections begin with a PROXY header. */
   proxyProtocolFrom?: string[]
   natsUrl?: string
@@ -73,6 +75,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
   const server = await compose({
     config: {
+      host: options.host ?? '127.0.0.1',
       trustedProxies: [],
       proxyProtocolFrom: options.proxyProtocolFrom ?? [],
       outboundAllow: options.outboundAllow ?? ['127.0.0.0/8', '::1'],

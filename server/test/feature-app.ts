@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import { permissionSetOf } from '#platform/http/actor.ts'
 import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
 import { cloneDatabase, createFakeClock } from './database.ts'
 
 /** Dependencies of the features in this application. */
@@ -45,6 +46,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
           }
     },
     allowedOrigins: () => [],
+    localAccess: { isOpen: () => true, key: new Secret(Buffer.alloc(32)) },
     trustedProxies: [],
     proxyProtocolFrom: [],
     tls: null,

@@ -1,10 +1,12 @@
 /** Runs `portcullis doctor`: checks an installation on its machine, whether the server runs or not. Only reads. */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, type Environment, loadConfig, unknownVariables } from '#platform/config.ts'
 import { connectionOf } from '#platform/db/connection.ts'
+import { localAccessPurpose, localProof } from '#platform/http/local-caller.ts'
+import { loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -132,11 +134,17 @@ const configOf = (env: Environment): Config | Finding => {
 
 type Examined = Pick<BundleInput, 'findings' | 'config' | 'database' | 'metrics'>
 
-const metricsOf = (config: Config): Promise<string | null> =>
-  askOwnServer(config, 5_000, { path: '/metrics', most: 4_000_000 }).then(
-    ({ status, text }) => (status === 200 ? text : null),
-    () => null,
-  )
+/** Returns the metrics; null if the server does not answer or the key file cannot be read. */
+const metricsOf = async (config: Config): Promise<string | null> => {
+  if (!existsSync(config.keyFile)) return null
+  try {
+    const token = localProof(loadKeys(config.keyFile).derive(localAccessPurpose), systemClock.now())
+    const { status, text } = await askOwnServer(config, 5_000, { path: '/metrics', most: 4_000_000, token })
+    return status === 200 ? text : null
+  } catch {
+    return null
+  }
+}
 
 const examine = async (env: Environment, isForBundle: boolean): Promise<Examined> => {
   const first = [nodeVersion(process.versions.node), builds(root), variables(unknownVariables(env))]

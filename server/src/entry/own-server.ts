@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Config } from '#platform/config.ts'
+import { isLoopbackHost } from '#platform/http/local-caller.ts'
 
 export interface OwnServerAnswer {
   status: number
@@ -13,22 +14,25 @@ export interface OwnServerAnswer {
   text: string
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
-/** Asks the local server of this configuration, by default whether it is ready. Sends nothing but the path. */
+/** Asks the local server of this configuration, by default whether it is ready. */
 export const askOwnServer = (
   { host, port, tls }: Config,
   timeoutMs = 5_000,
-  { path, most }: { path: string; most: number } = { path: '/readyz', most: 10_000 },
+  { path, most, token }: { path: string; most: number; token?: string } = { path: '/readyz', most: 10_000 },
 ): Promise<OwnServerAnswer> =>
   new Promise((resolve, reject) => {
-    const isPlain = tls === null && isLoopback(host)
+    const isPlain = tls === null && isLoopbackHost(host)
     const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
     const url = `${isPlain ? 'http' : 'https'}://${isIPv6(own) ? `[${own}]` : own}:${port}${path}`
-    // The request stays on this machine and sends no data. A server with an expired certificate can still be ready.
+    // The request stays on this machine and sends nothing of value. A server with an expired certificate can be ready.
     const call = (isPlain ? httpRequest : httpsRequest)(
       url,
-      { timeout: timeoutMs, rejectUnauthorized: false, agent: false },
+      {
+        timeout: timeoutMs,
+        rejectUnauthorized: false,
+        agent: false,
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      },
       (answer) => {
         const { socket } = answer
         const fingerprint =

@@ -4,7 +4,7 @@ import { AppError } from '../app-error.ts'
 import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
 import { assertFresh } from './fresh.ts'
 import type { HttpOptions } from './http-options.ts'
-import { isLocalCaller } from './local-caller.ts'
+import { isLocalCaller, isLocalProof } from './local-caller.ts'
 import { isHead } from './our-request.ts'
 
 /** Operations for an account that must change its password. */
@@ -34,16 +34,18 @@ const anonymous = ({ ip, id }: FastifyRequest): Actor => ({
 
 /** Identifies the caller and rejects callers without access, before anything of the body is read. */
 export const createAuthorise = (
-  options: Pick<HttpOptions, 'authenticate' | 'redeemTicket' | 'trustedProxies' | 'clock'>,
+  options: Pick<HttpOptions, 'authenticate' | 'redeemTicket' | 'localAccess' | 'clock'>,
 ) => {
   return async function authorise(operation: AnyOperation, request: FastifyRequest): Promise<Actor> {
     const audience = operation.permission
     if (audience === 'public' || audience === 'agent') return anonymous(request)
     const header = request.headers.authorization
-    // Behind a proxy on this machine every caller looks local: some proxies forward no trace of the client.
-    const isOpen = operation.openOnLoopback === true && options.trustedProxies.length === 0
-    if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request)
     const token = bearer.exec(header ?? '')?.[1]
+    if (operation.openOnLoopback === true && isLocalCaller(request)) {
+      const { isOpen, key } = options.localAccess
+      if (header === undefined ? isOpen() : token !== undefined && isLocalProof(token, key, options.clock.now()))
+        return anonymous(request)
+    }
     // A ticket is valid for one download: a stream would outlive the check of its owner, and HEAD downloads nothing.
     const isDownload = header === undefined && operation.responseKind !== 'stream' && !isHead(request)
     const ticket = isDownload ? ticketOf(request) : undefined

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
+import type { LocalAccess } from './local-caller.ts'
 
 export interface HttpOptions {
   log: Log
@@ -14,6 +15,7 @@ export interface HttpOptions {
   redeemTicket?(ticket: string, ip: string): Promise<Actor | null>
   /** Host names, besides the request's own, that browsers may call from. */
   allowedOrigins(): readonly string[]
+  localAccess: LocalAccess
   trustedProxies: readonly string[]
   /** Networks of balancers whose connections begin with a PROXY header. */
   proxyProtocolFrom: readonly string[]

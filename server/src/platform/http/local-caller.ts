@@ -1,4 +1,37 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { Secret } from '../secret.ts'
+
+/** Access of callers on this machine to operations that are open on loopback. */
+export interface LocalAccess {
+  /** Returns whether they need no token, because everything that reaches the server is from this machine. */
+  isOpen(): boolean
+  /** Key of the proofs by which programs with access to the key file are admitted otherwise. */
+  key: Secret<Buffer>
+}
+
+/** Purpose of `LocalAccess.key`. */
+export const localAccessPurpose = 'local access'
+
+const proofMs = 60_000
+
+/** Returns a bearer token that proves access to the key file for the current and the next minute. */
+export const localProof = (key: Secret<Buffer>, now: number): string =>
+  `local.${createHmac('sha256', key.reveal())
+    .update(String(Math.floor(now / proofMs)))
+    .digest('hex')}`
+
+/** Returns whether a bearer token proves access to the key file. */
+export const isLocalProof = (token: string, key: Secret<Buffer>, now: number): boolean => {
+  const given = Buffer.from(token)
+  return [now, now - proofMs].some((at) => {
+    const wanted = Buffer.from(localProof(key, at))
+    return given.length === wanted.length && timingSafeEqual(given, wanted)
+  })
+}
+
+/** Returns whether a server that listens on this host is reachable only from this machine. */
+export const isLoopbackHost = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
 /**
  * Host headers that name this machine. Only names that always resolve locally count: with DNS rebinding, a web page

@@ -3,6 +3,7 @@ import * as contract from '@portcullis/contract'
 import type { InjectOptions } from 'fastify'
 import { beforeAll, expect, it } from 'vitest'
 import { createLog } from '../log.ts'
+import { Secret } from '../secret.ts'
 import { compiledOf } from './compiled.ts'
 import { createHttpApp, type HttpApp } from './http-app.ts'
 
@@ -18,6 +19,7 @@ beforeAll(async () => {
     clock: { now: () => 0 },
     authenticate: async () => null,
     allowedOrigins: () => [],
+    localAccess: { isOpen: () => true, key: new Secret(Buffer.alloc(32)) },
     trustedProxies: [],
     proxyProtocolFrom: [],
     tls: null,
