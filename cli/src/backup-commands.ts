@@ -36,7 +36,7 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
       show(
         { file: options.out, bytes: size },
         () =>
-          `${options.out}: ${size.toLocaleString('en')} bytes. Verify it: npm run cli -- backup verify ${options.out}${options.passphraseFile === undefined ? '' : ` --passphrase-file ${options.passphraseFile}`}`,
+          `${options.out}: ${size.toLocaleString('en')} bytes. Verify it: portcullis backup verify ${options.out}${options.passphraseFile === undefined ? '' : ` --passphrase-file ${options.passphraseFile}`}`,
       )
     })
 

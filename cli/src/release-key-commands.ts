@@ -52,7 +52,7 @@ export const keyInUse = ({ file, path, held }: Configured): string[] => {
   const fingerprint = used === null ? null : fingerprintOf(used)
   return [
     ...(used === null
-      ? ['No release key is configured. Run `npm run cli -- release-key new`, or set PORTCULLIS_RELEASE_KEY_FILE.']
+      ? ['No release key is configured. Run `portcullis release-key new`, or set PORTCULLIS_RELEASE_KEY_FILE.']
       : [
           `release key ${fingerprint}`,
           file === null ? 'configured in no file: the server uses the key in its agent build' : `configured in ${path}`,
@@ -152,6 +152,6 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
 export const refuseTrust = (trust: unknown): void => {
   if (trust !== undefined)
     throw new CliError(
-      'A release key cannot be set over the network, so --trust is no longer accepted. Run `npm run cli -- release-key show` on the server to see where the key is configured.',
+      'A release key cannot be set over the network, so --trust is no longer accepted. Run `portcullis release-key show` on the server to see where the key is configured.',
     )
 }

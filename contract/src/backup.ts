@@ -8,7 +8,7 @@ export const createBackup = operation({
   tag: 'Admin',
   summary: 'Creates a backup of the database',
   description:
-    'Streams the complete database as one file while the server runs. The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase, the backup is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so the stored secrets stay encrypted. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
+    'Streams the complete database as one file while the server runs. The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase, the backup is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so the stored secrets stay encrypted. To include the key file, run `portcullis backup make --with-keys` on the server.',
   permission: 'config:write',
   body: closed({
     passphrase: Type.Optional(nullable(Type.String({ minLength: 12, maxLength: 1_024 }))),

@@ -140,9 +140,9 @@ export const errorTable = define({
     status: 403,
     title: 'Keys can be exported only on the command line',
     detail:
-      'The server never sends its key file over HTTP. On the server, as the account that runs it, run: npm run cli -- backup make --with-keys --out FILE --passphrase-file FILE.',
+      'The server never sends its key file over HTTP. On the server, as the account that runs it, run: portcullis backup make --with-keys --out FILE --passphrase-file FILE.',
     cause: 'The request asks for a backup with the key file. No session or API token can read that file.',
-    cure: 'Omit `withKeys`. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
+    cure: 'Omit `withKeys`. To include the key file, run `portcullis backup make --with-keys` on the server.',
   },
   password_change_required: {
     status: 403,
@@ -156,7 +156,7 @@ export const errorTable = define({
     title: 'Set up a second factor first',
     detail: 'This account needs a second factor. Until you set one up, you can reach only your own account.',
     cause: 'The profile of this account requires a second factor, and the grace period has ended.',
-    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `npm run cli -- admin exempt-second-factor`.',
+    cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `portcullis admin exempt-second-factor`.',
   },
   second_person_required: {
     status: 403,
@@ -179,7 +179,7 @@ export const errorTable = define({
     title: 'The account is suspended',
     detail: 'This account is suspended until {until}.',
     cause: 'An Administrator suspended this account for 24 hours. Its sessions, API tokens and approvals do not work.',
-    cure: 'Wait until the suspension ends, ask another Administrator to lift it, or run `npm run cli -- admin lift-suspension` on the server. You do not need to stop the server.',
+    cure: 'Wait until the suspension ends, ask another Administrator to lift it, or run `portcullis admin lift-suspension` on the server. You do not need to stop the server.',
   },
   origin_refused: {
     status: 403,
@@ -381,7 +381,7 @@ export const errorTable = define({
     title: 'This server has no release key',
     detail: 'This server has no release key, so it accepts no packages. This package is signed with {fingerprint}.',
     cause: 'No public release key was configured when the server started.',
-    cure: 'Run `npm run cli -- release-key new` on the build machine. Set PORTCULLIS_RELEASE_KEY_FILE to the path of the public key file, or put the file in the checkout as release-key.pub, and restart the server.',
+    cure: 'Run `portcullis release-key new` on the build machine. Set PORTCULLIS_RELEASE_KEY_FILE to the path of the public key file, or put the file in the checkout as release-key.pub, and restart the server.',
   },
   package_key_refused: {
     status: 403,
@@ -426,7 +426,7 @@ export const errorTable = define({
       'No knowledge key is trusted yet. The file is signed with {fingerprint}. To trust this key, send the file with trust={fingerprint}.',
     cause:
       'The first knowledge file pins the key that signed it. The request does not confirm the fingerprint of that key.',
-    cure: 'Compare the fingerprint with the output of `npm run cli -- knowledge keys`, then send it as `trust`.',
+    cure: 'Compare the fingerprint with the output of `portcullis knowledge keys`, then send it as `trust`.',
   },
   knowledge_key_refused: {
     status: 403,

@@ -72,6 +72,6 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     setUp: 'Schedule a report under Reports.',
   },
   audit: {
-    cure: 'A checkpoint or its copy could not be written, or the audit trail was changed. Check that the server can write to the checkpoint folder and the folder of its key file. If the trail was changed, keep the trail and checkpoints as they are and run `npm run cli -- verify-audit`. docs/guide/audit.md explains each message.',
+    cure: 'A checkpoint or its copy could not be written, or the audit trail was changed. Check that the server can write to the checkpoint folder and the folder of its key file. If the trail was changed, keep the trail and checkpoints as they are and run `portcullis verify-audit`. docs/guide/audit.md explains each message.',
   },
 }

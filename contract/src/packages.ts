@@ -155,7 +155,7 @@ export const publishPackage = operation({
   summary: 'Publishes a signed agent build',
   fresh: true,
   description:
-    'Send one part named `file`, created by `npm run cli -- package sign`, at most 128 MiB. The server checks the release key, signature, digest, size and version before it stores anything. The release key is configured on the server and never in a request. Publishing the same build again changes nothing.',
+    'Send one part named `file`, created by `portcullis package sign`, at most 128 MiB. The server checks the release key, signature, digest, size and version before it stores anything. The release key is configured on the server and never in a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
   query: closed({
     trust: Type.Optional(

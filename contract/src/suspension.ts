@@ -14,7 +14,7 @@ export const suspendAccount = operation({
   tag: 'Admin',
   summary: "Suspends another account's sessions, API tokens and approvals for 24 hours",
   description:
-    'Never needs a second approver. The sessions of the account end, all replicas refuse its API tokens, and it cannot sign in or approve. After 24 hours, its tokens work again and it can sign in. The account keeps its profile, so suspending an Administrator does not remove the need for a second approver. Suspending the account again restarts the 24 hours. You cannot suspend your own account. To lift a suspension, another Administrator calls `liftsuspension`, or the operator of the server runs `npm run cli -- admin lift-suspension`.',
+    'Never needs a second approver. The sessions of the account end, all replicas refuse its API tokens, and it cannot sign in or approve. After 24 hours, its tokens work again and it can sign in. The account keeps its profile, so suspending an Administrator does not remove the need for a second approver. Suspending the account again restarts the 24 hours. You cannot suspend your own account. To lift a suspension, another Administrator calls `liftsuspension`, or the operator of the server runs `portcullis admin lift-suspension`.',
   permission: 'config:write',
   fresh: true,
   body,

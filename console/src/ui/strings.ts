@@ -31,7 +31,7 @@ export const strings = messages({
   noReleaseKey: 'No release key',
   releaseKeyMissing: 'No release key is configured',
   releaseKeyHint:
-    'Agents that you install now will refuse updates until you reinstall them. Before you add hosts, create a key on your build machine with <code>npm run cli -- release-key new</code>. Then set <code>PORTCULLIS_RELEASE_KEY_FILE</code> on the server to the path of its public key, and restart the server.',
+    'Agents that you install now will refuse updates until you reinstall them. Before you add hosts, create a key on your build machine with <code>portcullis release-key new</code>. Then set <code>PORTCULLIS_RELEASE_KEY_FILE</code> on the server to the path of its public key, and restart the server.',
   configureReleaseKey: 'Configure release key',
   exportAsCsv: 'Export as CSV',
   exportForPrograms: 'Export as CSV for programs',

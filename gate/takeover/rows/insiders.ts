@@ -23,7 +23,7 @@ export const databaseWriter: Row = {
   ),
   allowDevice: possible(
     `A rule that was written directly into the database has no effect. ${administratorRow}the audit trail records rules created that way.`,
-    'The same as for freeing hosts. `npm run cli -- doctor` lists rules that the server did not write.',
+    'The same as for freeing hosts. `portcullis doctor` lists rules that the server did not write.',
   ),
   readSecret: possible(
     'Secrets stay encrypted in the database. A database writer can change where the server sends one, such as the address of a polled host or of the mail server, and receive it there.',
@@ -52,7 +52,7 @@ export const databaseWriterWithKeys: Row = {
   runProgram: refused(['agentReleaseKey']),
   freeHost: possible(
     'The attacker can sign commands and policies with the key file, and free every host that connects to the server.',
-    'Rotate the command key on the server (`npm run cli -- command-key rotate`), restore the database, and arm the hosts again.',
+    'Rotate the command key on the server (`portcullis command-key rotate`), restore the database, and arm the hosts again.',
   ),
   allowDevice: possible(
     'The attacker can seal rules and sign policies with the key file.',

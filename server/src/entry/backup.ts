@@ -58,7 +58,7 @@ const run = async (): Promise<void> => {
     process.stdout.write(
       values.json
         ? `${JSON.stringify({ file: out, bytes, hasKeys: true })}\n`
-        : `${out}: ${bytes.toLocaleString('en')} bytes, with the key file. Verify it: npm run cli -- backup verify ${out} --passphrase-file ${passphraseFile}\n`,
+        : `${out}: ${bytes.toLocaleString('en')} bytes, with the key file. Verify it: portcullis backup verify ${out} --passphrase-file ${passphraseFile}\n`,
     )
   } finally {
     await db.close()

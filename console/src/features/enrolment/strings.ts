@@ -9,7 +9,7 @@ export const strings = messages({
   earlierHosts: 'and {count, number} earlier',
   commandKey: 'Command key',
   commandKeyText:
-    'This key signs every command to hosts. Rotate it on the server with <code>npm run cli -- command-key rotate</code>. Hosts that have not followed a rotation obey commands only until the old key retires. Update their agents before then.',
+    'This key signs every command to hosts. Rotate it on the server with <code>portcullis command-key rotate</code>. Hosts that have not followed a rotation obey commands only until the old key retires. Update their agents before then.',
   warning: 'Warning',
   unknownKeys:
     '{count, plural, one {# host has} other {# hosts have}} a key that this server does not have. Restore the newest copy of the key file.',

@@ -9,7 +9,7 @@ export interface Step {
 export const keySteps: readonly Step[] = [
   {
     what: strings.stepCreateKey,
-    command: 'npm run cli -- release-key new --out release.key --passphrase-file passphrase.txt',
+    command: 'portcullis release-key new --out release.key --passphrase-file passphrase.txt',
   },
   {
     what: strings.stepCopyKey,
@@ -29,7 +29,7 @@ export const signSteps: readonly Step[] = [
   {
     what: strings.stepSign,
     command:
-      'npm run cli -- package sign build/agent/portcullis-agent-linux-x64 --version <version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg',
+      'portcullis package sign build/agent/portcullis-agent-linux-x64 --version <version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg',
   },
   { what: strings.stepPublish },
 ]

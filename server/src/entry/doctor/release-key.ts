@@ -35,7 +35,7 @@ export const releaseKey = (
     return warning(
       name,
       'not configured: packages are refused, and hosts with this agent build refuse updates',
-      `Run npm run cli -- release-key new on the build machine. ${guide}`,
+      `Run portcullis release-key new on the build machine. ${guide}`,
     )
   const guess =
     known.server === 'unreadable' ? ', by the environment of this command; the running server may use another' : ''

@@ -122,7 +122,7 @@ it('a backup with keys is refused over HTTP with the command to use, and recorde
   for (const passphrase of ['correct horse battery', null]) {
     const answer = await admin.post('/prime/webui/admin/backup', { withKeys: true, passphrase })
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'keys_command_line_only'])
-    expect(answer.json().detail).toContain('npm run cli -- backup make --with-keys')
+    expect(answer.json().detail).toContain('portcullis backup make --with-keys')
   }
   const trail = (await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=5')).body
   expect(trail).toContain('backup.refused')
