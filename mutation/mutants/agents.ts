@@ -51,16 +51,24 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...enrolment,
     does: 'Anyone who knows the ids of a disconnected armed host can replace it',
-    find: '!host.armed && (!host.connected || isPolledHere(host))',
-    replace: '!host.connected || isPolledHere(host)',
+    find: '!host.armed && isCovered(host) && (!host.connected || isPolledHere(host))',
+    replace: 'isCovered(host) && (!host.connected || isPolledHere(host))',
     named: 'armed predecessor',
   },
   {
     ...enrolment,
     does: 'Anyone who knows the ids of a connected host can replace it',
-    find: '!host.armed && (!host.connected || isPolledHere(host))',
-    replace: '!host.armed',
+    find: '!host.armed && isCovered(host) && (!host.connected || isPolledHere(host))',
+    replace: '!host.armed && isCovered(host)',
     named: 'while its predecessor is connected',
+  },
+  {
+    ...enrolment,
+    does: 'A host with a listed name takes over a host that the list does not contain',
+    find: '!token.has_list || listedName(host.host) === name',
+    replace: 'true',
+    test: `${agents}/enrolment-tokens.test.ts`,
+    named: 'never takes over a host that the list does not contain',
   },
   {
     ...enrolment,

@@ -10,6 +10,7 @@ import packageFile from '../../../../../package.json' with { type: 'json' }
 import type { Finding } from '../finding.ts'
 import type { DatabaseForBundle } from './bundle.read.ts'
 import { aggregated, linesOf } from './log-lines.ts'
+import { scrubbedLabels } from './metric-labels.ts'
 import { createScrub, type Scrub } from './scrub.ts'
 import { tarOf } from './tar.ts'
 import { readVocabulary } from './vocabulary.ts'
@@ -191,7 +192,7 @@ const bundleFiles = (input: BundleInput): Map<string, string> => {
     files.set('statements.json', json(mapped({ fromLog: aggregated(log), fromDatabase: statements }, scrub)))
   } else files.set('statements.json', json(mapped({ fromLog: aggregated(log) }, scrub)))
   // Names of metrics and their help are constants of the product. Only the values of labels could be data.
-  if (metrics !== null) files.set('metrics.txt', metrics.replace(/"[^"\n]*"/g, scrub))
+  if (metrics !== null) files.set('metrics.txt', scrubbedLabels(metrics, scrub))
   files.set('server.log', linesOf(log, (value) => mapped(value, scrub), scrub).join(''))
   if (config?.databaseUrl === null)
     files.set(
