@@ -159,7 +159,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     after: ReadonlyMap<string, Draft>,
   ): Promise<void> {
     const names = Object.keys(configGroups[group].items)
-    if (names.every((name) => textOf(before, name) === textOf(after, name))) return
+    const changed = names.filter((name) => textOf(before, name) !== textOf(after, name))
+    if (changed.length === 0) return
+    // A guard may look at files and other hosts, which its answer reveals.
+    if (changed.some((name) => needsFresh(name, textOf(before, name), textOf(after, name))))
+      assertFresh(actor, clock.now())
     const judged = guards.get(group)
     if (judged !== undefined) await judged(actor, new Map(names.map((name) => [name, textOf(after, name)])))
     else if (guardedGroups.includes(group)) throw new Error(`the settings of ${group} have no guard`)
