@@ -229,7 +229,7 @@ const run = async (): Promise<void> => {
       process.stdout.write(
         `\nSupport bundle: ${path} (${written.bytes.toLocaleString('en')} bytes, ${written.files.length} files). ${
           keepPersonal
-            ? 'It contains names and addresses, and no secrets.'
+            ? 'It contains names and addresses. Secrets were removed; read it before you send it.'
             : 'It contains no secrets, and pseudonyms instead of names and addresses.'
         } Read it before you send it.\n`,
       )

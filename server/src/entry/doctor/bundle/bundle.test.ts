@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent } from '#test/builders.ts'
 import { codeCache } from '#test/code-cache.ts'
+import { redact } from './redact.ts'
 import { createScrub } from './scrub.ts'
 import { readVocabulary } from './vocabulary.ts'
 
@@ -29,6 +30,23 @@ const secrets = {
   'password of NATS': canary(),
   'password of the proxy': canary(),
   'first password': canary(),
+}
+/** Secrets of other systems in log lines: short, so that only the words before them say what they are. */
+const mentioned = {
+  assignment: 'zQxw7',
+  'quoted assignment': 'Vk9z',
+  'rest of a passphrase': 'kqzv wxyz',
+  'basic credentials': 'enE6eno',
+  'bearer token': 'gkw9',
+  'API key': 'qz77',
+  'word after a password': 'Hzk2',
+  'quoted passphrase': 'server starts zkq',
+  'escaped JSON': 'wvj8',
+  'URL form': 'hvq3',
+  'second word for a secret': 'pqz6',
+  'member of a line': 'jx1q',
+  number: '7310942',
+  'nested header': 'QWqz',
 }
 const personal = {
   'user name': `ada-${randomBytes(4).toString('hex')}`,
@@ -93,6 +111,19 @@ beforeAll(async () => {
         msg: `closed ${personal['IPv6 address']} and ${personal['MAC address']} of ${personal['host with a common name']}`,
       }),
       line({ msg: 'cannot send a mail', to: personal.email, by: personal['last name'], over: personal['mail server'] }),
+      line({ msg: `bind failed: password=${mentioned.assignment}` }),
+      line({ msg: `config {"dbPassword": "${mentioned['quoted assignment']}"}` }),
+      line({ msg: `smtp passphrase: ${mentioned['rest of a passphrase']}` }),
+      line({ msg: `sent Authorization Basic ${mentioned['basic credentials']}, bearer ${mentioned['bearer token']}` }),
+      line({ msg: `the peer wants ApiKey ${mentioned['API key']}` }),
+      line({ msg: `the password is incorrect; the password ${mentioned['word after a password']} was refused` }),
+      line({ msg: `secret '${mentioned['quoted passphrase']}' is unknown` }),
+      line({ msg: JSON.stringify(JSON.stringify({ client_secret: mentioned['escaped JSON'] })) }),
+      line({ msg: `GET /a?access_token%3D${mentioned['URL form']}` }),
+      line({ msg: `unknown token, API key ${mentioned['second word for a secret']}` }),
+      line({ msg: 'request failed', bindPassword: mentioned['member of a line'], pwd: Number(mentioned.number) }),
+      line({ msg: 'request failed', headers: { authorization: [`x ${mentioned['nested header']}`] } }),
+      `passwd ${mentioned['word after a password']}\n`,
       line({
         msg: 'slow statement',
         pool: 'serve',
@@ -160,6 +191,11 @@ const foundIn = (files: ReadonlyMap<string, string>, planted: Readonly<Record<st
     )
   })
 
+const mentionedIn = (files: ReadonlyMap<string, string>): string[] =>
+  Object.entries(mentioned).flatMap(([what, text]) =>
+    [...files].flatMap(([name, content]) => (content.includes(text) ? [`${what} in ${name}`] : [])),
+  )
+
 const keySecrets = (): Record<string, string> =>
   Object.fromEntries(
     (readFileSync(join(t.keyDir, 'key'), 'utf8').match(/[A-Za-z0-9+/_-]{32,}={0,2}/g) ?? []).map((word, i) => [
@@ -174,6 +210,7 @@ describe('portcullis doctor --bundle', () => {
     expect(foundIn(files, { ...secrets, ...keySecrets() })).toEqual([])
     // "gateway" alone is also a word in the name of a part of the server.
     expect(foundIn(files, personal)).toEqual([])
+    expect(mentionedIn(files)).toEqual([])
 
     expect(files.get('README.txt')).toContain('contains no password')
     for (const name of [...files.keys()].slice(1)) expect(files.get('README.txt')).toContain(name)
@@ -204,6 +241,8 @@ describe('portcullis doctor --bundle', () => {
   it('keeps names on request, and never secrets', async () => {
     const files = await bundle('personal', ['--include-personal-data'])
     expect(foundIn(files, { ...secrets, ...keySecrets() })).toEqual([])
+    expect(mentionedIn(files)).toEqual([])
+    expect(files.get('server.log')).toContain('the password is incorrect; the password [secret] was refused')
     const found = foundIn(files, personal)
     for (const what of Object.keys(personal)) expect(found.join('\n')).toContain(what)
     expect(files.get('README.txt')).toContain('CONTAINS names')
@@ -226,6 +265,30 @@ describe('portcullis doctor --bundle', () => {
     await expect(bad(['--include-personal-data'])).rejects.toMatchObject({
       stderr: expect.stringContaining('requires --bundle'),
     })
+  })
+})
+
+describe('a word for a secret', () => {
+  const known = new Set(['is', 'incorrect', 'the', 'of', 'token', 'for', 'and', 'in', 'update', 'set'])
+  const isKnown = (word: string): boolean => known.has(word.toLowerCase())
+  it.each([
+    ['the password is incorrect', 'the password is incorrect'],
+    ['the token of Hunter2', 'the token of Hunter2'],
+    ['the password is Hunter2', 'the password is [secret]'],
+    ['password 1234', 'password [secret]'],
+    ['password !!!', 'password [secret]'],
+    ['password: a b, c=d\nnext', 'password: [secret]\nnext'],
+    ['DB_PASSWD=x', 'DB_PASSWD=[secret]'],
+    ['X-Api-Key: x', 'X-Api-Key: [secret]'],
+    ["token 'a b' and", 'token [secret] and'],
+    ['update t set token = $1, secret=$2', 'update t set token = $1, secret=$2'],
+    ["update t set token = $1, secret='x'", 'update t set token = $1, secret=[secret]'],
+  ])('hides only its secret: %s', (text, expected) => expect(redact(text, isKnown)).toBe(expected))
+  it('takes no long time for any text', () => {
+    const started = process.cpuUsage()
+    for (const unit of ['token', 'password ', 'token:', "secret '", 'basic ', 'api key ', 'token%3d'])
+      redact(unit.repeat(300_000 / unit.length), isKnown)
+    expect(process.cpuUsage(started).user).toBeLessThan(3_000_000)
   })
 })
 

@@ -11,6 +11,7 @@ import type { Finding } from '../finding.ts'
 import type { DatabaseForBundle } from './bundle.read.ts'
 import { aggregated, linesOf } from './log-lines.ts'
 import { scrubbedLabels } from './metric-labels.ts'
+import { isSecretMember, redacted } from './redact.ts'
 import { createScrub, type Scrub } from './scrub.ts'
 import { tarOf } from './tar.ts'
 import { readVocabulary } from './vocabulary.ts'
@@ -108,17 +109,17 @@ const secretsOf = (env: Environment, config: Config | null): string[] => {
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Applies a function to every text in a value. Members are named by the product. */
-const mapped = (value: unknown, change: Scrub): unknown =>
-  value instanceof Date
-    ? value.toISOString()
-    : typeof value === 'string'
-      ? change(value)
-      : Array.isArray(value)
-        ? value.map((one) => mapped(one, change))
-        : typeof value === 'object' && value !== null
-          ? Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapped(one, change)]))
-          : value
+/** Applies a function to every text in a value, and removes the values of members that are named like a secret. */
+const mapped = (value: unknown, change: Scrub, isSecret = false): unknown => {
+  if (Array.isArray(value)) return value.map((one) => mapped(one, change, isSecret))
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [change(name), mapped(one, change, isSecret || isSecretMember(name))]),
+    )
+  if (isSecret && (typeof value === 'string' || typeof value === 'number')) return redacted
+  return typeof value === 'string' ? change(value) : value
+}
 
 const contents: Readonly<Record<string, string>> = {
   'findings.txt': 'results of all checks of the doctor',
@@ -137,7 +138,9 @@ const readmeOf = (names: readonly string[], { keepPersonal, now }: BundleInput):
   [
     `Support bundle of Portcullis ${packageFile.version}, created ${new Date(now).toISOString()}.`,
     '',
-    'It contains no password, key, token or certificate.',
+    keepPersonal
+      ? 'Passwords, keys, tokens and certificates were removed. A message of another system may still contain one in a form that the server does not know.'
+      : 'It contains no password, key, token or certificate.',
     keepPersonal
       ? 'It CONTAINS names and addresses, because it was created with --include-personal-data.'
       : 'Names, addresses, serial numbers and paths are replaced with pseudonyms such as ~3fa9c17b. The same word has the same pseudonym in all files of this bundle, and another one in the next bundle. Nobody can reverse them. --include-personal-data keeps names and addresses.',

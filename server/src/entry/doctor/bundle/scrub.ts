@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { redact, redacted } from './redact.ts'
 import { replaceTokens, tokensOf } from './tokens.ts'
 
 /** Forms that contain no name: numbers of up to seven digits with a unit, versions, times and dates. */
@@ -67,8 +68,9 @@ export const createScrub = ({ vocabulary, names, secrets, keepPersonal }: ScrubO
 
   return (text) => {
     let rest = text
-    for (const secret of hidden) rest = rest.replaceAll(secret, '[secret]')
-    rest = rest.replace(/(\/\/)[^\s/@"']+@/g, '$1[secret]@')
+    for (const secret of hidden) rest = rest.replaceAll(secret, redacted)
+    rest = rest.replace(/(\/\/)[^\s/@"']+@/g, `$1${redacted}@`)
+    rest = redact(rest, (word) => vocabulary.has(word.toLowerCase()))
     if (keepPersonal) return rest.replace(/[\w+~-]{20,}={0,2}/g, (word) => (looksSecret(word) ? pseudonym(word) : word))
     // The database user, the path of a socket and similar are also names.
     return replaceTokens(rest, replaced)

@@ -1,0 +1,51 @@
+/** Replaces a secret. */
+export const redacted = '[secret]'
+
+const names = 'passwords?|passwd|passphrases?|pwd|tokens?|secrets?|api[-_ ]?keys?|credentials?|authorization|cookies?'
+
+// The counts are limited, so that no text makes the search slow.
+const scheme = /\b(basic|bearer|apikey|negotiate|digest)(\s{1,8})[^\s,;"']+/gi
+/** A placeholder of a statement is no value. The value may contain spaces, so it ends with its line. */
+const assigned = new RegExp(
+  String.raw`((?:${names})[\w-]{0,32}\\{0,4}["']?\s{0,8}(?:[:=]|%3[ad]){1,3}[^\S\n]{0,8})(?!\$\d)[^\s][^\n]*`,
+  'gi',
+)
+const quoted = new RegExp(
+  String.raw`((?:${names})(?:\s{1,8}(?:is|was))?\s{1,8})(?:"[^"\n]{0,1024}"|'[^'\n]{0,1024}')`,
+  'gi',
+)
+const mention = new RegExp(String.raw`^["'([{]*(?:${names})["')\]}]*$`, 'i')
+const word = /[^\s.,;:!?()"']+/g
+const member = new RegExp(`(?:${names})$`, 'i')
+
+/** Returns whether the value of a member, such as `bindPassword`, is a secret because of its name. */
+export const isSecretMember = (name: string): boolean => member.test(name)
+
+/** Removes the words after a word for a secret, up to a word of the product: "the password is incorrect" stays. */
+const withoutMentioned = (text: string, isKnown: (word: string) => boolean): string => {
+  let isOpen = false
+  let before = ''
+  return text.replace(/\S+/g, (part) => {
+    const previous = before
+    before = part.toLowerCase()
+    // Assignments are done already.
+    if (part.includes(redacted) || part === '=') {
+      isOpen = false
+      return part
+    }
+    if (mention.test(part) || (previous === 'api' && /^keys?$/.test(before))) {
+      isOpen = true
+      return part
+    }
+    if (!isOpen || before === 'is' || before === 'was') return part
+    isOpen = !(part.match(word) ?? ['']).every(isKnown)
+    return isOpen ? redacted : part
+  })
+}
+
+/** Removes what follows a word for a secret, however short it is. */
+export const redact = (text: string, isKnown: (word: string) => boolean): string =>
+  withoutMentioned(
+    text.replace(scheme, `$1$2${redacted}`).replace(assigned, `$1${redacted}`).replace(quoted, `$1${redacted}`),
+    isKnown,
+  )
