@@ -67,12 +67,15 @@ const readOptions = () => {
   }
 }
 
-/** Refuses a release that nobody could reproduce or that claims figures of another tree. */
-const assertReleasable = (isUnproven: boolean): void => {
+/**
+ * Refuses a release that nobody could reproduce or that claims figures of another tree. Returns whether it was proven.
+ */
+const assertReleasable = (isUnproven: boolean): boolean => {
   if (readTree(ROOT).commit === null)
     throw new Refusal('The checkout contains changes that are not committed. Commit or remove them first.')
   const [first, ...others] = checkProof(ROOT).stale
-  if (first === undefined || isUnproven) return
+  if (first === undefined) return true
+  if (isUnproven) return false
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
   throw new Refusal(`The proof pages are stale: ${first}${more}. Run "npm run prove", or use --unproven.`)
 }
@@ -141,7 +144,7 @@ const release = async (): Promise<void> => {
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new Refusal(`${out} contains files. Choose an empty folder.`)
   hostTarget()
-  assertReleasable(unproven)
+  const isProven = assertReleasable(unproven)
   if (!options['no-packages']) assertBuilders()
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
@@ -163,7 +166,7 @@ const release = async (): Promise<void> => {
       files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
     for (const file of files) if (!file.endsWith('.cdx.json')) assertSize(file)
     const notes = join(draft, 'RELEASE-NOTES.md')
-    writeFileSync(notes, releaseNotes(changelog, version, files))
+    writeFileSync(notes, releaseNotes(changelog, version, files, isProven))
     const sums = writeChecksums(draft, [...files, notes])
     if (signer !== undefined) signDetached(sums, signer)
     mkdirSync(out, { recursive: true })

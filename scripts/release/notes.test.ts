@@ -38,9 +38,14 @@ it('lists the files with their sizes', () => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-notes-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   writeFileSync(join(dir, 'a.tar.xz'), Buffer.alloc(1_250_000))
-  const notes = releaseNotes(changelog, '1.0.0', [join(dir, 'a.tar.xz')])
+  const notes = releaseNotes(changelog, '1.0.0', [join(dir, 'a.tar.xz')], true)
   expect(notes).toMatch(/^# Portcullis 1\.0\.0\n\n- The first\.\n/)
   expect(notes).toContain('| `a.tar.xz` | 1.3 MB |')
+})
+
+it('says in one line that the figures were not measured', () => {
+  const [proven, notProven] = [true, false].map((is) => releaseNotes(changelog, '1.0.0', [], is).split('\n'))
+  expect(notProven?.filter((line) => !proven?.includes(line))).toEqual([expect.stringMatching(/^\*\*Not proven:\*\* /)])
 })
 
 it('finds the section of this version', () => {

@@ -19,14 +19,19 @@ export const changesOf = (changelog: string, version: string): string => {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
+const unproven =
+  '**Not proven:** the pages in `docs/proof` belong to another tree, so their figures were not measured on this release.'
+
 /**
- * Returns the release notes of a version: its changes, and its files with their sizes. Links of the changelog are relative to
+ * Returns the release notes of a version: its changes, its files with their sizes, and whether its figures were
+ * measured. Links of the changelog are relative to
  * the root of the source.
  */
-export const releaseNotes = (changelog: string, version: string, files: readonly string[]): string =>
+export const releaseNotes = (changelog: string, version: string, files: readonly string[], isProven: boolean): string =>
   [
     `# Portcullis ${version}`,
     '',
+    ...(isProven ? [] : [unproven, '']),
     changesOf(changelog, version),
     '',
     '## Files',
