@@ -1,5 +1,8 @@
 /** Builds the agents of a release: one executable per system, each with the pinned Node. */
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newestReleaseKey } from '@portcullis/domain'
 import { fetchNode } from '../bootstrap/node.mjs'
 import { run, tail } from '../bootstrap/run.mjs'
 import { ROOT, say } from '../bootstrap/say.mjs'
@@ -32,4 +35,53 @@ export const packAgent = async (options: {
   const file = join(draft, `portcullis-agent-${version}-${target.name}.xz`)
   await compressFile(agentFile(agents, target), file, 6)
   return file
+}
+
+/** Returns the release key that agents in `dir` accept; null if they were built without one. */
+const acceptedKey = (dir: string): string | null => {
+  const { releaseKey: built } = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8')) as {
+    releaseKey: Parameters<typeof newestReleaseKey>[0] | null
+  }
+  return built === null ? null : newestReleaseKey(built).releaseKey
+}
+
+/**
+ * Signs the agents of the targets as packages that servers publish as updates, and returns the files. Without effect if
+ * the agents do not accept builds of this key: their hosts would refuse them.
+ */
+export const signAgents = async (options: {
+  agents: string
+  targets: readonly Target[]
+  version: string
+  draft: string
+  signer: KeyObject
+  keyFile: string
+  passphraseFile: string | undefined
+}): Promise<string[]> => {
+  const { agents, targets, version, draft, signer, keyFile, passphraseFile } = options
+  const own = createPublicKey(signer).export({ type: 'spki', format: 'der' }).toString('base64')
+  const accepted = acceptedKey(agents)
+  if (accepted !== own) {
+    const why = accepted === null ? 'were built without a release key' : 'accept builds of another release key'
+    say(`The agents ${why}, so the release contains no signed builds for updates from a server.`)
+    return []
+  }
+  const files: string[] = []
+  for (const target of targets) {
+    const out = join(draft, `portcullis-agent-${version}-${target.name}.pkg`)
+    const done = await run(process.execPath, [
+      join(ROOT, 'cli', 'src', 'main.ts'),
+      ...['package', 'sign', agentFile(agents, target), '--version', version, '--architecture', target.arch],
+      ...[
+        '--key',
+        keyFile,
+        ...(passphraseFile === undefined ? [] : ['--passphrase-file', passphraseFile]),
+        '--out',
+        out,
+      ],
+    ])
+    if (!done.ok) throw new Error(`The agent for ${target.name} could not be signed:\n${tail(done.output)}`)
+    files.push(out)
+  }
+  return files
 }

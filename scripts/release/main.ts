@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
-import { agentFile, buildAgents, packAgent } from './agents.ts'
+import { agentFile, buildAgents, packAgent, signAgents } from './agents.ts'
 import { writeArchive } from './archive.ts'
 import { agentContents, debianContents, serverContents, writeBill } from './bills.ts'
 import { readKey, signDetached, writeChecksums } from './checksums.ts'
@@ -36,7 +36,7 @@ import { hostTarget, TARGETS, type Target } from './targets.ts'
 
 const USAGE = `Usage: npm run release -- --out DIR [options]
   --out DIR                folder for the files; it must be empty or missing
-  --key FILE               Ed25519 private key (PEM) that signs SHA256SUMS
+  --key FILE               Ed25519 private key (PEM) that signs SHA256SUMS, and the agents if it is their release key
   --passphrase-file FILE   file with the passphrase of the key
   --target NAME            only linux-x64 or linux-arm64 (default: both)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
@@ -89,7 +89,7 @@ const writePackages = (one: SystemPackage): string[] => {
 /** Largest sizes of files in megabytes. A larger one is a mistake, such as symbols or packages that nobody needs. */
 const LARGEST = [
   { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
-  { pattern: /^portcullis-agent-.*\.xz$/, megabytes: 35 },
+  { pattern: /^portcullis-agent-.*\.(xz|pkg)$/, megabytes: 35 },
   { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 150 },
   { pattern: /^portcullis-agent.*\.(deb|rpm)$/, megabytes: 35 },
 ]
@@ -164,6 +164,9 @@ const release = async (): Promise<void> => {
     const files: string[] = []
     for (const target of targets)
       files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
+    if (signer !== undefined && key !== undefined)
+      for (const file of await signAgents({ agents, targets, version, draft, signer, keyFile: key, passphraseFile }))
+        files.push(file, await writeBill(file, agentContents()))
     for (const file of files) if (!file.endsWith('.cdx.json')) assertSize(file)
     const notes = join(draft, 'RELEASE-NOTES.md')
     writeFileSync(notes, releaseNotes(changelog, version, files, isProven))
