@@ -12,6 +12,12 @@ export interface VmOptions {
   dir: string
   /** Additional arguments of QEMU. */
   options?: readonly string[]
+  /** Default: 1,024. */
+  memoryMb?: number
+  /** Additional parameters of the kernel. */
+  parameters?: string
+  /** Time limit for booting. Default: 120 s. */
+  bootMs?: number
 }
 
 export interface Answer {
@@ -46,7 +52,16 @@ export type Vm = Awaited<ReturnType<typeof bootVm>>
  * Boots a kernel in QEMU and returns a shell in it. Uses emulation (`tcg`), because hardware virtualisation is not
  * available on all test machines and results must be the same everywhere.
  */
-export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmOptions) => {
+export const bootVm = async ({
+  qemu,
+  kernel,
+  initramfs,
+  dir,
+  options = [],
+  memoryMb = 1_024,
+  parameters = '',
+  bootMs = BOOT_MS,
+}: VmOptions) => {
   const consoleLog = join(dir, 'console.log')
   const socketPath = join(dir, 'shell')
   writeFileSync(consoleLog, '')
@@ -77,9 +92,9 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
     [
       // Without i8042, every keyboard of the machine is a USB keyboard.
       ...['-nodefaults', '-display', 'none', '-no-reboot', '-machine', 'pc,i8042=off', '-accel', 'tcg,thread=multi'],
-      ...['-cpu', 'max', '-smp', '2', '-m', '1024', '-kernel', kernel, '-initrd', initramfs],
+      ...['-cpu', 'max', '-smp', '2', '-m', String(memoryMb), '-kernel', kernel, '-initrd', initramfs],
       // A panic ends QEMU, which the test detects at once. The serial console gets only warnings, because it is slow.
-      ...['-append', 'console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on'],
+      ...['-append', `console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on ${parameters}`],
       ...['-chardev', `file,id=console,path=${consoleLog}`, '-serial', 'chardev:console'],
       // A second serial port lost one in several hundred answers.
       ...['-chardev', `socket,id=shell,path=${socketPath}`, '-device', 'virtio-serial-pci'],
@@ -145,7 +160,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
         if (hasEnded) fail('the machine ended while it booted')
         return isReady
       },
-      BOOT_MS,
+      bootMs,
     )
   } catch (error) {
     await stop()

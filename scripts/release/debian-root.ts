@@ -22,15 +22,22 @@ export const whyNoDebianRoot = (): string | null => {
   return allowed.status === 0 ? null : 'this machine does not allow new namespaces'
 }
 
-const pristine = (suite: Suite): string => {
-  const dir = join(PRISTINE, suite)
+/** Packages of a system that can be booted. */
+const SYSTEMD = ['systemd', 'systemd-sysv', 'udev', 'dbus', 'iproute2']
+
+const pristine = (suite: Suite, hasSystemd: boolean): string => {
+  const dir = join(PRISTINE, hasSystemd ? `${suite}-systemd` : suite)
   if (existsSync(dir)) return dir
   mkdirSync(PRISTINE, { recursive: true })
   const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
   try {
     const done = spawnSync(
       '/usr/sbin/debootstrap',
-      ['--variant=minbase', suite, draft, 'http://deb.debian.org/debian'],
+      [
+        '--variant=minbase',
+        ...(hasSystemd ? [`--include=${SYSTEMD.join(',')}`] : []),
+        ...[suite, draft, 'http://deb.debian.org/debian'],
+      ],
       { encoding: 'utf8' },
     )
     if (done.status !== 0) throw new Error(`debootstrap failed:\n${done.stdout.slice(-1000)}${done.stderr}`)
@@ -41,10 +48,10 @@ const pristine = (suite: Suite): string => {
   return dir
 }
 
-/** Creates a Debian system that one test may change. */
-export const createDebianRoot = (suite: Suite) => {
+/** Creates a Debian system that one test may change. Nothing runs in it, also no systemd that it has. */
+export const createDebianRoot = (suite: Suite, { hasSystemd = false } = {}) => {
   const dir = mkdtempSync(join(tmpdir(), `portcullis-${suite}-`))
-  const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite)}/.`, dir], { encoding: 'utf8' })
+  const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite, hasSystemd)}/.`, dir], { encoding: 'utf8' })
   if (copied.status !== 0) throw new Error(copied.stderr)
   // Other users of the system must be able to enter the folder.
   chmodSync(dir, 0o755)
