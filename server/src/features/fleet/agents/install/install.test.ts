@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { installCommand, installScript, quoteShellWord } from './script.ts'
-import { agentUnit, quoteUnitWord } from './unit.ts'
+import { agentUnit, packagePaths, quoteUnitWord } from './unit.ts'
 
 const sha256 = { 'linux-x64': 'a'.repeat(64) }
 const hostile = `https://h.example/$(touch$IFS/tmp/x)'"\`id\`%n$HOME\\`
@@ -68,6 +68,19 @@ ${removal}
 ls "$d"; rm -r "$d"`,
     )
     expect(ran.stdout).toMatch(/^release before\nThe Portcullis agent was removed\..*\n$/)
+  })
+
+  it('does not remove the state of an agent that its package installed', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-install-'))
+    const launcher = join(dir, 'launcher')
+    writeFileSync(launcher, '')
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+      .replaceAll(packagePaths.launcher, launcher)
+      .replace(/^ +uninstall$/m, 'echo removed')
+    const ran = sh(`id() { echo 0; }\n${script}`, ['--uninstall'])
+    rmSync(dir, { recursive: true })
+    expect(ran.stderr).toContain('apt purge portcullis-agent or dnf remove portcullis-agent')
+    expect([ran.status, ran.stdout]).toEqual([1, ''])
   })
 
   it('explains how to start the agent on a host without systemd', () => {

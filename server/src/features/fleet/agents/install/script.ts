@@ -204,6 +204,8 @@ keep_proxy() {
 [ "$(id -u)" = 0 ] || fail 'root is required. Run this command with sudo.'
 case "$#:\${1-}" in
   1:--uninstall)
+    [ ! -e ${packagePaths.launcher} ] ||
+      fail 'this host has the package portcullis-agent. Remove it with apt purge portcullis-agent or dnf remove portcullis-agent.'
     uninstall
     exit 0
     ;;
