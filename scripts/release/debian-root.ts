@@ -51,7 +51,9 @@ const pristine = (suite: Suite, hasSystemd: boolean): string => {
 /** Creates a Debian system that one test may change. Nothing runs in it, also no systemd that it has. */
 export const createDebianRoot = (suite: Suite, { hasSystemd = false } = {}) => {
   const dir = mkdtempSync(join(tmpdir(), `portcullis-${suite}-`))
-  const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite, hasSystemd)}/.`, dir], { encoding: 'utf8' })
+  const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite, hasSystemd)}/.`, dir], {
+    encoding: 'utf8',
+  })
   if (copied.status !== 0) throw new Error(copied.stderr)
   // Other users of the system must be able to enter the folder.
   chmodSync(dir, 0o755)

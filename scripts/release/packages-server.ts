@@ -67,10 +67,15 @@ if [ -e /etc/systemd/system/${UNIT} ]; then
   echo '${NAME}: /etc/systemd/system/${UNIT} takes precedence over the unit of this package. Remove it to use the package.' >&2
 fi`
 
-const purge = `rm -rf ${STATE} ${STATE}-worker /var/lib/private/portcullis-worker
+const purge = `# A share with backups that is mounted below keeps its files.
+rm -rf --one-file-system ${STATE} ${STATE}-worker /var/lib/private/portcullis-worker || true
 if getent passwd portcullis >/dev/null; then userdel portcullis >/dev/null || true; fi
 if getent group portcullis >/dev/null; then groupdel portcullis >/dev/null || true; fi
-echo '${NAME}: removed the user portcullis and ${STATE} with database, key file and certificates.'`
+if [ -e ${STATE} ]; then
+  echo '${NAME}: removed the user portcullis, and ${STATE} except the file systems that are mounted there.'
+else
+  echo '${NAME}: removed the user portcullis and ${STATE} with database, key file and certificates.'
+fi`
 
 const description = [
   'Portcullis knows every USB device on every host of an organisation and decides which',

@@ -62,11 +62,15 @@ grep -c debug /etc/portcullis/portcullis.env; echo "verify:"; dpkg -V portcullis
       expect(new Set([...ran.out.matchAll(/^([0-9a-f]{64}) /gm)].map((match) => match[1])).size).toBe(1)
     }, 300_000)
 
-    it('says what it keeps when it is removed, and leaves nothing behind when it is purged', () => {
+    it('says what it keeps when it is removed, and leaves only a mounted share behind when it is purged', () => {
       const removed = root.run('dpkg -r portcullis-server; test -e /var/lib/portcullis/portcullis.key')
       expect([removed.status, removed.out]).toEqual([0, expect.stringContaining('kept /var/lib/portcullis')])
-      const purged = root.run('dpkg -P portcullis-server; ! getent passwd portcullis; ! getent group portcullis')
-      expect(purged.out).toContain('removed the user portcullis and /var/lib/portcullis')
+      const purged = root.run(`backups=/var/lib/portcullis/backups; mkdir -p $backups; mount -t tmpfs share $backups
+echo "share kept" >$backups/newest
+dpkg -P portcullis-server; ! getent passwd portcullis; ! getent group portcullis
+cat $backups/newest; umount $backups; find /var/lib/portcullis -mindepth 1 -not -path $backups; rm -r /var/lib/portcullis`)
+      expect(purged.out).toContain('removed the user portcullis, and /var/lib/portcullis except the file systems')
+      expect(purged.out.endsWith('share kept\n'), purged.out).toBe(true)
       expect(purged.status, purged.all).toBe(0)
       expect(root.paths()).toEqual(before)
     }, 60_000)
