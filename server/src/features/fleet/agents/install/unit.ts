@@ -82,7 +82,8 @@ RestartSec=5
 ExecStopPost=-${restore}
 # 3: the server removed this agent. A restart would not help.
 RestartPreventExitStatus=3
-TimeoutStopSec=5
+# A slow processor needs some seconds to load the program that frees the devices.
+TimeoutStopSec=30
 StateDirectory=portcullis-agent
 StateDirectoryMode=0700
 # The list of blocked devices for users of the host: portcullis-agent status.
