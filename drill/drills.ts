@@ -5,6 +5,7 @@ import { clockSkew } from './clock-skew.ts'
 import { failover } from './failover.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
+import { install } from './install.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { killWorker } from './kill-worker.ts'
@@ -35,6 +36,7 @@ export const drills: readonly Check[] = [
   brokenPeers,
   rollingRestart,
   upgrade,
+  install,
   restoreBackup,
   rotateCommandKey,
   soak,
