@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/contract'
 import { describeSysfs } from '@portcullis/domain/testing'
+import { nodeFlags } from '../agent/src/node-flags.ts'
 import { codeCache } from '../server/test/code-cache.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -49,8 +50,13 @@ export interface Started {
 }
 
 /** Starts a script of this repository as a process. */
-export const start = (script: string, args: readonly string[], env: Record<string, string>): Started => {
-  const child = spawn(process.execPath, [join(root, script), ...args], {
+export const start = (
+  script: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+): Started => {
+  const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...codeCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -248,4 +254,5 @@ export const startAgent = (
       ...['--monitor-command', tree.monitor ?? 'none'],
     ],
     {},
+    nodeFlags,
   )

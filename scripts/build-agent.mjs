@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, st
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inject } from 'postject'
+import { nodeFlags } from '../agent/src/node-flags.ts'
 import { fetchNode } from './bootstrap/node.mjs'
 import { ROOT, say } from './bootstrap/say.mjs'
 import { bundleAgent, readReleaseKey, readVersion } from './bundle-agent.mjs'
@@ -72,7 +73,12 @@ async function executable(system, node) {
   // The blob contains the path of the script as given. A relative one makes it the same in every folder.
   writeFileSync(
     config,
-    JSON.stringify({ main: 'agent.cjs', output: 'agent.blob', disableExperimentalSEAWarning: true }),
+    JSON.stringify({
+      main: 'agent.cjs',
+      output: 'agent.blob',
+      disableExperimentalSEAWarning: true,
+      execArgv: nodeFlags,
+    }),
   )
   must(process.execPath, '--experimental-sea-config', 'sea.json')
   // Symbols only help to debug Node itself. Strip before the injection, because stripping would remove the embedded

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { onTestFinished } from 'vitest'
+import { nodeFlags } from '../src/node-flags.ts'
 import { temporaryDir } from './harness.ts'
 
 /** Path of the agent's entry. */
@@ -46,8 +47,8 @@ export const spawnAgent = (
 ) => {
   const [program, all] =
     fileBlocks === undefined
-      ? [process.execPath, [entry, ...args]]
-      : withFileLimit(fileBlocks, [process.execPath, entry, ...args])
+      ? [process.execPath, [...nodeFlags, entry, ...args]]
+      : withFileLimit(fileBlocks, [process.execPath, ...nodeFlags, entry, ...args])
   const child = spawn(program, all, {
     env: { ...(fileBlocks === undefined ? codeCache : {}), ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,7 +68,7 @@ export const killAgent = async (agent: { child: ChildProcess; exit: Promise<unkn
 
 /** Runs a command of the agent until it ends. */
 export const runAgentCommand = (args: readonly string[], program = main) => {
-  const done = spawnSync(process.execPath, [program, ...args], {
+  const done = spawnSync(process.execPath, [...nodeFlags, program, ...args], {
     env: { ...codeCache, ...env },
     encoding: 'utf8',
     timeout: 60_000,

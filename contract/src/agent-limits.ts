@@ -1,5 +1,3 @@
-import { Type } from 'typebox'
-
 /** Limits of the agent protocol. A body over `bodyBytes` gets 413. Exceeding any other limit gets 400. */
 export const agentLimits = {
   /** Maximum bytes of a request body. Holds twice a full inventory of 256 devices with 4 KiB of descriptors each. */
@@ -26,4 +24,5 @@ export const agentLimits = {
   packageBytes: 256 * 1024 * 1024,
 } as const
 
-export const boundedText = (max: number, description: string) => Type.String({ maxLength: max, description })
+/** Maximum number of rotations in a file or update command: one per month for five years. */
+export const maxReleaseKeyRotations = 60

@@ -1,29 +1,9 @@
 /** The signed policy and the signed commands that the server sends to hosts. */
 import { type Static, Type } from 'typebox'
-import { agentLimits, boundedText } from './agent-limits.ts'
+import { agentLimits } from './agent-limits.ts'
+import { boundedText } from './bounded-text.ts'
+import { policyKinds } from './policy-kinds.ts'
 import type { ReleaseKeyRotation } from './release-keys.ts'
-
-/** Kinds of devices in rules. The names are the icon names of the interface. */
-export const policyKinds = [
-  'Hub',
-  'Keyboard',
-  'Mass Storage',
-  'Network',
-  'Mouse',
-  'Video',
-  'Audio',
-  'Printer',
-  'Smart Card',
-  'Phone',
-  'Imaging',
-  'Wireless',
-  'Communication',
-  'HID',
-  'Biometric',
-  'Billboard',
-  'Firmware Update',
-  'Unknown',
-] as const
 
 /** A rule in the policy of a host. The server resolves hosts and tags to a level. Absent fields match every device. */
 export const PolicyRule = Type.Object(
@@ -170,11 +150,3 @@ export type AgentCommand = {
     expiresAt: string
   } & AgentCommandBodies[K]
 }[AgentCommandKind]
-
-/** Returns the text that the release key signs for a build. */
-export const packageProofText = (build: {
-  version: string
-  architecture: string
-  sha256: string
-  size: number
-}): string => `portcullis-agent-package-v1\n${build.version}\n${build.architecture}\n${build.sha256}\n${build.size}`

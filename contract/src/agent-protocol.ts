@@ -6,35 +6,20 @@
  * from `errors.ts`; `agentProblemActions` lists the reactions of agents.
  */
 import { type Static, Type } from 'typebox'
-import { agentLimits, boundedText } from './agent-limits.ts'
+import { agentLimits } from './agent-limits.ts'
 import { DeviceChange, DeviceReport, EnforcementState, HostFacts } from './agent-reports.ts'
+import { boundedText } from './bounded-text.ts'
 import { CommandKeyRotation } from './command-keys.ts'
 
 export * from './agent-limits.ts'
 export * from './agent-orders.ts'
+export * from './agent-paths.ts'
 export * from './agent-reports.ts'
+export * from './agent-signed-texts.ts'
+export * from './bounded-text.ts'
 export * from './command-keys.ts'
+export * from './policy-kinds.ts'
 export * from './release-keys.ts'
-
-/** Version of the protocol. It is part of the paths. */
-export const AGENT_PROTOCOL_VERSION = 1
-
-/** Paths of the protocol. Calls are POST with a JSON body unless noted otherwise. */
-export const agentPaths = {
-  enrol: '/agent/v1/enrol',
-  session: '/agent/v1/session',
-  checkIn: '/agent/v1/check-in',
-  /** WebSocket. The server sends only the text `check-in`. */
-  wake: '/agent/v1/wake',
-  /** Returns the signed policy of the agent. */
-  policy: '/agent/v1/policy',
-  /** GET with the SHA-256 (hex) as the last segment. Returns the knowledge that a policy names, as JSON of `AgentKnowledge`. */
-  knowledge: '/agent/v1/knowledge',
-  /** GET with the SHA-256 (hex) as the last segment. Returns the executable of a published agent build. */
-  packages: '/agent/v1/packages',
-  /** POST with the ID of the command as the last segment. Takes the debug logs as gzip (`application/gzip`). */
-  debugLogs: '/agent/v1/debug-logs',
-} as const
 
 /** Body of `enrol`, which exchanges an enrolment token and a public key for an agent ID. */
 export const EnrolRequest = Type.Object(
@@ -206,22 +191,3 @@ export const CheckInResponse = Type.Object({
   ),
 })
 export type CheckInResponse = Static<typeof CheckInResponse>
-
-/** Returns the text that an agent signs to enrol. The token contains the CA hash of the server, which binds the text to it. */
-export const enrolProofText = (token: string, publicKey: string): string =>
-  `portcullis-enrol-v1\n${token}\n${publicKey}`
-
-/** Returns the text that an agent signs to open a session. */
-export const sessionProofText = (r: Pick<SessionRequest, 'agentId' | 'bootId' | 'timestamp' | 'nonce'>): string =>
-  `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
-
-/** Reactions of an agent to refusals, by error code. The agent retries all other refusals with back-off. */
-export const agentProblemActions = {
-  agent_session_expired: 'open a new session, then repeat',
-  agent_session_superseded: 'open a new session, then repeat',
-  agent_revoked:
-    'with a signed revocation of this agent: free the host, stop with exit code 3, and never enrol again automatically; without one: as for agent_unknown',
-  agent_unknown: 'log it, keep enforcing, retry slowly; enrolling again requires a new token',
-  enrolment_refused: 'log it, stop with exit code 2',
-  agent_report_invalid: 'drop the report, log it, send the full inventory next',
-} as const

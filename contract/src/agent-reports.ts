@@ -1,7 +1,8 @@
 /** Reports of hosts about themselves and their devices. Shapes are closed and bounded, because a USB device chooses many of these strings. */
 import { type Static, Type } from 'typebox'
-import { agentLimits, boundedText } from './agent-limits.ts'
-import { policyKinds } from './agent-orders.ts'
+import { agentLimits } from './agent-limits.ts'
+import { boundedText } from './bounded-text.ts'
+import { policyKinds } from './policy-kinds.ts'
 
 /** Guards: reasons why a device works although the policy blocks it. */
 export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-disk', 'unblockable'] as const

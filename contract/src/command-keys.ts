@@ -1,9 +1,6 @@
 /** Rotations of the command key and signed revocations, which agents verify. */
 import { type Static, Type } from 'typebox'
 
-/** Header of `session`: SHA-256 (hex) of the SPKI DER of the agent's command key. Agents that cannot rotate keys omit it. */
-export const commandKeyHeader = 'portcullis-command-key'
-
 /** A rotation of the command key. The old key signs `commandKeyRotationText(...)`. */
 export const CommandKeyRotation = Type.Object({
   number: Type.Integer({
@@ -25,10 +22,6 @@ export const CommandKeyRotation = Type.Object({
 })
 export type CommandKeyRotation = Static<typeof CommandKeyRotation>
 
-/** Returns the text that the old command key signs for its successor. */
-export const commandKeyRotationText = (r: Omit<CommandKeyRotation, 'signature'>): string =>
-  `portcullis-command-key-v1\n${r.number}\n${r.oldKey}\n${r.newKey}\n${r.createdAt}`
-
 /** A statement that the server deleted an agent, signed with the command key. The agent may then free its host. */
 export const AgentRevocation = Type.Object({
   agentId: Type.String({ maxLength: 128 }),
@@ -45,7 +38,3 @@ export const AgentRevocation = Type.Object({
   signature: Type.String({ maxLength: 256, description: 'Base64 Ed25519 signature by the command key.' }),
 })
 export type AgentRevocation = Static<typeof AgentRevocation>
-
-/** Returns the text that the command key signs to revoke an agent. */
-export const agentRevocationText = (r: Omit<AgentRevocation, 'signature'>): string =>
-  `portcullis-agent-revocation-v1\n${r.agentId}\n${r.publicKeyHash}\n${r.counter}\n${r.revokedAt}`

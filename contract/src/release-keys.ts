@@ -1,9 +1,6 @@
 /** The public file of the release key, which signs agent builds, and the rotations of that key. */
 import { type Static, Type } from 'typebox'
 
-/** Maximum number of rotations in a file or update command: one per month for five years. */
-export const maxReleaseKeyRotations = 60
-
 /** A statement that names the successor of a release key, signed with that key. */
 export const ReleaseKeyRotation = Type.Object(
   {
@@ -37,7 +34,3 @@ export interface ReleaseKeyFile {
   /** Every rotation since, oldest first. */
   rotations: ReleaseKeyRotation[]
 }
-
-/** Returns the text that the previous release key signs for its successor. Its first line distinguishes it from all other signed texts. */
-export const releaseKeyRotationText = (rotation: Omit<ReleaseKeyRotation, 'signature'>): string =>
-  `portcullis-release-key-rotation-v1\n${rotation.sequence}\n${rotation.previous}\n${rotation.releaseKey}\n${rotation.rotatedAt}`

@@ -5,8 +5,8 @@
  * process cancels all polls and registers again or exits.
  */
 import { type Static, Type } from 'typebox'
-import { boundedText } from './agent-limits.ts'
 import { DeviceReport, HostFacts } from './agent-reports.ts'
+import { boundedText } from './bounded-text.ts'
 import { closed, nullable } from './operation.ts'
 
 export const workerPaths = {

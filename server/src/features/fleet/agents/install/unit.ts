@@ -90,7 +90,7 @@ StateDirectoryMode=0700
 RuntimeDirectory=portcullis-agent
 RuntimeDirectoryMode=0755
 UMask=0077
-# The agent uses about 70 MB. A host with hundreds of devices needs more.
+# The agent uses about 55 MB. A host with hundreds of devices needs more.
 MemoryMax=200M
 TasksMax=64
 

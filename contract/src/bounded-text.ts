@@ -1,0 +1,3 @@
+import { Type } from 'typebox'
+
+export const boundedText = (max: number, description: string) => Type.String({ maxLength: max, description })

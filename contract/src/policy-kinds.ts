@@ -1,0 +1,21 @@
+/** Kinds of devices in rules. The names are the icon names of the interface. */
+export const policyKinds = [
+  'Hub',
+  'Keyboard',
+  'Mass Storage',
+  'Network',
+  'Mouse',
+  'Video',
+  'Audio',
+  'Printer',
+  'Smart Card',
+  'Phone',
+  'Imaging',
+  'Wireless',
+  'Communication',
+  'HID',
+  'Biometric',
+  'Billboard',
+  'Firmware Update',
+  'Unknown',
+] as const
