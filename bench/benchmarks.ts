@@ -8,6 +8,7 @@ import type { Prepared } from './fleet.ts'
 import { benchInsights } from './insights.ts'
 import { benchKernel } from './kernel.ts'
 import { benchList } from './list.ts'
+import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
@@ -15,6 +16,7 @@ import { benchPolls } from './poll.ts'
 import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
+import { benchStart } from './start.ts'
 
 /** Benchmarks that depend on the fleet size. The order matters, because the last ones change the fleet. */
 export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
@@ -41,5 +43,7 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
   agentless: ({ isQuick, databaseUrl }) =>
     benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
   kernel: benchKernel,
+  memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
+  start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),
   notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
 }

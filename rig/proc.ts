@@ -61,3 +61,56 @@ export const ownWorkerOf = (pid: number): number => {
   }
   throw new Error('the server has not started a worker')
 }
+
+/** Memory of processes in bytes. A page that several processes share counts in equal parts (Pss). */
+export interface Memory {
+  total: number
+  /** Private and shared memory without a file: heaps and stacks, and the shared memory of PostgreSQL. */
+  anonymous: number
+  /** Number of processes. */
+  processes: number
+}
+
+/** Returns the ids of a process and of all its descendants. */
+const familyOf = (pid: number): number[] => {
+  const parents = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
+    return stat === undefined ? [] : [{ pid: Number(name), parent: stat.parent }]
+  })
+  const below = (one: number): number[] => [
+    one,
+    ...parents.filter(({ parent }) => parent === one).flatMap((p) => below(p.pid)),
+  ]
+  return below(pid)
+}
+
+/** Returns the CPU seconds of a process and of all its descendants, including ended children. */
+export const cpuSecondsOfTree = (pid: number): number => familyOf(pid).reduce((sum, one) => sum + cpuSecondsOf(one), 0)
+
+/** Returns the program and the arguments of a process; empty if it ended. */
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+/** Returns the memory of those of a process and its descendants whose command the filter accepts. */
+export const memoryOfFamily = (pid: number, isCounted: (command: string) => boolean = () => true): Memory => {
+  const sum: Memory = { total: 0, anonymous: 0, processes: 0 }
+  for (const one of familyOf(pid)) {
+    if (!isCounted(commandOf(one))) continue
+    let text: string
+    try {
+      text = readFileSync(`/proc/${one}/smaps_rollup`, 'utf8')
+    } catch {
+      continue
+    }
+    const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
+    sum.total += of('Pss')
+    sum.anonymous += of('Pss_Anon') + of('Pss_Shmem')
+    sum.processes += 1
+  }
+  return sum
+}

@@ -35,10 +35,14 @@ export interface ServerProcessOptions {
   env?: Readonly<Record<string, string>>
   /** Checkout to run. Default: this one. */
   root?: string
-  /** PEM of the CA to trust if it serves HTTPS. */
-  ca?: string
+  /** PEM of the CA to trust if it serves HTTPS, or a function that returns it once the server runs. */
+  ca?: string | (() => string)
   /** Command to run it with, such as `faketime`. */
   wrapper?: readonly string[]
+  /** Executable of Node. Default: the running one. */
+  node?: string
+  /** Caches compiled code in the data directory, as in production. A server on a new one then compiles everything. */
+  hasOwnCode?: boolean
 }
 
 export type ServerProcess = Awaited<ReturnType<typeof startServerProcess>>
@@ -64,9 +68,9 @@ const endWithinMs = 15_000
 
 /** Starts a server and waits until it is ready. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
-  const { databaseUrl, dataDir, port, env = {}, root = ownRoot, ca, wrapper = [] } = options
-  const command = [...wrapper, process.execPath, join(root, 'server/src/entry/start.ts')]
-  const [program = process.execPath, ...args] = command
+  const { databaseUrl, dataDir, port, env = {}, root = ownRoot, wrapper = [], node = process.execPath } = options
+  const command = [...wrapper, node, join(root, 'server/src/entry/start.ts')]
+  const [program = node, ...args] = command
   const child = spawn(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -80,7 +84,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
       PORTCULLIS_LOG_LEVEL: 'warn',
       // The peers of drills and gates run on this machine.
       PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8,::1',
-      NODE_COMPILE_CACHE: codeFolder(),
+      ...(options.hasOwnCode === true ? {} : { NODE_COMPILE_CACHE: codeFolder() }),
       ...env,
     },
   })
@@ -114,6 +118,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   })
   const startedAt = performance.now()
   const url = await addressOf(child)
+  const ca = typeof options.ca === 'function' ? options.ca() : options.ca
   const call = createCaller(url, ca)
   return {
     url,
