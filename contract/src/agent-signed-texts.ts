@@ -1,5 +1,4 @@
 /** Texts that keys of the agent protocol sign. Agents use them without the schemas, which take memory. */
-import type { SessionRequest } from './agent-protocol.ts'
 import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
 import type { ReleaseKeyRotation } from './release-keys.ts'
 
@@ -8,7 +7,7 @@ export const enrolProofText = (token: string, publicKey: string): string =>
   `portcullis-enrol-v1\n${token}\n${publicKey}`
 
 /** Returns the text that an agent signs to open a session. */
-export const sessionProofText = (r: Pick<SessionRequest, 'agentId' | 'bootId' | 'timestamp' | 'nonce'>): string =>
+export const sessionProofText = (r: { agentId: string; bootId: string; timestamp: string; nonce: string }): string =>
   `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
 
 /** Returns the text that the release key signs for a build. */
