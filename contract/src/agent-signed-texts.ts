@@ -7,7 +7,7 @@ export const enrolProofText = (token: string, publicKey: string): string =>
   `portcullis-enrol-v1\n${token}\n${publicKey}`
 
 /** Returns the text that an agent signs to open a session. */
-export const sessionProofText = (r: { agentId: string; bootId: string; timestamp: string; nonce: string }): string =>
+export const sessionProofText = (r: { agentId: string; bootId: string; timestamp: number; nonce: string }): string =>
   `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
 
 /** Returns the text that the release key signs for a build. */
