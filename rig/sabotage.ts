@@ -8,6 +8,11 @@ import type { Sabotage } from './verdict.ts'
 const copied = ['contract', 'domain', 'server', 'agent', 'poller', 'cli', 'knowledge', 'scripts']
 /** The copy also contains the tests, so that they run against the broken source. */
 const tests = ['bench', 'drill', 'e2e', 'gate', 'rig', 'vitest.config.ts', 'tsconfig.json']
+/** Other files of a package of the server. */
+const packaged = [
+  ...['ops', 'LICENSE', 'THIRD-PARTY-LICENSES.md', 'CHANGELOG.md', 'SECURITY.md', 'sbom.cdx.json'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+]
 const linked = ['build', 'console', 'docs', '.node']
 
 /** Links packages. Links to workspaces lead to the copy, because the original contract would be checked otherwise. */
@@ -26,7 +31,7 @@ export const linkPackages = (from: string, to: string): void => {
 export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: string) => Promise<T>): Promise<T> => {
   const folder = temporaryFolder('broken')
   try {
-    for (const name of [...copied, ...tests])
+    for (const name of [...copied, ...tests, ...packaged])
       cpSync(join(root, name), join(folder, name), {
         recursive: true,
         filter: (source) => !source.endsWith('/node_modules'),
