@@ -11,7 +11,7 @@ const tests = ['bench', 'drill', 'e2e', 'gate', 'rig', 'vitest.config.ts', 'tsco
 /** Other files of a package of the server. */
 const packaged = [
   ...['ops', 'LICENSE', 'THIRD-PARTY-LICENSES.md', 'CHANGELOG.md', 'SECURITY.md', 'sbom.cdx.json'],
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'package-lock.json', '.npmrc'],
 ]
 const linked = ['build', 'console', 'docs', '.node']
 
