@@ -116,13 +116,14 @@ export const createBackupRunsStore = (db: Queryable) => ({
         r.sha256, r.note, r.error
       from backup_runs r order by r.created_at desc, r.run_id desc limit ${shownBackupRuns}::int`),
 
-  /** Returns the newest run that has ended. */
+  /** Returns the newest run of this installation that has ended: those before a restore say nothing about it. */
   lastEnded: async (): Promise<
     { state: 'completed' | 'failed'; error: string; note: string; bytes: number } | undefined
   > =>
     (
       await db.query<{ state: 'completed' | 'failed'; error: string; note: string; bytes: number }>(sql`
-        select r.state, r.error, r.note, r.bytes from backup_runs r where r.ended_at is not null
+        select r.state, r.error, r.note, r.bytes from backup_runs r, backup_installation i
+        where r.ended_at is not null and coalesce(r.installation = i.id, true)
         order by r.ended_at desc limit 1`)
     )[0],
 

@@ -52,6 +52,7 @@ const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e
 /** Orders backups on schedule and on request, and reports their state. */
 export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, dataDir }: BackupScheduleDeps) => {
   const store = createBackupRunsStore(db)
+  const startedAt = clock.now()
   const ownFolder = join(dataDir, 'backups')
 
   async function values(): Promise<BackupValues> {
@@ -171,7 +172,8 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
       if (problem !== '') return { status: 'Error', description: problem }
       if (last?.state === 'failed')
         return { status: 'Error', description: `The last backup failed: ${last.error}`.slice(0, 500) }
-      if (plan.next_at !== null && clock.now() - plan.next_at.getTime() > overdueMs)
+      // After a restore or a stop, a backup may be long overdue, and starts at once.
+      if (plan.next_at !== null && clock.now() - Math.max(plan.next_at.getTime(), startedAt) > overdueMs)
         return {
           status: 'Error',
           description: `A backup was due ${plan.next_at.toISOString()}, but no server started it. Check the server log.`,

@@ -202,6 +202,7 @@ describe('a scheduled backup', () => {
     })
     await t.server.jobs.drain()
     expect((await status()).runs[0]).toMatchObject({ state: 'failed', error: expect.stringContaining('was restored') })
+    expect(await health()).toMatchObject({ status: 'OK' })
     await make()
     const own = await make()
     expect(backups()).toEqual([original, own].map((run) => run?.file.split('/').at(-1)))
@@ -296,6 +297,15 @@ describe('a scheduled backup', () => {
       status: 'Error',
       description: expect.stringContaining('no server started it'),
     })
+    // A server that has just started will start it.
+    const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
+    try {
+      expect((await other.server.backup.health())?.status).toBe('OK')
+      t.clock.advance(16 * 60_000)
+      expect((await other.server.backup.health())?.status).toBe('Error')
+    } finally {
+      await other.close()
+    }
   })
 
   it('fails when its disk is full, and keeps the earlier ones', unless(whyNoMount), async () => {
