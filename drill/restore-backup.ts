@@ -155,7 +155,13 @@ export const restoreBackup: Check = {
     const second = await startDatabase()
     const third = await startDatabase()
     const serve = (databaseUrl: string, dataDir: string) => async (): Promise<ServerProcess> =>
-      startServerProcess({ databaseUrl, dataDir: join(folder, dataDir), port: await freePort(), root })
+      startServerProcess({
+        databaseUrl,
+        dataDir: join(folder, dataDir),
+        port: await freePort(),
+        root,
+        env: { PORTCULLIS_ALLOW_NEW_KEY: '1' },
+      })
     try {
       const first = trial.server()
       await loadBeneath(trial, agents, 300)

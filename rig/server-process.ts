@@ -44,7 +44,8 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
       databaseUrl: databaseUrl ?? (database?.url as string),
       dataDir: join(dataDir, 'server'),
       port: await freePort(),
-      env: { ...env, ...tls?.env },
+      // A database of somebody else may have been used with another key file.
+      env: { ...(databaseUrl === undefined ? {} : { PORTCULLIS_ALLOW_NEW_KEY: '1' }), ...env, ...tls?.env },
       ...(tls === null ? {} : { ca: tls.ca }),
       ...(root === undefined ? {} : { root }),
     })

@@ -131,7 +131,11 @@ const run = async (): Promise<void> => {
       const { createdAt } = archive.head
       const keys =
         keyFile === null
-          ? 'The backup does not contain the key file. Restore it from its copy, or sealed secrets are lost and agents trust no command.'
+          ? drillDir !== null
+            ? 'The backup does not contain the key file. Keep a copy of it.'
+            : existsSync(config.keyFile)
+              ? `The backup does not contain the key file. The server will use ${config.keyFile}, which is there.`
+              : `The backup does not contain the key file. Restore it to ${config.keyFile} from its copy before you start the server.`
           : hasWrittenKeys
             ? `The key file is at ${config.keyFile}.`
             : drillDir !== null

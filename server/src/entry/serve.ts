@@ -18,6 +18,7 @@ import type { Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
 import { composeFor } from './composed.ts'
 import { demoSize, startDemo } from './demo.ts'
+import { assertKeyFileOf } from './key-file-check.ts'
 import { startOwnWorker } from './own-worker.ts'
 import { tryToListen } from './try-to-listen.ts'
 
@@ -54,6 +55,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   prepareDataDir(config.dataDir)
   const database = await openDatabase(config, log)
   stops.push(database.stop)
+  await assertKeyFileOf(config, database.connection, log)
   const address = await chooseAddress(config, systemClock.now())
   let { port } = config
   const workerToken = new Secret(randomBytes(32).toString('base64url'))

@@ -19,6 +19,8 @@ export interface Config {
   adminPassword: Secret | null
   tls: { certFile: string; keyFile: string } | null
   keyFile: string
+  /** Creates a missing key file even if the database was used with another one. */
+  allowNewKey: boolean
   /** PEM file with the public keys of licence issuers. */
   licenceKeysFile: string
   /** Public key file for agent builds; null: the key in this server's agent build. */
@@ -57,6 +59,7 @@ const known = [
   'PORTCULLIS_TLS_CERT',
   'PORTCULLIS_TLS_KEY',
   'PORTCULLIS_KEY_FILE',
+  'PORTCULLIS_ALLOW_NEW_KEY',
   'PORTCULLIS_LICENSE_KEYS',
   'PORTCULLIS_RELEASE_KEY_FILE',
   'PORTCULLIS_REPORTS_DIR',
@@ -160,6 +163,9 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const validate = env.PORTCULLIS_VALIDATE_RESPONSES ?? '0'
   if (validate !== '0' && validate !== '1')
     throw new StartError(`PORTCULLIS_VALIDATE_RESPONSES must be 0 or 1, not "${validate}".`)
+  const allowNewKey = env.PORTCULLIS_ALLOW_NEW_KEY ?? '0'
+  if (allowNewKey !== '0' && allowNewKey !== '1')
+    throw new StartError(`PORTCULLIS_ALLOW_NEW_KEY must be 0 or 1, not "${allowNewKey}".`)
   const dataDir = dataDirOf(env, isRoot)
   return {
     host: env.PORTCULLIS_HOST ?? '127.0.0.1',
@@ -169,6 +175,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
     adminPassword: password === undefined ? null : new Secret(password),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
     keyFile: env.PORTCULLIS_KEY_FILE ?? join(dataDir, 'portcullis.key'),
+    allowNewKey: allowNewKey === '1',
     licenceKeysFile: env.PORTCULLIS_LICENSE_KEYS ?? join(dataDir, 'licence-keys.pem'),
     releaseKeyFile: env.PORTCULLIS_RELEASE_KEY_FILE || null,
     reportsDir: env.PORTCULLIS_REPORTS_DIR ?? join(dataDir, 'reports'),

@@ -63,7 +63,7 @@ export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData
       ? error(
           name,
           `${file} does not exist, but a database exists`,
-          'Restore it from its copy, or set PORTCULLIS_KEY_FILE. A start would create a new one: sessions end, secrets are lost, and agents trust no command.',
+          'Restore it from its copy, or set PORTCULLIS_KEY_FILE. The server does not start without it.',
         )
       : warning(name, `${file} does not exist`, 'The first start creates it. Then copy it to another location.')
   const seen = seenAt(file, info)

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Db } from '../db/db.ts'
+import { hasAccounts } from '../db/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { StartError } from '../start-error.ts'
 import type { OpenArchive } from './archive.ts'
@@ -22,14 +23,7 @@ export const assertNotHalfRestored = (db: Db): Promise<void> =>
   })
 
 /** Returns whether a schema has no accounts, as after an interrupted restore, which may be repeated. */
-const isUnused = async (client: pg.ClientBase): Promise<boolean> => {
-  const { rows: tables } = await client.query<{ is: boolean }>(
-    "SELECT to_regclass('public.schema_migrations') IS NOT NULL AND to_regclass('public.accounts') IS NOT NULL AS is",
-  )
-  if (tables[0]?.is !== true) return false
-  const { rows } = await client.query<{ is: boolean }>('SELECT NOT EXISTS (SELECT FROM accounts) AS is')
-  return rows[0]?.is === true
-}
+const isUnused = async (client: pg.ClientBase): Promise<boolean> => (await hasAccounts(client)) === false
 
 /** Restores a backup of this or an older release into an empty database, and migrates it to this release's schema. */
 export const restore = async (
