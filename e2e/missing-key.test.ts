@@ -8,7 +8,7 @@ const dataDir = temporaryDir()
 const keyFile = join(dataDir, 'portcullis.key')
 afterAll(() => remove(dataDir))
 
-it('the server starts with a used database only if the key file is there, or if it is told to create a new one', async () => {
+it('the server starts with a used database only with its key file or with leave to create a new one', async () => {
   const env = { PORTCULLIS_ADMIN_PASSWORD: adminPassword }
   const first = await startServer(dataDir, env)
   await first.stop()
