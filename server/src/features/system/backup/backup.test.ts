@@ -324,6 +324,28 @@ describe('a backup', () => {
     await expect(run(join(dir, 'again.key'))).rejects.toMatchObject({ stderr: expect.stringMatching(/not empty/) })
   }, 90_000)
 
+  it('says which key file the server will use if the backup contains none', async () => {
+    const file = join(dir, 'keyless.backup')
+    writeFileSync(file, await make({}))
+    chmodSync(dir, 0o711)
+    const run = async (keyFile: string): Promise<string> => {
+      const { stdout } = await promisify(execFile)(process.execPath, [entry, '--file', file], {
+        env: {
+          ...codeCache,
+          PATH: process.env.PATH ?? '',
+          HOME: process.env.HOME ?? dir,
+          PORTCULLIS_DATA_DIR: join(dir, `of-${keyFile}`),
+          PORTCULLIS_KEY_FILE: join(dir, keyFile),
+        },
+      })
+      return stdout
+    }
+    const absent = 'The backup does not contain the key file. Restore it to '
+    expect(await run('absent.key')).toContain(`${absent}${join(dir, 'absent.key')} from its copy before you start`)
+    writeFileSync(join(dir, 'present.key'), readFileSync(join(t.keyDir, 'key')))
+    expect(await run('present.key')).toContain(`The server will use ${join(dir, 'present.key')}, which is there.`)
+  }, 90_000)
+
   it('leaves nothing after an interrupted drill', async () => {
     const [file, temp] = [join(dir, 'off.backup'), join(dir, 'temp')]
     writeFileSync(file, await make({}))
