@@ -356,7 +356,7 @@ describe('a backup', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const output = text(child.stderr)
-    const runs = () => globSync(join(temp, '*/data/run/.s.PGSQL.5432')).length > 0
+    const runs = () => globSync(join(temp, '*/data/postgres/postmaster.pid')).length > 0
     for (let i = 0; i < 600 && !runs(); i++) await sleep(50)
     await sleep(300)
     child.kill('SIGTERM')
