@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, readSync } from 'node:fs'
+import { existsSync, readSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readConfigFile } from './config-file.ts'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { parseProxy } from './proxy-config.ts'
+import { readSecretFile } from './secret-file.ts'
 import type { ProxySettings } from './transport/proxy.ts'
 
 const commandNames = ['run', 'status', 'restore', 'release', 'select'] as const
@@ -160,11 +162,22 @@ const readLine = (): string => {
   return text.split('\n')[0] ?? ''
 }
 
-const readToken = (path: string): string => {
+const readStandardInput = (): string => {
   try {
-    return (path === '-' ? readLine() : readFileSync(path, 'utf8')).trim()
+    return readLine()
   } catch (error) {
-    throw cannotStart(`Cannot read the token file: ${messageOf(error)}.`)
+    throw cannotStart(`Cannot read the token from standard input: ${messageOf(error)}.`)
+  }
+}
+
+/** Returns the token. A host that is enrolled does not need it, so it keeps running with a token file that is refused. */
+const readToken = (path: string, stateDir: string): string | undefined => {
+  if (path === '-') return readStandardInput().trim()
+  try {
+    return readSecretFile(path, 'token file').trim()
+  } catch (error) {
+    if (!existsSync(join(stateDir, 'identity.json'))) throw error
+    return undefined
   }
 }
 
@@ -235,13 +248,14 @@ export const loadConfig = (
   const tokenFile = connects ? setting('token-file') : undefined
   const server = setting('server')
   const sysfsRoot = setting('sysfs-root') ?? '/sys'
+  const stateDir = setting('state-dir') ?? '/var/lib/portcullis-agent'
   const logLevel = logLevels.find((level) => level === (setting('log-level') ?? 'info'))
   if (logLevel === undefined) throw cannotStart(`Unknown log level. Use one of ${logLevels.join(', ')}.`)
   return {
     command: values.help ? 'help' : values.version ? 'version' : command,
     server: server === undefined ? undefined : parseServer(server),
-    token: parseToken(setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile))),
-    stateDir: setting('state-dir') ?? '/var/lib/portcullis-agent',
+    token: parseToken(setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile, stateDir))),
+    stateDir,
     sysfsRoot,
     procRoot: setting('proc-root') ?? '/proc',
     etcRoot: setting('etc-root') ?? '/etc',

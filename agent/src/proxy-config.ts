@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isProxyException, splitProxyExceptions } from '@portcullis/domain'
-import { cannotStart, messageOf } from './exit.ts'
+import { cannotStart } from './exit.ts'
+import { readSecretFile } from './secret-file.ts'
 import type { ProxySettings } from './transport/proxy.ts'
 
 /** Maximum size of the credentials. A longer file is another file. */
@@ -8,12 +8,7 @@ const MAX_CREDENTIALS = 1024
 
 /** Returns the first line of the file, `user:password`. Messages contain the path and never the content. */
 const readCredentials = (path: string): string => {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    throw cannotStart(`Cannot read the credentials file of the proxy: ${messageOf(error)}.`)
-  }
+  const text = readSecretFile(path, 'credentials file of the proxy')
   const [line = ''] = text.split(/\r?\n/)
   if (!/^[^:\u0000-\u001f\u007f]+:[^\u0000-\u001f\u007f]*$/.test(line) || line.length > MAX_CREDENTIALS)
     throw cannotStart(`The file ${path} must contain one line with user:password.`)

@@ -22,7 +22,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
   it('checks in once with --once and a token file, then exits with 0', async () => {
     const { peer, tree, stateDir } = await setUp()
     const tokenFile = join(temporaryDir(), 'token')
-    writeFileSync(tokenFile, `${peer.token}\n`)
+    writeFileSync(tokenFile, `${peer.token}\n`, { mode: 0o600 })
     const agent = start(['--once', '--sysfs-root', tree.root], {
       PORTCULLIS_AGENT_SERVER: peer.url,
       PORTCULLIS_AGENT_TOKEN_FILE: tokenFile,

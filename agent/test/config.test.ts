@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HostFacts } from '@portcullis/contract/agent-protocol'
 import { machineHash, parseOsRelease } from '@portcullis/domain'
@@ -69,6 +69,21 @@ describe('settings', () => {
     [['--unknown']],
   ])('reject %j', (argv) => {
     expect(() => loadConfig(argv, {})).toThrow(expect.objectContaining({ code: 1 }))
+  })
+
+  it('reject a token file that other users can read, unless the host is enrolled', () => {
+    const [dir, stateDir] = [temporaryDir(), temporaryDir()]
+    const file = join(dir, 'token')
+    const load = () => loadConfig(['--token-file', file, '--state-dir', stateDir], {})
+    writeFileSync(file, 'secret-token\n', { mode: 0o600 })
+    expect(load().token).toBe('secret-token')
+    for (const mode of [0o640, 0o604, 0o620]) {
+      chmodSync(file, mode)
+      expect(load).toThrow(`Other users can read the token file ${file}. Make it readable by root only`)
+      expect(load).not.toThrow('secret-token')
+    }
+    writeFileSync(join(stateDir, 'identity.json'), '{}')
+    expect(load().token).toBeUndefined()
   })
 
   it('reject an unknown setting', () => {

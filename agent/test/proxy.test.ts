@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -180,6 +180,14 @@ describe('settings of the proxy', () => {
     }
     expect(message).toMatch(/proxy|user:password/)
     expect(message).not.toContain('hunter2')
+  })
+
+  it('reject credentials that other users can read', () => {
+    const file = credentialsFile('svc:hunter2')
+    chmodSync(file, 0o644)
+    const load = () => loadConfig(['--proxy', 'http://p:1', '--proxy-credentials-file', file], {})
+    expect(load).toThrow(`Other users can read the credentials file of the proxy ${file}.`)
+    expect(load).not.toThrow('hunter2')
   })
 
   it('come from arguments or the environment, and never from HTTPS_PROXY', () => {

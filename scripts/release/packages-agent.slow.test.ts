@@ -118,6 +118,7 @@ ${AGENT}${START}with="PORTCULLIS_RELEASE_KEY_FILE=/packages/release-key.pub"
 start
 cli --json enrolment create-token --name first >/packages/token.json
 node -p 'JSON.parse(fs.readFileSync("/packages/token.json", "utf8")).token' >/packages/token
+chmod 600 /packages/token
 echo "before: $(portcullis-agent status 2>&1 | head -n 1)"
 portcullis-agent enrol --server http://127.0.0.1:8080 --token-file /packages/token
 supervise & supervisor=$!
