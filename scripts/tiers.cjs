@@ -7,7 +7,7 @@ exports.TIERS = [
   ['accounts', 'peripherals', 'held-ports'],
   ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
   ['actions', 'ingest', 'notifications', 'rollouts'],
-  ['exports', 'document', 'backup', 'hosts'],
+  ['exports', 'document', 'backup', 'hosts', 'feeds'],
   ['reports', 'sealing'],
   ['health'],
 ]

@@ -6,6 +6,8 @@ import { Peripheral, RiskFactor } from './peripherals.ts'
 
 /** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
 export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pending', 'Expired', 'Invalid'] as const
+/** How the server knows a host. */
+export const deploymentModes = ['Agent', 'Agentless', 'Feed'] as const
 export const licenseStatuses = ['Pending', 'Expired', 'Invalid', 'Activated'] as const
 export const severities = { none: 10, unapproved: 20, vulnerable: 30, suspected: 40, confirmed: 50 } as const
 
@@ -64,7 +66,10 @@ export const Agent = closed({
   connectedPortName: Type.String(),
   ethernetsCount: Type.Integer({ minimum: 0 }),
   hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
-  deploymentMode: Type.Enum(['Agent', 'Agentless']),
+  deploymentMode: Type.Enum(deploymentModes, {
+    description:
+      '`Agentless`: a worker polls the host. `Feed`: the host is only known from the events of other systems, so it can never be armed.',
+  }),
   riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
   clockSkewSeconds: Type.Integer({
     description: 'Host clock minus server clock at the last check-in. Positive if the host is ahead.',
@@ -99,7 +104,7 @@ export const agentFilters = {
   HasUnapprovedPeripherals: booleanFilter('hasUnapprovedPeripherals'),
   HasVulnerablePeripherals: booleanFilter('hasVulnerablePeripherals'),
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
-  DeploymentMode: enumFilter('deploymentMode', ['Agent', 'Agentless']),
+  DeploymentMode: enumFilter('deploymentMode', deploymentModes),
   ReleaseKey: textFilter('releaseKey'),
   Vendor: vendorFilter('Vendor of an attached device'),
   Model: modelFilter,
@@ -232,7 +237,7 @@ export const agentsClassificationSummary = operation({
       expired: Type.Integer(),
       invalid: Type.Integer(),
     }),
-    deploymentMode: closed({ agent: Type.Integer(), agentless: Type.Integer() }),
+    deploymentMode: closed({ agent: Type.Integer(), agentless: Type.Integer(), feed: Type.Integer() }),
     computedAt: Type.String({ format: 'date-time' }),
   }),
 })

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { deploymentModes } from './agents.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
 /** Version of `data` in messages of the asset stream, part of each `dataschema`. New versions only add fields. */
@@ -56,7 +57,7 @@ export const AssetAgent = closed({
   os: Type.String({ description: 'Operating system with version, for display.' }),
   version: Type.String({ description: 'Version of the agent. Empty for an agentless host.' }),
   pcModel: Type.String({ description: '`vendor model||chassis||sku`.' }),
-  deploymentMode: Type.Enum(['Agent', 'Agentless']),
+  deploymentMode: Type.Enum(deploymentModes),
   operationalStatus: Type.Enum(['Free', 'Armed'], {
     description: '`Free`: the host only reports. `Armed`: the host enforces the policy.',
   }),

@@ -186,6 +186,12 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     cure: 'If the computer was reinstalled, enter the new fingerprint. Otherwise find the machine that answers in its place.',
     guide: 'agentless.md#when-a-poll-fails',
   },
+  observed: {
+    meaning: 'A feed contained a USB device of a host that has no agent and is not polled.',
+    cause: 'An event collector or SIEM sent an event of this host.',
+    cure: nothing,
+    guide: 'feeds.md',
+  },
   rollout: {
     meaning: 'A rollout changed its state: a ring started or finished, or a person paused, resumed or reverted it.',
     cause: 'The rollout follows its plan, or a person changed it.',

@@ -69,6 +69,12 @@ export const eventCodes = {
     category: 'Agentless',
     description: 'Host key of a polled computer changed',
   },
+  observed: {
+    code: '0x140005',
+    severity: 5,
+    category: 'Agentless',
+    description: 'Computer observed by a feed for the first time',
+  },
   rollout: { code: '0x130001', severity: 5, category: 'System', description: 'Rollout' },
   rolloutHalted: { code: '0x130002', severity: 3, category: 'System', description: 'Rollout halted' },
   degraded: { code: '0x130010', severity: 4, category: 'System', description: 'Subsystem degraded' },

@@ -56,6 +56,8 @@ export interface Operation<
   readonly upload?: boolean
   /** Maximum size of the uploaded part in bytes. Default: 32 MiB. */
   readonly uploadLimit?: number
+  /** Media types of a body that the handler parses itself (`request.body`, a Buffer), for example log lines. */
+  readonly rawTypes?: readonly string[]
   /** Media type of a body that the handler reads as a stream (`request.body`) and limits itself. */
   readonly streamType?: 'application/gzip'
   readonly response: Response

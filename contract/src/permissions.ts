@@ -31,6 +31,7 @@ export const permissionTable = {
   'tokens:own': profiles.user,
   'enrolment:manage': profiles.administrator,
   'packages:manage': profiles.administrator,
+  'feeds:write': profiles.manager,
   'metrics:read': profiles.user,
 } as const satisfies Record<string, UserProfile>
 
@@ -64,6 +65,7 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'tokens:own': 'List and revoke API tokens; a token cannot create tokens',
   'enrolment:manage': 'Create and revoke enrolment tokens',
   'packages:manage': 'Manage agent packages',
+  'feeds:write': 'Send events of other systems to the one feed that the token belongs to',
   'metrics:read': 'Read the metrics',
 }
 

@@ -6,6 +6,7 @@ import { actionsFeature } from '#features/fleet/actions/index.ts'
 import { agentlessFeature } from '#features/fleet/agentless/index.ts'
 import { agentsFeature } from '#features/fleet/agents/index.ts'
 import { commandsFeature } from '#features/fleet/commands/index.ts'
+import { feedsFeature } from '#features/fleet/feeds/index.ts'
 import { heldPortsFeature } from '#features/fleet/held-ports/index.ts'
 import { hostsFeature } from '#features/fleet/hosts/index.ts'
 import { packagesFeature } from '#features/fleet/packages/index.ts'
@@ -146,6 +147,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     maxWaitMs: patience.batchMs,
   })
   ingest.register(app)
+  const feeds = feedsFeature(app, { db, clock, log, audit, agents, ingest, announce: live.announce })
   registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
   const nac = nacFeature(app, {
     ...lists,
@@ -173,6 +175,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const timers: Timer[] = [
     [1_000, 'disconnected host detection', ingest.sweep],
     [5_000, 'agentless polls', agentless.maintain],
+    [5_000, 'feed upkeep', feeds.maintain],
     [2_000, 'quarantine updates', nac.run],
     [5_000, 'quarantine detection', nac.watch],
     [120_000, 'nonce upkeep', agents.forgetNonces],
@@ -192,6 +195,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commands,
     policy,
     agentless,
+    feeds,
     ingest,
     nac,
     insights,

@@ -29,7 +29,7 @@ export const compose = async (options: ComposeOptions) => {
   const { app, db, exportDb, lists, bus, metrics, tracer, live, audit, checkpoints, events, tags, schemaVersion } = base
   const { settings, approvals, thresholds, licence, jobs, mail, directory, accounts } = base
   const fleet = await composeFleet(options, base)
-  const { agents, knowledge, policy, commands, agentless, ingest, nac, packages, rollouts } = fleet
+  const { agents, knowledge, policy, commands, agentless, feeds, ingest, nac, packages, rollouts } = fleet
   const outputs = composeOutputs(options, base, fleet, { health: { overall: () => health.overall() } })
   const { assets, deliveries, notifications, exports, reports } = outputs
   const health = await healthFeature(app, {
@@ -129,6 +129,7 @@ export const compose = async (options: ComposeOptions) => {
     packages,
     rollouts,
     agentless,
+    feeds,
     nac,
     assets,
     health,

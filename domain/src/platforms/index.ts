@@ -1,3 +1,4 @@
+export * from './feed.ts'
 export { chassisTypes, parseOsRelease } from './host-facts.ts'
 export * from './poll.ts'
 export type { Reading, ReadingFailure } from './reading.ts'

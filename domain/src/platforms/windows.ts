@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { NicReport } from '@portcullis/contract'
+import type { DeviceReport, NicReport } from '@portcullis/contract'
 import { hostFacts, macOf } from './host-facts.ts'
 import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
@@ -12,7 +12,7 @@ const MAX_NODES = 8 * MAX_POLLED_DEVICES
 const MAX_FUNCTIONS = 32
 
 /** `USB\VID_046D&PID_C30A&MI_01\7&2BCD78FF&0&0001`: VID, PID, interface number and instance. */
-const INSTANCE = /^USB\\VID_([0-9A-F]{4})&PID_([0-9A-F]{4})(?:&MI_([0-9A-F]{2}))?\\(.+)$/is
+const INSTANCE = /^USB\\VID_([0-9A-F]{4})&PID_([0-9A-F]{4})(?:&REV_[0-9A-F]{4})?(?:&MI_([0-9A-F]{2}))?\\(.+)$/is
 const REVISION = /&REV_([0-9A-F]{4})(?:&|$)/i
 /** Class of an interface (`Class_`) or device (`DevClass_`), with one, two or all three numbers. */
 const CLASS = /^USB\\(Dev)?Class_([0-9A-F]{2})(?:&SubClass_([0-9A-F]{2}))?(?:&Prot_([0-9A-F]{2}))?$/i
@@ -165,16 +165,8 @@ const nicsOf = (said: TreeObject): NicReport[] =>
 const textOrNumber = (said: TreeObject, key: string): string =>
   textIn(said, key) ?? String(numberIn(said, key, 0xffff) ?? '')
 
-/** Parses the output of the script on Windows, after the line with the system name. */
-export const readWindows = (lines: readonly string[]): Reading => {
-  const end = lines.findIndex((line) => line.trim() === 'end')
-  if (end < 0) return failed('not-understood', 'the output is truncated')
-  const said = parseJson(lines.slice(0, end).join('\n'))
-  if (typeof said !== 'object' || said === null || Array.isArray(said))
-    return failed('not-understood', 'the output is not a list of devices')
-  const nodes = objectsIn(said, 'Devices', MAX_NODES).flatMap((device) => nodeOf(device) ?? [])
-  if (nodes.length === 0 && Object.hasOwn(said, 'Denied') && said.Denied === true)
-    return failed('not-permitted', 'the user may not ask Windows for its devices')
+/** Returns the devices of Plug and Play nodes. */
+const devicesOf = (nodes: readonly Node[]): DeviceReport[] => {
   const byId = new Map(nodes.map((node) => [node.id.toUpperCase(), node]))
   const devices = [...byId.values()].filter((node) => node.mi === undefined)
   const functions = functionsOf(
@@ -182,7 +174,7 @@ export const readWindows = (lines: readonly string[]): Reading => {
     [...byId.values()].filter((node) => node.mi !== undefined),
   )
   const places = placesOf(devices)
-  const found = devices.map((node) => {
+  return devices.map((node) => {
     const serial = serialOf(node)
     const product = textIn(node.said, 'BusReportedDeviceDesc')
     const interfaces = functions.get(node) ?? []
@@ -199,6 +191,23 @@ export const readWindows = (lines: readonly string[]): Reading => {
       ...(product === undefined ? {} : { product }),
     })
   })
+}
+
+/** Returns the devices of Plug and Play nodes as the list of Windows shows them, whoever reports the nodes. */
+export const windowsDevices = (said: readonly TreeObject[]): DeviceReport[] =>
+  devicesOf(said.flatMap((one) => nodeOf(one) ?? []))
+
+/** Parses the output of the script on Windows, after the line with the system name. */
+export const readWindows = (lines: readonly string[]): Reading => {
+  const end = lines.findIndex((line) => line.trim() === 'end')
+  if (end < 0) return failed('not-understood', 'the output is truncated')
+  const said = parseJson(lines.slice(0, end).join('\n'))
+  if (typeof said !== 'object' || said === null || Array.isArray(said))
+    return failed('not-understood', 'the output is not a list of devices')
+  const nodes = objectsIn(said, 'Devices', MAX_NODES).flatMap((device) => nodeOf(device) ?? [])
+  if (nodes.length === 0 && Object.hasOwn(said, 'Denied') && said.Denied === true)
+    return failed('not-permitted', 'the user may not ask Windows for its devices')
+  const found = devicesOf(nodes)
   const version = textIn(said, 'Version') ?? ''
   const facts = hostFacts({
     hostname: textIn(said, 'Dns', 'Host') ?? '',

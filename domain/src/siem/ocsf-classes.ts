@@ -69,6 +69,7 @@ const ocsfMappings = {
   heardAgain: other('Checks in again'),
   inventory,
   polled: inventory,
+  observed: inventory,
   enrolled: { class: 3004, activity: 6, activityName: 'Enroll' },
   removed: { class: 3004, activity: 7, activityName: 'Unenroll' },
   tookOver: { class: 3004, activity: 3, activityName: 'Update' },

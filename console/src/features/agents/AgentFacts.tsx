@@ -4,7 +4,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './AgentDetail.module.css'
-import { strings } from './strings.ts'
+import { deploymentLabels, strings } from './strings.ts'
 
 const skewText = (seconds: number): string => {
   if (Math.abs(seconds) < 2) return strings.clockInSync
@@ -32,7 +32,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
           [strings.model, <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
           [strings.chassis, <DeviceText key="c" value={[facts.chassis, facts.sku].filter(Boolean).join(', ')} />],
           [strings.address, <DeviceText key="a" value={agent.localIpAddress} />],
-          [strings.deployment, agent.deploymentMode],
+          [strings.deployment, deploymentLabels[agent.deploymentMode]],
           [strings.agentVersion, <DeviceText key="v" value={agent.serviceVersion} />],
           ...(agent.deploymentMode === 'Agent' ? [releaseKeyRow(facts.releaseKey)] : []),
           [strings.clock, skewText(agent.clockSkewSeconds)],

@@ -1,4 +1,4 @@
-import { type Agent, agentStatuses, licenseStatuses, readableEvent } from '@portcullis/contract'
+import { type Agent, agentStatuses, deploymentModes, licenseStatuses, readableEvent } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -10,9 +10,11 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
-import { strings } from './strings.ts'
+import { deploymentLabels, strings } from './strings.ts'
 
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
+
+const deploymentOptions = deploymentModes.map((value) => ({ value, label: deploymentLabels[value] }))
 
 /** Filters of the host list, by their API names. */
 export const agentFilters = [
@@ -33,7 +35,7 @@ export const agentFilters = [
   { name: 'LastUpdated', label: strings.lastSeen, kind: 'period' },
   { name: 'LastConfiguration', label: strings.lastConfigured, kind: 'period' },
   { name: 'License', label: strings.licence, kind: 'choice', options: options(licenseStatuses) },
-  { name: 'DeploymentMode', label: strings.deployment, kind: 'choice', options: options(['Agent', 'Agentless']) },
+  { name: 'DeploymentMode', label: strings.deployment, kind: 'choice', options: deploymentOptions },
 ] as const satisfies readonly Filter[]
 
 export const agentsView: ViewSpec = {
@@ -174,7 +176,7 @@ export const agentColumns: readonly Column<Agent>[] = [
     title: strings.deployment,
     width: 100,
     sortKey: 'deploymentMode',
-    cell: (agent) => <span>{agent.deploymentMode}</span>,
+    cell: (agent) => <span>{deploymentLabels[agent.deploymentMode]}</span>,
   },
   {
     id: 'event',

@@ -1,3 +1,4 @@
+import type { Agent } from '@portcullis/contract'
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
@@ -250,3 +251,10 @@ export const strings = messages({
   unchangedUntag: '{count, plural, one {# host does} other {# hosts do}} not have the tags.',
   unchangedDelete: '{count, plural, one {# host is} other {# hosts are}} already removed.',
 })
+
+/** Names of the ways in which the server knows a host. */
+export const deploymentLabels: Readonly<Record<Agent['deploymentMode'], string>> = {
+  Agent: 'Agent',
+  Agentless: 'Agentless',
+  Feed: 'Observed by feed',
+}

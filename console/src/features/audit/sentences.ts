@@ -76,6 +76,8 @@ const texts = {
   'connection.deleted': '{who} deleted {what}',
   'connection.host_key_confirmed': '{who} confirmed the host key of {what}',
   'connection.registered': '{who} started to poll {what}',
+  'feed.created': '{who} created feed {what}',
+  'feed.deleted': '{who} deleted feed {what}',
   'connection.tested': '{who} tested the connection to {what}',
   'connection.unregistered': '{who} stopped polling {what}',
   'connections.imported':
@@ -220,6 +222,8 @@ export const actionNames = messages({
   'connection.tested': 'Connection to agentless host tested',
   'connection.unregistered': 'Polling stopped',
   'connections.imported': 'Agentless hosts imported',
+  'feed.created': 'Feed created',
+  'feed.deleted': 'Feed deleted',
   'debuglogs.downloaded': 'Logs downloaded',
   'delivery.dropped': 'Delivery discarded',
   'delivery.retried': 'Delivery retried',

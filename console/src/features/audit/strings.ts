@@ -78,6 +78,7 @@ export const counts = messages({
   tag: '{count, plural, one {# tag} other {# tags}}',
   token: '{count, plural, one {# token} other {# tokens}}',
   connection: '{count, plural, one {# agentless host} other {# agentless hosts}}',
+  feed: '{count, plural, one {# feed} other {# feeds}}',
   report: '{count, plural, one {# report} other {# reports}}',
   rollout: '{count, plural, one {# rollout} other {# rollouts}}',
   package: '{count, plural, one {# agent build} other {# agent builds}}',

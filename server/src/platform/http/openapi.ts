@@ -63,6 +63,12 @@ const redirected: Record<'302' | 'default', OpenApiResponse> = {
   },
 }
 
+const formOf = ({ upload, rawTypes, streamType }: AnyOperation) => {
+  if (upload === true) return 'upload'
+  if (rawTypes !== undefined) return 'lines'
+  return streamType === undefined ? 'json' : 'gzip'
+}
+
 /** Builds the OpenAPI document of the given operations. */
 export const openApiDocument = (operations: readonly AnyOperation[], version: string): OpenApiDocument => {
   const components = createComponents()
@@ -105,6 +111,13 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
               },
             },
           },
+        },
+      }
+    if (operation.rawTypes !== undefined)
+      return {
+        requestBody: {
+          required: true,
+          content: Object.fromEntries(operation.rawTypes.map((type) => [type, { schema: { type: 'string' } }])),
         },
       }
     if (operation.streamType !== undefined)
@@ -174,7 +187,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       [...byStatus]
         .sort(([a], [b]) => a - b)
         .map(([status, codes]) => {
-          const form = operation.upload === true ? 'upload' : operation.streamType === undefined ? 'json' : 'gzip'
+          const form = formOf(operation)
           const name = `${status}-${codes.join('-')}${status === 415 && form !== 'json' ? `-${form}` : ''}`
           responses[name] ??= problemResponse(status, codes, form)
           return [String(status), { $ref: `#/components/responses/${name}` }]

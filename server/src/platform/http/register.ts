@@ -61,7 +61,8 @@ export const createRegister = (
     const readParams = paramsReader(known.params)
     const readQuery = queryReader(known.query)
     const readBody = bodyReader(known.body, known.bodyOptional === true)
-    const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
+    const isRaw = known.rawTypes !== undefined
+    const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined && !isRaw
     const isEndless = known.responseKind === 'stream'
     async function answerOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const url = request.raw.url ?? ''
@@ -101,11 +102,13 @@ export const createRegister = (
         ours.machine = await spans.inSpan(request, async () => guard?.check(request))
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
+        if (known.rawTypes !== undefined && type !== undefined && !known.rawTypes.includes(type))
+          throw unsupportedMediaType('lines')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
         if (ours.isKnown) credentialSeen(request.raw.socket)
       },
       preParsing: async (request, reply, body) =>
-        readsBody ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
+        readsBody || isRaw ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
       handler: async (request, reply) => {
         const { portcullisActor: actor } = request as OurRequest
         const work = () => answerOf(request, reply)

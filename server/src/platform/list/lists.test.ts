@@ -255,7 +255,7 @@ describe('the agents list', () => {
           byOs: group((a) => a.osVersion),
           byVersion: group((a) => a.serviceVersion),
           license: { activated: left.length, pending: 0, expired: 0, invalid: 0 },
-          deploymentMode: { agent: left.length, agentless: 0 },
+          deploymentMode: { agent: left.length, agentless: 0, feed: 0 },
           computedAt: new Date(t.clock.now()).toISOString(),
         })
       }),

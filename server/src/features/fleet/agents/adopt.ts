@@ -33,7 +33,14 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
    */
   adopt: async (
     tx: Tx,
-    host: { facts: HostFacts; machineIdHash: string | null; tags: readonly string[]; details: string },
+    host: {
+      facts: HostFacts
+      machineIdHash: string | null
+      tags: readonly string[]
+      details: string
+      /** True for a host that only the events of another system show. */
+      feed?: boolean
+    },
     ids: ReadonlyMap<string, number>,
   ): Promise<string> => {
     const now = new Date(clock.now())
@@ -52,13 +59,17 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       osId: facts.osId,
       versionId: facts.versionId,
       agentless: true,
+      feed: host.feed === true,
       commandKey: 0,
     })
     await agents.writeFacts(tx, [facts])
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
     if (known.length > 0) await store.linkDuplicates(tx, [agentId, ...known.map((one) => one.agent_id)])
     const about = { agentId, entity: `${facts.host} (${facts.address})`, hashtags: host.tags.join(',') }
-    await events.append(tx, [{ ...about, kind: 'polled', details: host.details }, ...duplicateEvents(about, known)])
+    await events.append(tx, [
+      { ...about, kind: host.feed === true ? 'observed' : 'polled', details: host.details },
+      ...duplicateEvents(about, known),
+    ])
     return agentId
   },
 })

@@ -1,5 +1,5 @@
 export interface AgentEvent {
-  kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
+  kind: 'enrolled' | 'polled' | 'observed' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
   agentId: string | null
   entity: string
   hashtags: string

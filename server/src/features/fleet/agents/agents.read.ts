@@ -188,7 +188,10 @@ export const agentsList: ListSpec = {
     connectedPortName: constant,
     ethernetsCount: { sort: 'r.ethernets' },
     hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
-    deploymentMode: { sort: 'r.agentless', filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless' }) },
+    deploymentMode: {
+      sort: '(r.agentless::int + r.feed::int)',
+      filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
+    },
     releaseKey: { filter: contains('r.release_key') },
     vendor: { filter: (_f, text) => hasModel(modelsOfVendor(text)) },
     model: {
@@ -224,7 +227,7 @@ export const agentsList: ListSpec = {
     ${modelToolTip} as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
     '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
     r.ethernets as "ethernetsCount", r.tags as "hashtags",
-    case when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",
+    case when r.feed then 'Feed' when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",
     h.skew_seconds as "clockSkewSeconds", ${zonelessSql('r.first_seen')} as "firstSeen"`,
 }
 
@@ -236,6 +239,7 @@ export interface SummaryRow {
   vulnerable: number
   attack_tool: number
   agentless: number
+  feed: number
   pending: number
   expired: number
   invalid: number
@@ -263,7 +267,7 @@ export const createAgentsRead = (db: Queryable) => ({
     const rows = await db.prepared<SummaryRow>(sql`
       select count(*) as total, count(*) filter (where r.connected) as connected, count(*) filter (where r.armed) as armed,
         count(*) filter (where r.unapproved) as unapproved, count(*) filter (where r.vulnerable) as vulnerable,
-        count(*) filter (where r.attack_tool) as attack_tool, count(*) filter (where r.agentless) as agentless,
+        count(*) filter (where r.attack_tool) as attack_tool, count(*) filter (where r.agentless and not r.feed) as agentless, count(*) filter (where r.feed) as feed,
         count(*) filter (where r.license = 0) as pending, count(*) filter (where r.license = 1) as expired,
         count(*) filter (where r.license = 2) as invalid, count(*) filter (where r.license = 3) as activated
       from agent_rows r where ${list.where}`)

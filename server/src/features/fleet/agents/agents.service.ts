@@ -89,7 +89,7 @@ export const createAgentsService = ({
       byOs: group('os'),
       byVersion: group('version'),
       license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
-      deploymentMode: { agent: s.total - s.agentless, agentless: s.agentless },
+      deploymentMode: { agent: s.total - s.agentless - s.feed, agentless: s.agentless, feed: s.feed },
       computedAt: new Date(clock.now()).toISOString(),
     }
   },

@@ -43,6 +43,8 @@ export interface NewAgentRow {
   osId: number
   versionId: number
   agentless: boolean
+  /** True for a host that only the events of another system show. */
+  feed?: boolean
   /** Number of the command key that it pins. */
   commandKey: number
 }
@@ -132,8 +134,8 @@ export const createEnrollmentStore = (db: Queryable) => ({
       insert into agents (agent_id, host, address, public_key, key_algorithm, machine_id_hash, smbios_hash, enrolled_at, enrollment_token_id, facts)
       values (${a.agentId}, ${a.host}, '', ${a.publicKey}, ${a.keyAlgorithm}, ${a.machineIdHash}, ${a.smbiosHash}, ${a.now}, ${a.tokenId}, '{}')`)
     await tx.execute(sql`
-      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless)
-      values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless})`)
+      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless, feed)
+      values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless}, ${a.feed === true})`)
     await tx.execute(sql`
       insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id, command_key)
       values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end, ${a.commandKey}::int)`)

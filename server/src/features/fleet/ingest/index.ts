@@ -34,6 +34,8 @@ export interface IngestDeps extends ReportsDeps {
   metrics: Pick<Metrics, 'counter' | 'histogram'>
 }
 
+export type IngestApi = ReturnType<typeof createIngest>
+
 /** Number of missed intervals after which an agent counts as disconnected. */
 const missedIntervals = 3
 
@@ -85,6 +87,8 @@ export const createIngest = (deps: IngestDeps) => {
       wake.attach(app.fastify.server)
     },
     wake,
+    /** Stores a report about a host without an agent. */
+    report: checkIns.report,
     figures: () => ({ queueDepth: checkIns.depth(), checkInsPerSecond: rate.perSecond() }),
     drain: checkIns.drain,
     /** Marks hosts without recent check-ins as disconnected; runs every second. */

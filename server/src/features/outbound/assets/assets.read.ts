@@ -30,7 +30,7 @@ const locationSql = locationOf('l')
 const agentState = `
   select json_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'address', a.address, 'subnet', l.subnet,
     'nics', a.nics, 'os', a.os_name, 'version', a.version, 'pcModel', a.pc_model,
-    'deploymentMode', case when r.agentless then 'Agentless' else 'Agent' end,
+    'deploymentMode', case when r.feed then 'Feed' when r.agentless then 'Agentless' else 'Agent' end,
     'operationalStatus', case when r.armed then 'Armed' else 'Free' end,
     'hashtags', coalesce((select json_agg(t.name order by t.folded) from agent_tags x join tags t on t.tag_id = x.tag_id
       where x.agent_id = a.agent_id), '[]'::json),

@@ -1,0 +1,190 @@
+/** Events of Windows and Defender, sent through the door: hosts, devices, replays, faults, limits and replacement. */
+import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, pageOf } from '#test/builders.ts'
+
+const base = '/prime/webui/ingest/feeds'
+const stick = 'USB\\VID_0951&PID_1666\\60A44C3FAFE0B2B0D9A8000B'
+let t: TestApp
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+interface Told {
+  host: string
+  record: number
+  device?: string
+  time?: string
+}
+
+/** Event 6416 as Winlogbeat sends it. */
+const winlogbeat = ({ host, record, device = stick, time = '2031-05-04T10:11:12.345Z' }: Told): string =>
+  JSON.stringify({
+    '@timestamp': time,
+    event: { code: '6416', provider: 'Microsoft-Windows-Security-Auditing' },
+    winlog: {
+      channel: 'Security',
+      computer_name: host,
+      event_id: '6416',
+      record_id: record,
+      event_data: {
+        SubjectUserSid: 'S-1-5-18',
+        DeviceId: device,
+        DeviceDescription: 'USB Mass Storage Device',
+        ClassId: '{36fc9e60-c465-11cf-8056-444553540000}',
+        ClassName: 'USB',
+        VendorIds: '\r\n\t\tUSB\\VID_0951&PID_1666&REV_0110\r\n\t\tUSB\\VID_0951&PID_1666\r\n\t\t',
+        CompatibleIds:
+          '\r\n\t\tUSB\\Class_08&SubClass_06&Prot_50\r\n\t\tUSB\\Class_08&SubClass_06\r\n\t\tUSB\\Class_08\r\n\t\t',
+        LocationInformation: 'Port_#0003.Hub_#0001',
+      },
+    },
+  })
+
+let made = 0
+/** Creates a feed with a token of its own, and returns how to send to it. */
+const feedWith = async (more: Record<string, unknown> = {}) => {
+  const admin = await t.admin()
+  const name = `Collector ${++made}`
+  const token = (
+    await admin.post('/prime/webui/admin/apiTokens', { name, userProfile: 20, scopes: ['feeds:write'] })
+  ).json() as { id: string; token: string }
+  const answer = await admin.post(base, { name, tokenId: token.id, ...more })
+  expect(answer.statusCode).toBe(200)
+  const { id } = answer.json() as Feed
+  const raw = (body: string, type = 'application/x-ndjson', bearer = token.token, feed = id) =>
+    t.app.fastify.inject({
+      method: 'POST',
+      url: `${base}/${feed}`,
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': type },
+      payload: body,
+    })
+  const send = async (body: string, type?: string): Promise<FeedAnswer> => {
+    const sent = await raw(body, type)
+    expect([sent.statusCode, sent.body]).toEqual([200, sent.body])
+    return sent.json()
+  }
+  const read = async (): Promise<Feed> =>
+    ((await admin.get(base)).json() as Feed[]).find((one) => one.id === id) as Feed
+  return { id, name, token, raw, send, read }
+}
+const hostsNamed = async (name: string): Promise<Agent[]> =>
+  (await pageOf<Agent>(t, `agents?HostIdentifier=${name}&PageSize=1000`)).data
+const devicesOf = async (uuid: string): Promise<Peripheral[]> =>
+  (await pageOf<Peripheral>(t, `peripherals?HostUuid=${uuid}&PageSize=1000`)).data
+
+describe('a feed', () => {
+  it('shows the hosts and USB devices of its lines, and counts a replay once', async () => {
+    const feed = await feedWith()
+    const line = winlogbeat({ host: 'PC-7.corp.example.', record: 436 })
+    expect(await feed.send(`${line}\n\n${line}\n`)).toMatchObject({ lines: 2, stored: 1, duplicates: 1, errors: [] })
+    expect(await feed.send(line)).toMatchObject({ lines: 1, stored: 0, duplicates: 1 })
+    const [host, ...others] = await hostsNamed('pc-7')
+    expect(others).toEqual([])
+    expect(host).toMatchObject({
+      hostIdentifier: 'pc-7.corp.example',
+      deploymentMode: 'Feed',
+      operationalStatus: 'Free',
+      osVersion: 'Windows',
+    })
+    expect((await pageOf<Agent>(t, 'agents?DeploymentMode=Feed')).data.map((one) => one.uuid)).toContain(host?.uuid)
+    expect((await pageOf<Agent>(t, 'agents?DeploymentMode=Agentless')).data).toEqual([])
+    expect((await devicesOf(host?.uuid ?? '')).map((one) => one.deviceID)).toEqual([stick])
+    const about: FeedHost = (await (await t.admin()).get(`/prime/webui/ingest/feedhosts/${host?.uuid}`)).json()
+    expect(about).toMatchObject({ events: 1, feeds: [feed.name], confidence: 'recent' })
+    expect(about.notShown).toContain('Removal of devices')
+    expect(await feed.read()).toMatchObject({ hosts: 1, stored: 1, duplicates: 2, failed: 0 })
+  })
+
+  it('reports each invalid line and stores the others', async () => {
+    const feed = await feedWith()
+    const lines = [
+      'no event',
+      winlogbeat({ host: 'good-1', record: 1 }),
+      winlogbeat({ host: 'bad name', record: 2 }),
+      winlogbeat({ host: 'good-1', record: 3, time: 'yesterday' }),
+      `{"a":"${'x'.repeat(70_000)}"}`,
+      winlogbeat({ host: 'good-1', record: 4, device: 'PCI\\VEN_8086&DEV_A12F\\3' }),
+      '{"EventID":4624,"Computer":"good-1"}',
+      '[1]',
+      JSON.stringify({ EventID: 6416, Computer: 'good-1' }),
+    ]
+    const answer = await feed.send(lines.join('\n'))
+    expect(answer).toMatchObject({ lines: 9, stored: 1, ignored: 2, failed: 6 })
+    expect(answer.errors.map(({ line, code }) => [line, code])).toEqual([
+      [1, 'not-understood'],
+      [3, 'host-missing'],
+      [4, 'time-invalid'],
+      [5, 'too-long'],
+      [8, 'not-understood'],
+      [9, 'device-missing'],
+    ])
+    expect((await feed.read()).recentErrors[0]).toMatchObject({ line: 9, code: 'device-missing' })
+    expect((await feed.raw('{}\n'.repeat(10_001))).json()).toMatchObject({ code: 'payload_too_large' })
+  })
+
+  it('takes events only from its own token', async () => {
+    const [one, other] = [await feedWith(), await feedWith()]
+    const line = winlogbeat({ host: 'stolen', record: 1 })
+    const refused = await one.raw(line, undefined, other.token.token)
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'forbidden_object'])
+    const session = await (await t.admin()).post(`${base}/${one.id}`, JSON.parse(line))
+    expect([session.statusCode, session.json().code]).toEqual([403, 'forbidden_object'])
+    const list = await t.app.fastify.inject({
+      method: 'GET',
+      url: '/prime/webui/agents',
+      headers: { authorization: `Bearer ${one.token.token}` },
+    })
+    expect([list.statusCode, list.json().code]).toEqual([403, 'scope_missing'])
+    expect(await hostsNamed('stolen')).toEqual([])
+  })
+
+  it('adds no more new hosts per hour than its limit, and takes the others later', async () => {
+    const feed = await feedWith({ newHostsPerHour: 2 })
+    const body = ['cap-1', 'cap-2', 'cap-3'].map((host) => winlogbeat({ host, record: 1 })).join('\n')
+    expect(await feed.send(body)).toMatchObject({ stored: 2, refused: 1 })
+    expect(await feed.send(body)).toMatchObject({ stored: 0, duplicates: 2, refused: 1 })
+    t.clock.advance(3_600_001)
+    expect(await feed.send(body)).toMatchObject({ stored: 1, duplicates: 2, refused: 0 })
+    expect(await hostsNamed('cap-')).toHaveLength(3)
+  })
+
+  it('changes no host that has an agent, and its host gives way to an agent that enrols', async () => {
+    const feed = await feedWith()
+    const agent = await enrolAgent(t, { facts: { hostname: 'DESK-1' } })
+    expect(await feed.send(winlogbeat({ host: 'desk-1.corp.example', record: 1 }))).toMatchObject({
+      stored: 0,
+      covered: 1,
+    })
+    expect((await hostsNamed('desk-1')).map((one) => one.uuid)).toEqual([agent.agentId])
+
+    await feed.send(winlogbeat({ host: 'desk-2.corp.example', record: 2 }))
+    const [observed] = await hostsNamed('desk-2')
+    const enrolled = await enrolAgent(t, { facts: { hostname: 'desk-2' } })
+    await t.server.feeds.maintain()
+    const [host, ...others] = await hostsNamed('desk-2')
+    expect(others).toEqual([])
+    expect(host).toMatchObject({ uuid: enrolled.agentId, deploymentMode: 'Agent' })
+    expect(await devicesOf(enrolled.agentId)).toEqual([])
+    const events = (await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000&GlobalSearch=desk-2.corp')).data
+    expect(events.map((one) => one.description)).toContain('Computer observed by a feed for the first time')
+    expect((await (await t.admin()).get(`/prime/webui/ingest/feedhosts/${observed?.uuid}`)).statusCode).toBe(404)
+  })
+
+  it('observes hosts that nobody can arm', async () => {
+    const feed = await feedWith()
+    await feed.send(winlogbeat({ host: 'armless', record: 1 }))
+    const [host] = await hostsNamed('armless')
+    const admin = await t.admin()
+    const arm = await admin.post('/prime/webui/agents/bulk/preview', { action: 'arm', uuids: [host?.uuid] })
+    expect(arm.json()).toMatchObject({
+      agents: 0,
+      impossible: [{ reason: 'A host without an agent cannot be armed.', agents: 1 }],
+    })
+    await admin.post('/prime/webui/agents/bulk', { action: 'arm', uuids: [host?.uuid] })
+    expect((await hostsNamed('armless'))[0]).toMatchObject({ operationalStatus: 'Free' })
+  })
+})

@@ -1,0 +1,17 @@
+import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds } from '@portcullis/contract'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createFeedsService, type FeedsDeps } from './feeds.service.ts'
+import { createFeedsStore } from './feeds.store.ts'
+
+/** Creates hosts that only the events of other systems show: feeds, their lines, and the age of what they show. */
+export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
+  const feeds = createFeedsService({ ...deps, store: createFeedsStore() })
+  app.register(listFeeds, () => feeds.list())
+  app.register(createFeed, ({ actor, body }) => feeds.create(actor, body))
+  app.register(deleteFeed, ({ actor, params }) => feeds.remove(actor, params.id))
+  app.register(ingestFeed, ({ actor, params, request }) =>
+    feeds.ingest(actor, params.id, request.body as Buffer | undefined),
+  )
+  app.register(feedHost, ({ params }) => feeds.host(params.uuid))
+  return { maintain: feeds.maintain }
+}
