@@ -4,6 +4,7 @@ import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'
 import { benchConsole } from './console.ts'
 import { benchExport } from './export.ts'
+import { benchFeeds } from './feeds.ts'
 import type { Prepared } from './fleet.ts'
 import { benchInsights } from './insights.ts'
 import { benchKernel } from './kernel.ts'
@@ -42,6 +43,8 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
   poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, databaseUrl }) =>
     benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
+  feeds: ({ isQuick, databaseUrl }) =>
+    benchFeeds({ databaseUrl, hosts: isQuick ? 500 : 5_000, rounds: isQuick ? 5 : 30 }),
   kernel: benchKernel,
   memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
   start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),

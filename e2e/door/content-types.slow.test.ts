@@ -71,9 +71,9 @@ doorTest(
             headers: { 'content-type': type },
             body: wrong,
           })
-          // Debug logs can be any bytes. Those of an unknown command are ignored.
-          const isRefused =
-            got.status === 400 || got.status === 415 || (offered.id === 'agentDebugLogs' && got.status === 404)
+          // Debug logs can be any bytes, and lines of a feed any text. Unknown commands and feeds take neither.
+          const isOpaque = offered.id === 'agentDebugLogs' || offered.id === 'ingestFeed'
+          const isRefused = got.status === 400 || got.status === 415 || (isOpaque && got.status === 404)
           if (!isRefused)
             taken.push(`${offered.method} ${offered.path} as ${type}: ${got.status} ${got.text.slice(0, 150)}`)
         },

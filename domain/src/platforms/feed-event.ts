@@ -85,6 +85,33 @@ const dataOf = (value: Tree | undefined): TreeObject | undefined => {
   return values
 }
 
+/** The values of event 6416 in their order, for exporters that write them without names. */
+const names = [
+  'SubjectUserSid',
+  'SubjectUserName',
+  'SubjectDomainName',
+  'SubjectLogonId',
+  'DeviceId',
+  'DeviceDescription',
+  'ClassId',
+  'ClassName',
+  'VendorIds',
+  'CompatibleIds',
+  'LocationInformation',
+]
+
+/** Returns the values of Fluent Bit (`StringInserts`) and PowerShell (`Properties`). */
+const insertsOf = (line: TreeObject): TreeObject | undefined => {
+  const list = own(line, 'StringInserts') ?? own(line, 'Properties')
+  if (!Array.isArray(list) || list.length !== names.length) return undefined
+  const values: TreeObject = Object.create(null)
+  for (const [i, name] of names.entries()) {
+    const value = list[i]
+    values[name] = isObject(value) ? textOf(value, 'Value') : (value ?? '')
+  }
+  return values
+}
+
 const attributesOf = (object: TreeObject | undefined): TreeObject | undefined =>
   objectIn(object, '#attributes') ?? objectIn(object, '$') ?? objectIn(object, '@attributes')
 
@@ -121,7 +148,10 @@ interface Raw {
 const windowsEvent = (line: TreeObject): Raw | undefined => {
   const winlog = objectIn(line, 'winlog')
   const event = objectIn(line, 'Event')
-  const system = objectIn(event, 'System') ?? objectIn(line, 'System') ?? objectIn(line, 'system')
+  // Wazuh writes names in lower camel case below data.win.
+  const wazuh = objectIn(objectIn(line, 'data'), 'win') ?? objectIn(line, 'win')
+  const system =
+    objectIn(event, 'System') ?? objectIn(wazuh, 'system') ?? objectIn(line, 'System') ?? objectIn(line, 'system')
   const head = winlog ?? system ?? line
   const id =
     textOf(head, 'event_id', 'EventID', 'EventId', 'Id', 'id', 'eventID') ||
@@ -129,7 +159,16 @@ const windowsEvent = (line: TreeObject): Raw | undefined => {
     textOf(line, 'winlog.event_id', 'event.code')
   if (id !== '6416') return undefined
   const created = objectIn(system, 'TimeCreated')
-  const eventTime = textOf(head, 'time', 'time_created', 'TimeCreated', 'SystemTime', 'EventTime', 'TimeGenerated')
+  const eventTime = textOf(
+    head,
+    'time',
+    'time_created',
+    'TimeCreated',
+    'SystemTime',
+    'systemTime',
+    'EventTime',
+    'TimeGenerated',
+  )
   const time =
     textOf(created, 'SystemTime', '@SystemTime', '-SystemTime') ||
     textOf(attributesOf(created), 'SystemTime') ||
@@ -149,14 +188,21 @@ const windowsEvent = (line: TreeObject): Raw | undefined => {
     'RecordNumber',
     'RecordId',
     'event_record_id',
+    'eventRecordID',
   )
   const given =
     own(winlog, 'event_data') ??
     own(event, 'EventData') ??
+    own(wazuh, 'eventdata') ??
     own(line, 'EventData') ??
     own(line, 'event_data') ??
     own(line, 'eventdata')
-  return { key: record === '' ? [] : ['w', host, channel, record, time], host, time, device: dataOf(given) ?? line }
+  return {
+    key: record === '' ? [] : ['w', host, channel, record, time],
+    host,
+    time,
+    device: dataOf(given) ?? insertsOf(line) ?? line,
+  }
 }
 
 /** Returns the fields of a Defender event, bare or as its streaming API wraps it. Undefined: another event. */
@@ -164,11 +210,15 @@ const defenderEvent = (line: TreeObject): Raw | undefined => {
   const event = objectIn(line, 'properties') ?? line
   if (textOf(event, 'ActionType') !== 'PnpDeviceConnected') return undefined
   const extra = own(event, 'AdditionalFields')
-  const [machine, report, time] = ['DeviceId', 'ReportId', 'Timestamp'].map((key) => textOf(event, key))
+  const [machine, report, time] = [
+    textOf(event, 'DeviceId'),
+    textOf(event, 'ReportId'),
+    textOf(event, 'Timestamp', 'TimeGenerated'),
+  ]
   return {
-    key: report === '' ? [] : ['d', machine ?? '', report ?? '', time ?? ''],
+    key: report === '' ? [] : ['d', machine, report, time],
     host: textOf(event, 'DeviceName'),
-    time: time ?? '',
+    time,
     device: typeof extra === 'string' ? asObject(extra) : isObject(extra) ? extra : undefined,
   }
 }
@@ -179,7 +229,7 @@ export const feedEvent = (line: TreeObject): FeedOutcome => {
   if (raw === undefined) return 'ignored'
   const host = hostOf(raw.host)
   if (host === undefined) return 'host-missing'
-  const id = textOf(raw.device, 'DeviceId', 'DeviceID')
+  const id = textOf(raw.device, 'DeviceId', 'DeviceID', 'deviceId')
   if (id === '') return 'device-missing'
   const instance = singleSlashes(id.trim().replaceAll('\0', '')).toWellFormed()
   if (instance.length > MAX_ID || !USB_DEVICE.test(instance)) return 'ignored'
@@ -193,8 +243,8 @@ export const feedEvent = (line: TreeObject): FeedOutcome => {
     instance,
     said: {
       InstanceId: instance,
-      HardwareID: idsOf(own(raw.device, 'VendorIds') ?? own(raw.device, 'HardwareIds')),
-      CompatibleID: idsOf(own(raw.device, 'CompatibleIds')),
+      HardwareID: idsOf(own(raw.device, 'VendorIds') ?? own(raw.device, 'vendorIds')),
+      CompatibleID: idsOf(own(raw.device, 'CompatibleIds') ?? own(raw.device, 'compatibleIds')),
       // An `&` in the second position means that Windows generated the serial number.
       Capabilities: serial[1] === '&' ? 0 : UNIQUE_ID,
     },

@@ -23,22 +23,61 @@ export interface FeedReading {
 const isObject = (value: Tree | undefined): value is TreeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Returns the event in a text that a collector wraps in JSON: the whole line, or the `_raw` of Splunk. */
+const unwrapped = (value: Tree | undefined): Tree | undefined => {
+  const result = isObject(value) && isObject(value.result) ? value.result : value
+  const text = isObject(result) ? result._raw : result
+  if (typeof text !== 'string') return value
+  if (text.startsWith('<')) return xmlEvent(text)
+  return text.startsWith('{') ? parseJson(text) : value
+}
+
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xfeff
 
-/** Returns the array of a body that is one JSON text; undefined for lines. */
-const elementsOf = (text: string, first: number): readonly Tree[] | undefined => {
-  const opening = text[first]
-  if (opening === '[') {
-    const value = parseJson(text)
-    return Array.isArray(value) ? value : undefined
+/**
+ * Returns where the elements of a body that is one JSON text begin; -1 for lines. Azure wraps events in `records`, advanced
+ * hunting in `Results`, and queries of the Graph API in `value`.
+ */
+const elementsFrom = (text: string, first: number): number => {
+  if (text[first] === '[') return first + 1
+  const head = text.slice(first, first + 128)
+  if (!/^\{\s*"(?:records|results|value|schema|stats|@odata[^"]{0,64})"/i.test(head)) return -1
+  const found = /"(?:records|results|value)"\s*:\s*\[/i.exec(text)
+  return found === null ? -1 : found.index + found[0].length
+}
+
+/** Calls `take` with the text of each element of an array from `from` on. Reads each character once. */
+const eachElement = (text: string, from: number, take: (part: string, index: number) => boolean): void => {
+  let depth = 0
+  let start = from
+  let index = 0
+  const end = (at: number): boolean => {
+    const part = text.slice(start, at).trim()
+    start = at + 1
+    return part === '' || take(part, ++index)
   }
-  if (opening !== '{') return undefined
-  // Azure wraps events in records; advanced hunting in Results; queries of the Graph API in value.
-  if (!/^\{\s*"(?:records|Results|results|value|Schema|schema|@odata[^"]{0,64})"/.test(text.slice(first, first + 128)))
-    return undefined
-  const value = parseJson(text)
-  if (!isObject(value)) return undefined
-  return [value.records, value.Results, value.results, value.value].find(Array.isArray)
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) {
+      do at = text.indexOf('"', at + 1)
+      while (at > 0 && isEscaped(text, at))
+      if (at < 0) break
+    } else if (code === 0x5b || code === 0x7b) depth++
+    else if (code === 0x5d || code === 0x7d) {
+      if (depth-- === 0) {
+        end(at)
+        return
+      }
+    } else if (code === 0x2c && depth === 0 && !end(at)) return
+  }
+  end(text.length)
+}
+
+/** Returns whether a quote follows an odd number of backslashes. */
+const isEscaped = (text: string, quote: number): boolean => {
+  let at = quote
+  while (text.charCodeAt(at - 1) === 0x5c) at--
+  return (quote - at) % 2 === 1
 }
 
 /** Calls `take` with the start and end of each event of XML text that may span lines, and its line number. */
@@ -82,18 +121,14 @@ export const readFeed = (text: string): FeedReading => {
     if (part.length > feedLimits.lineChars) return undefined
     if (part.startsWith('<')) return xmlEvent(part)
     const value = parseJson(part)
-    // Some collectors send the XML of an event in a JSON text.
-    return typeof value === 'string' && value.startsWith('<') ? xmlEvent(value) : value
+    return unwrapped(value)
   }
 
   let first = 0
   while (first < text.length && isSpace(text.charCodeAt(first))) first++
-  const elements = elementsOf(text, first)
-  if (elements !== undefined) {
-    for (const [i, one] of elements.entries()) {
-      const whole = typeof one === 'string' ? one : ''
-      if (!add(i + 1, typeof one === 'string' ? parsed(one) : one, whole)) break
-    }
+  const elements = elementsFrom(text, first)
+  if (elements >= 0) {
+    eachElement(text, elements, (part, index) => add(index, parsed(part), part))
     return result
   }
   if (text[first] === '<') {

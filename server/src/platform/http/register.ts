@@ -21,6 +21,13 @@ const jsonLimit = 8 * 1024 * 1024
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
 
+/** Returns whether a body has one of these types, in UTF-8. A request without a body has no type. */
+const isRawType = (types: readonly string[], contentType = ''): boolean => {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const isUtf8 = parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-8"?$/.test(one))
+  return contentType === '' || (types.includes(type) && isUtf8)
+}
+
 /** Returns whether anybody may call the operation, so that even refusals must be cheap. */
 const isAnonymous = ({ permission }: AnyOperation): boolean => permission === 'public' || permission === 'agent'
 
@@ -102,7 +109,7 @@ export const createRegister = (
         ours.machine = await spans.inSpan(request, async () => guard?.check(request))
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
-        if (known.rawTypes !== undefined && type !== undefined && !known.rawTypes.includes(type))
+        if (known.rawTypes !== undefined && !isRawType(known.rawTypes, request.headers['content-type']))
           throw unsupportedMediaType('lines')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
         if (ours.isKnown) credentialSeen(request.raw.socket)

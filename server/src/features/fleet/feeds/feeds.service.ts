@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import {
   type BodyOf,
   type createFeed,
@@ -10,17 +9,18 @@ import {
   feedLimits,
   type HostFacts,
 } from '@portcullis/contract'
-import { cleanText, type FeedLine, inventoryHash, readFeed, windowsDevices } from '@portcullis/domain'
+import { cleanText, inventoryHash, mustExist, readFeed, windowsDevices } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { IngestApi } from '#features/fleet/ingest/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import { type Db, transactionAgain } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
+import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import type { FeedRow, FeedsStore, RecentError, RecentLine, SeenHost } from './feeds.store.ts'
 
 export interface FeedsDeps {
@@ -38,6 +38,8 @@ const dayMs = 24 * hourMs
 /** Days for which digests of lines are kept. Collectors resend the backlog of a few days at most. */
 const seenDays = 30
 const recentRows = 20
+/** New hosts per transaction. */
+const hostsAtOnce = 50
 /** Hosts per round of reports. */
 const reportsAtOnce = 500
 /** Burst of lines of one feed, and the refill per second. */
@@ -86,24 +88,13 @@ const view = (row: FeedRow & { hosts: number }): Feed => ({
   recentLines: row.recent_lines,
 })
 
-const digestOf = (line: FeedLine): Buffer => hash('sha256', line.key, 'buffer').subarray(0, 16)
-
-/** A line with the time of its event, at most the time of receipt. */
-type Timed = FeedLine & { digest: Buffer; when: Date }
-
-const hostsOf = (lines: readonly Timed[]): SeenHost[] => {
-  const hosts = new Map<string, SeenHost>()
-  for (const { host, when } of lines) {
-    const known = hosts.get(host)
-    if (known === undefined) hosts.set(host, { host, first: when, last: when, events: 1 })
-    else {
-      known.events++
-      if (when < known.first) known.first = when
-      if (when > known.last) known.last = when
-    }
-  }
-  return [...hosts.values()]
+const existing = (feed: FeedRow | undefined): FeedRow => {
+  if (feed === undefined) throw notFound('This feed does not exist.')
+  return feed
 }
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 /** Stores what event collectors report about hosts without an agent. */
 export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
@@ -124,19 +115,42 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     levels.set(feedId, { level: level - lines, at: now })
   }
 
-  /** Splits new lines into those to store, those about hosts with an agent, and those above the limit of new hosts. */
-  async function divide(tx: Tx, feed: FeedRow, fresh: readonly Timed[], room: number) {
-    const names = [...new Set(fresh.map((line) => line.host))]
-    const covered = await store.covered(tx, names)
-    const known = await store.hosts(tx, names)
-    const added = new Set(names.filter((name) => !covered.has(name) && !known.has(name)).slice(0, Math.max(0, room)))
-    return {
-      feed,
-      known,
-      added,
-      covered: fresh.filter((line) => covered.has(line.host)).length,
-      refused: fresh.filter((line) => !covered.has(line.host) && !known.has(line.host) && !added.has(line.host)).length,
-      kept: fresh.filter((line) => !covered.has(line.host) && (known.has(line.host) || added.has(line.host))),
+  /**
+   * Adds the hosts of lines that nothing else shows, up to the limit of the feed. Adds few at once, because each adds an
+   * event, and other writers of events wait for the transaction.
+   */
+  async function addHosts(feedId: string, lines: readonly TimedLine[], now: Date): Promise<void> {
+    const seen = new Map(hostsOf(lines).map((one) => [one.host, one]))
+    const names = [...seen.keys()]
+    const covered = await store.covered(db, names)
+    const known = await store.hosts(db, names)
+    const missing = names.filter((name) => !covered.has(name) && !known.has(name))
+    if (missing.length === 0) return
+    const ids = await agents.hosts.textIds([factsOf('')])
+    for (const some of slices(missing, hostsAtOnce)) {
+      const isFull = await transactionAgain(db, async (tx) => {
+        const feed = existing((await store.lock(tx)).find((row) => row.feed_id === feedId))
+        const isNewHour = now.getTime() - feed.hour_at.getTime() >= hourMs
+        const used = isNewHour ? 0 : feed.hour_hosts
+        const there = await store.hosts(tx, some)
+        const added = some.filter((host) => !there.has(host)).slice(0, Math.max(0, feed.new_hosts_per_hour - used))
+        const rows: (SeenHost & { agentId: string })[] = []
+        for (const host of added) {
+          const about = {
+            facts: factsOf(host),
+            machineIdHash: null,
+            tags: [],
+            details: `Feed ${feed.name}`,
+            feed: true,
+          }
+          const agentId = await agents.hosts.adopt(tx, about, ids)
+          rows.push({ ...mustExist(seen.get(host), 'the lines of a host'), agentId, events: 0 })
+        }
+        if (rows.length > 0) await store.saveHosts(tx, now, rows)
+        await store.countHosts(tx, feedId, { at: isNewHour ? now : feed.hour_at, hosts: used + rows.length })
+        return used + rows.length >= feed.new_hosts_per_hour
+      })
+      if (isFull) return
     }
   }
 
@@ -171,11 +185,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     }
   }
 
-  const feedOf = async (feedId: string): Promise<FeedRow> => {
-    const feed = await store.one(db, feedId)
-    if (feed === undefined) throw notFound('This feed does not exist.')
-    return feed
-  }
+  const feedOf = async (feedId: string): Promise<FeedRow> => existing(await store.one(db, feedId))
 
   return {
     list: async (): Promise<Feed[]> => (await store.list(db)).map(view),
@@ -231,50 +241,25 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
         })
       charge(feedId, reading.total)
       const now = new Date(clock.now())
-      const batch = new Map<string, Timed>()
-      for (const line of reading.events) {
-        const digest = digestOf(line)
-        const when = new Date(Math.max(0, Math.min(line.at ?? now.getTime(), now.getTime())))
-        const key = digest.toString('hex')
-        if (!batch.has(key)) batch.set(key, { ...line, digest, when })
-      }
+      const lines = distinctLines(reading.events, now.getTime())
       const errors = reading.errors.map((one) => ({ ...one, message: feedFaults[one.code] }))
-      const ids = await agents.hosts.textIds([factsOf('')])
+      const digests = lines.map((line) => line.digest)
+      await addHosts(feedId, unseen(lines, await store.seen(db, feedId, digests)), now)
       const counts = await transactionAgain(db, async (tx) => {
-        const locked = (await store.lock(tx)).find((row) => row.feed_id === feedId)
-        if (locked === undefined) throw notFound('This feed does not exist.')
-        const seen = await store.seen(
-          tx,
-          feedId,
-          [...batch.values()].map((line) => line.digest),
-        )
-        const fresh = [...batch].filter(([key]) => !seen.has(key)).map(([, line]) => line)
-        const isNewHour = now.getTime() - locked.hour_at.getTime() >= hourMs
-        const used = isNewHour ? 0 : locked.hour_hosts
-        const parts = await divide(tx, locked, fresh, locked.new_hosts_per_hour - used)
-        const agentIds = new Map(parts.known)
-        for (const host of parts.added)
-          agentIds.set(
-            host,
-            await agents.hosts.adopt(
-              tx,
-              { facts: factsOf(host), machineIdHash: null, tags: [], details: `Feed ${locked.name}`, feed: true },
-              ids,
-            ),
-          )
-        const hosts = hostsOf(parts.kept).map((one) => ({ ...one, agentId: agentIds.get(one.host) as string }))
-        if (parts.kept.length > 0) {
+        const locked = existing((await store.lock(tx)).find((row) => row.feed_id === feedId))
+        const fresh = unseen(lines, await store.seen(tx, feedId, digests))
+        const names = [...new Set(fresh.map((line) => line.host))]
+        const covered = await store.covered(tx, names)
+        const agentIds = await store.hosts(tx, names)
+        const kept = fresh.filter((line) => !covered.has(line.host) && agentIds.has(line.host))
+        const coveredLines = fresh.filter((line) => covered.has(line.host)).length
+        const hosts = hostsOf(kept).map((one) => ({ ...one, agentId: agentIds.get(one.host) as string }))
+        if (kept.length > 0) {
           await store.saveHosts(tx, now, hosts)
-          const devices = new Map<string, Timed>()
-          for (const line of parts.kept) {
-            const key = `${line.host}\n${line.instance.toUpperCase()}`
-            const other = devices.get(key)
-            if (other === undefined || line.when >= other.when) devices.set(key, line)
-          }
           await store.saveDevices(
             tx,
             feedId,
-            [...devices.values()].map((line) => ({
+            newestOfDevices(kept).map((line) => ({
               agentId: agentIds.get(line.host) as string,
               instance: line.instance.toUpperCase(),
               said: line.said,
@@ -284,36 +269,29 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
           await store.addSeen(
             tx,
             feedId,
-            parts.kept.map((line) => line.digest),
+            kept.map((line) => line.digest),
             now,
           )
           await announce(tx, { agents: hosts.map((one) => one.agentId) })
         }
         const result = {
-          stored: parts.kept.length,
+          stored: kept.length,
           duplicates: reading.events.length - fresh.length,
           ignored: reading.ignored,
-          covered: parts.covered,
-          refused: parts.refused,
+          covered: coveredLines,
+          refused: fresh.length - kept.length - coveredLines,
           failed: reading.failed,
         }
         const newErrors: RecentError[] = errors.slice(-recentRows).map((one) => ({ ...one, at: now.toISOString() }))
-        const newLines: RecentLine[] = parts.kept.slice(-recentRows).map((line) => ({
+        const newLines: RecentLine[] = kept.slice(-recentRows).map((line) => ({
           at: line.when.toISOString(),
           host: line.host,
           device: cleanText(line.instance, 200),
         }))
-        await store.count(
-          tx,
-          feedId,
-          now,
-          { at: isNewHour ? now : locked.hour_at, hosts: used + parts.added.size },
-          result,
-          {
-            errors: [...newErrors.reverse(), ...locked.recent_errors].slice(0, recentRows),
-            lines: [...newLines.reverse(), ...locked.recent_lines].slice(0, recentRows),
-          },
-        )
+        await store.count(tx, feedId, now, result, {
+          errors: [...newErrors.reverse(), ...locked.recent_errors].slice(0, recentRows),
+          lines: [...newLines.reverse(), ...locked.recent_lines].slice(0, recentRows),
+        })
         return result
       })
       if (counts.stored > 0) await report()
@@ -338,7 +316,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     /** Removes hosts that an agent shows now, and forgets what is too old. Runs every few seconds, on any replica. */
     maintain: async (): Promise<void> => {
       const now = clock.now()
-      const replaced = await store.replaced(db)
+      const replaced = await store.replaced(db, new Date(now - 60_000))
       if (replaced.length > 0) await agents.remove(systemActor('feeds'), replaced)
       await transactionAgain(db, async (tx) => {
         await store.forgetDevices(tx, new Date(now))

@@ -88,7 +88,7 @@ export const createFeedsStore = () => ({
   },
 
   /** Returns those of the digests that were stored before. */
-  seen: async (tx: Tx, feedId: string, digests: readonly Buffer[]): Promise<Set<string>> =>
+  seen: async (tx: Queryable, feedId: string, digests: readonly Buffer[]): Promise<Set<string>> =>
     new Set(
       (
         await tx.query<{ digest: Buffer }>(sql`
@@ -115,7 +115,7 @@ export const createFeedsStore = () => ({
     return new Set(rows.map((row) => row.host))
   },
 
-  hosts: async (tx: Tx, hosts: readonly string[]): Promise<Map<string, string>> =>
+  hosts: async (tx: Queryable, hosts: readonly string[]): Promise<Map<string, string>> =>
     new Map(
       (
         await tx.query<{ host: string; agent_id: string }>(
@@ -124,7 +124,7 @@ export const createFeedsStore = () => ({
       ).map((row) => [row.host, row.agent_id]),
     ),
 
-  /** Adds hosts, or the events of known ones, and requests a report of their devices. */
+  /** Adds hosts, or the events of known ones. Requests a report at most every hour, which shows when the host was seen. */
   saveHosts: async (tx: Tx, now: Date, hosts: readonly (SeenHost & { agentId: string })[]): Promise<void> => {
     await tx.execute(sql`
       insert into feed_hosts as h (agent_id, host, first_event, last_event, received_at, events, seq)
@@ -137,20 +137,30 @@ export const createFeedsStore = () => ({
       ])} u(agent_id, host, first, last, events) order by u.agent_id
       on conflict (agent_id) do update set first_event = least(h.first_event, excluded.first_event),
         last_event = greatest(h.last_event, excluded.last_event), received_at = excluded.received_at,
-        events = h.events + excluded.events, seq = h.seq + 1`)
+        events = h.events + excluded.events,
+        seq = h.seq + case when h.received_at < ${now}::timestamptz - interval '1 hour' then 1 else 0 end`)
   },
 
+  /** Stores devices, and requests a report of the hosts on which one is new or different. */
   saveDevices: async (tx: Tx, feedId: string, devices: readonly SeenDevice[]): Promise<void> => {
     await tx.execute(sql`
-      insert into feed_devices as d (agent_id, feed_id, instance, said, last_event)
-      select u.agent_id, ${feedId}::uuid, u.instance, u.said::jsonb, u.at from ${unnestOf([
-        [devices.map((one) => one.agentId), 'uuid[]'],
-        [devices.map((one) => one.instance), 'text[]'],
-        [devices.map((one) => JSON.stringify(one.said)), 'text[]'],
-        [devices.map((one) => one.at), 'timestamptz[]'],
-      ])} u(agent_id, instance, said, at) order by u.agent_id, u.instance
-      on conflict (agent_id, feed_id, instance) do update set said = excluded.said,
-        last_event = greatest(d.last_event, excluded.last_event)`)
+      with u as materialized (
+        select u.agent_id, u.instance, u.said::jsonb as said, u.at from ${unnestOf([
+          [devices.map((one) => one.agentId), 'uuid[]'],
+          [devices.map((one) => one.instance), 'text[]'],
+          [devices.map((one) => JSON.stringify(one.said)), 'text[]'],
+          [devices.map((one) => one.at), 'timestamptz[]'],
+        ])} u(agent_id, instance, said, at)),
+      changed as materialized (
+        select distinct u.agent_id from u left join feed_devices d
+          on d.agent_id = u.agent_id and d.feed_id = ${feedId}::uuid and d.instance = u.instance
+        where d.instance is null or d.said <> u.said),
+      saved as (
+        insert into feed_devices as d (agent_id, feed_id, instance, said, last_event)
+        select u.agent_id, ${feedId}::uuid, u.instance, u.said, u.at from u order by u.agent_id, u.instance
+        on conflict (agent_id, feed_id, instance) do update set said = excluded.said,
+          last_event = greatest(d.last_event, excluded.last_event))
+      update feed_hosts h set seq = h.seq + 1 from changed c where h.agent_id = c.agent_id`)
     await tx.execute(sql`
       delete from feed_devices d using (
         select x.agent_id, x.feed_id, x.instance, row_number() over (partition by x.agent_id order by x.last_event desc, x.instance) as n
@@ -158,17 +168,21 @@ export const createFeedsStore = () => ({
       where o.n > ${maxDevices}::int and d.agent_id = o.agent_id and d.feed_id = o.feed_id and d.instance = o.instance`)
   },
 
+  /** Stores how many hosts were new in the running hour. */
+  countHosts: async (tx: Tx, feedId: string, hour: { at: Date; hosts: number }): Promise<void> => {
+    await tx.execute(sql`
+      update feeds f set hour_at = ${hour.at}, hour_hosts = ${hour.hosts}::int where f.feed_id = ${feedId}::uuid`)
+  },
+
   count: async (
     tx: Tx,
     feedId: string,
     now: Date,
-    hour: { at: Date; hosts: number },
     counts: Record<'stored' | 'duplicates' | 'ignored' | 'covered' | 'refused' | 'failed', number>,
     recent: { errors: readonly RecentError[]; lines: readonly RecentLine[] },
   ): Promise<void> => {
     await tx.execute(sql`
-      update feeds f set last_at = ${now}, hour_at = ${hour.at}, hour_hosts = ${hour.hosts}::int,
-        stored = f.stored + ${counts.stored}::int, duplicates = f.duplicates + ${counts.duplicates}::int,
+      update feeds f set last_at = ${now}, stored = f.stored + ${counts.stored}::int, duplicates = f.duplicates + ${counts.duplicates}::int,
         ignored = f.ignored + ${counts.ignored}::int, covered = f.covered + ${counts.covered}::int,
         refused = f.refused + ${counts.refused}::int, failed = f.failed + ${counts.failed}::int,
         recent_errors = ${JSON.stringify(recent.errors)}::text::jsonb, recent_lines = ${JSON.stringify(recent.lines)}::text::jsonb
@@ -217,12 +231,12 @@ export const createFeedsStore = () => ({
       delete from feed_seen s where (s.feed_id, s.digest) in (
         select x.feed_id, x.digest from feed_seen x where x.seen_at < ${before} order by x.seen_at limit 50000)`),
 
-  /** Returns hosts without devices, and hosts that an agent or a poll shows now. */
-  replaced: async (q: Queryable): Promise<string[]> =>
+  /** Returns hosts that received no devices since `before`, and hosts that an agent or a poll shows now. */
+  replaced: async (q: Queryable, before: Date): Promise<string[]> =>
     (
       await q.query<{ agent_id: string }>(sql`
         select h.agent_id from feed_hosts h
-        where not exists (select from feed_devices d where d.agent_id = h.agent_id)
+        where (h.received_at < ${before} and not exists (select from feed_devices d where d.agent_id = h.agent_id))
           or exists (select from agent_rows r where r.host in (h.host, split_part(h.host, '.', 1)) and not r.feed)
           or (strpos(h.host, '.') = 0
             and exists (select from agent_rows r where split_part(r.host, '.', 1) = h.host and not r.feed))

@@ -1,0 +1,230 @@
+import { feedLimits } from '@portcullis/contract'
+import { describe, expect, it } from 'vitest'
+import { readFeed, windowsDevices } from '../../src/platforms/index.ts'
+
+const host = 'pc-7.corp.example'
+const time = '2031-05-04T10:11:12.345678900Z'
+const at = Date.parse('2031-05-04T10:11:12.345Z')
+const device = 'USB\\VID_0951&PID_1666\\60A44C3FAFE0B2B0D9A8000B'
+const hardware = ['USB\\VID_0951&PID_1666&REV_0110', 'USB\\VID_0951&PID_1666']
+const compatible = ['USB\\Class_08&SubClass_06&Prot_50', 'USB\\Class_08&SubClass_06', 'USB\\Class_08']
+const lined = (ids: readonly string[]) => `\r\n\t\t${ids.join('\r\n\t\t')}\r\n\t\t`
+const data = {
+  SubjectUserSid: 'S-1-5-18',
+  SubjectUserName: 'PC-7$',
+  SubjectDomainName: 'CORP',
+  SubjectLogonId: '0x3e7',
+  DeviceId: device,
+  DeviceDescription: 'USB Mass Storage Device',
+  ClassId: '{36fc9e60-c465-11cf-8056-444553540000}',
+  ClassName: 'USB',
+  VendorIds: lined(hardware),
+  CompatibleIds: lined(compatible),
+  LocationInformation: 'Port_#0003.Hub_#0001',
+}
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+const dataXml = Object.entries(data)
+  .map(([name, value]) => `<Data Name='${name}'>${escaped(value)}</Data>`)
+  .join('')
+const xml = `<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System><Provider Name='Microsoft-Windows-Security-Auditing' Guid='{54849625-5478-4994-A5BA-3E3B0328C30D}'/><EventID>6416</EventID><Version>1</Version><TimeCreated SystemTime='${time}'/><EventRecordID>436</EventRecordID><Correlation/><Channel>Security</Channel><Computer>PC-7.corp.example</Computer><Security/></System><EventData>${dataXml}</EventData></Event>`
+
+/** The same event in the forms of exporters, written from their documentation. */
+const windowsForms: Record<string, unknown> = {
+  Winlogbeat: {
+    '@timestamp': '2031-05-04T10:11:12.345Z',
+    event: { code: '6416' },
+    winlog: { event_id: '6416', computer_name: host, channel: 'Security', record_id: 436, event_data: data },
+  },
+  'Winlogbeat before 7': {
+    '@timestamp': '2031-05-04T10:11:12.345Z',
+    event_id: 6416,
+    computer_name: host,
+    record_number: '436',
+    event_data: data,
+  },
+  NXLog: { EventTime: '2031-05-04 10:11:12.345', Hostname: host, EventID: 6416, RecordNumber: 436, ...data },
+  'Azure SecurityEvent': { TimeGenerated: time, Computer: host, EventID: 6416, EventRecordId: '436', ...data },
+  'Azure Event with XML data': {
+    TimeGenerated: time,
+    Computer: host,
+    EventID: 6416,
+    EventData: `<EventData xmlns="x">${dataXml}</EventData>`,
+  },
+  'Azure WindowsEvent': { TimeGenerated: time, Computer: host, EventID: 6416, EventData: data },
+  'XML as JSON with attributes': {
+    Event: {
+      '#attributes': { xmlns: 'x' },
+      System: {
+        EventID: 6416,
+        TimeCreated: { '#attributes': { SystemTime: time } },
+        EventRecordID: 436,
+        Computer: host,
+      },
+      EventData: data,
+    },
+  },
+  'XML as JSON with arrays': {
+    Event: {
+      System: { EventID: { '#text': '6416' }, TimeCreated: { '@SystemTime': time }, Computer: host },
+      EventData: { Data: Object.entries(data).map(([name, value]) => ({ '@Name': name, '#text': value })) },
+    },
+  },
+  'XML as JSON with $': {
+    Event: {
+      System: { EventID: '6416', TimeCreated: { $: { SystemTime: time } }, Computer: host },
+      EventData: { Data: Object.entries(data).map(([name, value]) => ({ $: { Name: name }, _: value })) },
+    },
+  },
+  'Fluent Bit': {
+    EventID: 6416,
+    TimeCreated: '2031-05-04 10:11:12.345 +0000',
+    Computer: host,
+    StringInserts: Object.values(data),
+  },
+  PowerShell: {
+    Id: 6416,
+    MachineName: host,
+    RecordId: 436,
+    TimeCreated: time,
+    Properties: Object.values(data).map((Value) => ({ Value })),
+  },
+  Wazuh: {
+    data: {
+      win: {
+        system: { eventID: '6416', computer: host, eventRecordID: '436', systemTime: time },
+        eventdata: { deviceId: device, vendorIds: lined(hardware), compatibleIds: lined(compatible) },
+      },
+    },
+  },
+  'Splunk export': { preview: false, result: { _raw: xml } },
+}
+const defender = {
+  Timestamp: time,
+  ReportId: 4711,
+  DeviceId: 'a'.repeat(40),
+  DeviceName: host,
+  ActionType: 'PnpDeviceConnected',
+  AdditionalFields: JSON.stringify({
+    ClassName: 'USB',
+    DeviceId: device,
+    DeviceDescription: 'USB Mass Storage Device',
+    VendorIds: hardware,
+  }),
+}
+const only = (text: string) => {
+  const { events, total, failed, ignored } = readFeed(text)
+  expect({ total, failed, ignored, events: events.length }).toEqual({ total: 1, failed: 0, ignored: 0, events: 1 })
+  return events[0]!
+}
+
+describe('a feed of event 6416', () => {
+  it.each(Object.entries(windowsForms))('reads the form of %s', (_name, form) => {
+    const event = only(JSON.stringify(form))
+    expect(event).toMatchObject({ line: 1, host, at, instance: device })
+    expect(event.said).toEqual({
+      InstanceId: device,
+      HardwareID: hardware,
+      CompatibleID: compatible,
+      Capabilities: 0x10,
+    })
+  })
+
+  it('reads XML, on one line or several, in a document or without', () => {
+    const pretty = xml.replaceAll('><', '>\n<')
+    for (const text of [xml, pretty, `\ufeff<?xml version="1.0"?>\n<Events>${xml}</Events>`]) {
+      const event = only(text)
+      expect(event).toMatchObject({ host, at, instance: device })
+      expect(event.said.CompatibleID).toEqual(compatible)
+    }
+    expect(readFeed(`<Events>\n${pretty}\n${xml}\n</Events>`).events.map(({ line }) => line)).toEqual([
+      2,
+      3 + pretty.split('\n').length - 1,
+    ])
+  })
+
+  it('reads XML and JSON lines in one body', () => {
+    const { events } = readFeed(`${JSON.stringify(windowsForms.NXLog)}\n${xml}\n`)
+    expect(events.map(({ line }) => line)).toEqual([1, 2])
+  })
+
+  it('identifies an event by computer, channel, record and time, or by its text', () => {
+    const one = windowsForms.Winlogbeat as { winlog: object }
+    const keyOf = (change: object) => only(JSON.stringify({ ...one, winlog: { ...one.winlog, ...change } })).key
+    expect(keyOf({ record_id: 436 })).toBe(keyOf({ record_id: '436' }))
+    expect(keyOf({ record_id: 437 })).not.toBe(keyOf({ record_id: 436 }))
+    expect(keyOf({ record_id: undefined })).toContain('"winlog"')
+  })
+})
+
+describe('a feed of Defender', () => {
+  it.each([
+    ['a line', JSON.stringify(defender)],
+    ['the streaming API', JSON.stringify({ category: 'AdvancedHunting-DeviceEvents', properties: defender })],
+    ['records of an event hub', JSON.stringify({ records: [{ properties: defender }] })],
+    ['an answer of advanced hunting', JSON.stringify({ Schema: [], Results: [defender] }, null, 2)],
+    ['an array', JSON.stringify([{ ...defender, AdditionalFields: JSON.parse(defender.AdditionalFields) }], null, 2)],
+  ])('reads %s', (_name, text) => {
+    expect(only(text)).toMatchObject({ host, at, instance: device, key: expect.stringContaining('4711') })
+  })
+
+  it('reports the invalid elements of an array and reads the others', () => {
+    const odd = { ...defender, ReportId: 1, extra: '\\"],[{' }
+    const { events, errors } = readFeed(`[${JSON.stringify(odd)}, {"a":}, 7, ${JSON.stringify(defender)}]`)
+    expect(events.map(({ line }) => line)).toEqual([1, 4])
+    expect(errors.map(({ line }) => line)).toEqual([2, 3])
+  })
+
+  it('ignores other actions', () => {
+    expect(readFeed(JSON.stringify({ ...defender, ActionType: 'UsbDriveMounted' }))).toMatchObject({ ignored: 1 })
+  })
+})
+
+describe('a device of a feed', () => {
+  it('has the serial number of its instance ID, unless Windows generated it', () => {
+    const serialsOf = (id: string) => {
+      const event = only(JSON.stringify({ ...(windowsForms.NXLog as object), DeviceId: id }))
+      return windowsDevices([event.said]).map(({ serial }) => serial)
+    }
+    expect(serialsOf(device)).toEqual(['60A44C3FAFE0B2B0D9A8000B'])
+    expect(serialsOf('USB\\VID_046D&PID_C03E\\6&DF2EE03&0&6')).toEqual([undefined])
+    expect(serialsOf('USB\\VID_0951&PID_1666\\AB&CD')).toEqual(['AB&CD'])
+    expect(serialsOf('USB\\\\VID_0951&PID_1666\\\\AB')).toEqual(['AB'])
+  })
+})
+
+describe('hostile lines', () => {
+  it.each([
+    '{',
+    'null',
+    '[',
+    '"<Event>"',
+    '<Event >',
+    `<Event ><EventID>6416</EventID>`,
+    '<'.repeat(60_000),
+    '<Event '.repeat(9_000),
+    `<Event >${"<Data Name='".repeat(5_000)}`,
+    '{"a":'.repeat(10_000),
+    `[${'['.repeat(4_000_000)}`,
+    `["${'\\\\'.repeat(500_000)}`,
+    '{"__proto__":{"EventID":6416}}',
+    '{"EventID":6416,"Computer":{"#text":{"#text":"x"}},"DeviceId":["USB"]}',
+    JSON.stringify({ ...(windowsForms.NXLog as object), Hostname: '\u202eexe.pc' }).replace('exe', 'e xe'),
+  ])('change nothing: %#', (text) => {
+    const started = performance.now()
+    const { events } = readFeed(text)
+    expect(events).toEqual([])
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
+  it('are cleaned of NUL and lone surrogates', () => {
+    const line = { ...(windowsForms.NXLog as object), DeviceId: `${device}\0\ud800`, VendorIds: 'USB\\a\ud800 USB\\ok' }
+    const event = only(JSON.stringify(line))
+    expect(event.instance).toBe(`${device}\ufffd`)
+    expect(event.said.HardwareID).toEqual(['USB\\ok'])
+  })
+
+  it('are read up to one more than the limit', () => {
+    expect(readFeed('1\n'.repeat(feedLimits.lines + 10))).toMatchObject({ total: feedLimits.lines + 1 })
+    expect(readFeed(`[${'1,'.repeat(feedLimits.lines + 10)}1]`)).toMatchObject({ total: feedLimits.lines + 1 })
+  })
+})
