@@ -14,6 +14,7 @@ export const attackers = {
   userToken: 'API token of a User',
   managerToken: 'API token of a Manager',
   administratorToken: 'API token of an Administrator',
+  feedToken: 'Token of a feed',
   databaseReader: 'Database reader',
   databaseWriter: 'Database writer',
   databaseWriterWithKeys: 'Database writer with the key file',

@@ -46,7 +46,7 @@ describe('the takeover matrix', () => {
         expect(cell.limit.length, `${attacker}, ${goal}`).toBeGreaterThan(20)
         expect(cell.response.length, `${attacker}, ${goal}`).toBeGreaterThan(10)
       }
-    expect(cells).toHaveLength(17 * 9)
+    expect(cells).toHaveLength(18 * 9)
   })
 
   it('is published as it is in the code', () => {

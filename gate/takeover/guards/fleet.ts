@@ -2,6 +2,45 @@ import { defineGuards } from '../guard.ts'
 
 /** Guards between hosts, workers and the server. */
 export const fleetGuards = defineGuards({
+  feedToken: {
+    does: 'Only the API token of a feed can send to it',
+    test: { file: 'server/src/features/fleet/feeds/feeds.test.ts', name: 'takes events only from its own token' },
+    removedBy: [
+      {
+        file: 'server/src/features/fleet/feeds/feeds.service.ts',
+        find: "if (actor.kind !== 'apiToken' || actor.credentialId !== feed.token_id)",
+        replace: 'if (actor.credentialId === feed.feed_id)',
+      },
+    ],
+  },
+  feedCoversNoAgent: {
+    does: 'A feed changes no host that has an agent, and its host gives way to an agent that enrols',
+    test: {
+      file: 'server/src/features/fleet/feeds/feeds.test.ts',
+      name: 'changes no host that has an agent, and its host gives way to an agent that enrols',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/fleet/feeds/feeds.service.ts',
+        find: 'const missing = names.filter((name) => !covered.has(name) && !known.has(name))',
+        replace: 'covered.clear()\n    const missing = names.filter((name) => !known.has(name))',
+      },
+    ],
+  },
+  feedLimits: {
+    does: 'A feed adds a limited number of hosts per hour, and takes a limited number of lines',
+    test: {
+      file: 'server/src/features/fleet/feeds/feeds.test.ts',
+      name: 'adds no more new hosts per hour than its limit, and takes the others later',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/fleet/feeds/feeds.service.ts',
+        find: 'Math.max(0, feed.new_hosts_per_hour - used)',
+        replace: 'hostsAtOnce',
+      },
+    ],
+  },
   agentSession: {
     does: 'A host proves possession of its key for each session, and its session token has a MAC from the server',
     test: {

@@ -1,4 +1,4 @@
-import { detected, needsApprover, type Row, refused } from '../cell.ts'
+import { detected, needsApprover, possible, type Row, refused } from '../cell.ts'
 
 const ownAccounts =
   'Managers may disable and change accounts of profile User. The audit trail records every change, and disabling or deleting an account raises an event.'
@@ -168,4 +168,22 @@ export const administratorToken: Row = {
     ],
     'A token can disable accounts of profile User and revoke their API tokens and its own. It cannot change an account above User.',
   ),
+}
+
+export const feedToken: Row = {
+  runProgram: refused(['tokenScope']),
+  freeHost: refused(['tokenScope']),
+  allowDevice: refused(['tokenScope']),
+  readSecret: refused(['tokenScope']),
+  impersonateHost: refused(
+    ['feedCoversNoAgent', 'feedToken'],
+    'The token can invent hosts without an agent. They are marked as observed by feed, cannot be armed, and give way to an agent.',
+  ),
+  forgeEvent: possible(
+    'The token can add events of devices to hosts without an agent, and hide none. The server limits new hosts per hour.',
+    'Revoke the token and delete its feed. The hosts that only this feed observes disappear.',
+  ),
+  forgeTrail: refused(['tokenScope']),
+  denyService: refused(['feedLimits']),
+  lockOut: refused(['tokenScope']),
 }

@@ -20,6 +20,7 @@ import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
 import { ConnectionsBar } from './ConnectionsBar.tsx'
 import { exportedLists } from './connection-exports.ts'
 import { DefaultsDialog } from './DefaultsDialog.tsx'
+import { FeedsDialog } from './FeedsDialog.tsx'
 import { strings } from './strings.ts'
 import { UploadDialog } from './UploadDialog.tsx'
 import { useFreshRows } from './useFreshRows.ts'
@@ -34,7 +35,7 @@ const idOf = (row: ConnectionStatus) => row.computerName
 export const AgentlessPage = () => {
   useTitle(strings.title)
   const { session } = useServices()
-  const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
+  const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | 'feeds' | null>(null)
   const table = useRef<HTMLDivElement>(null)
   const list = useList('/inside/agentless', statusView, connectionDetailsStatus, idOf)
   const { open } = list.view.state
@@ -56,6 +57,9 @@ export const AgentlessPage = () => {
         list={list}
         actions={
           <>
+            <Button size="compact-sm" variant="default" onClick={() => setDialog('feeds')}>
+              {strings.feedsMenu}
+            </Button>
             {session.may('config:write') ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('defaults')}>
                 {strings.defaults}
@@ -123,6 +127,7 @@ export const AgentlessPage = () => {
       />
       <CompareKeysDialog opened={dialog === 'keys'} close={() => setDialog(null)} />
       <UploadDialog opened={dialog === 'upload'} close={() => setDialog(null)} />
+      <FeedsDialog opened={dialog === 'feeds'} close={() => setDialog(null)} />
       <DefaultsDialog opened={dialog === 'defaults'} close={() => setDialog(null)} />
     </>
   )

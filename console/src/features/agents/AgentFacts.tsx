@@ -4,6 +4,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './AgentDetail.module.css'
+import { FeedFacts } from './FeedFacts.tsx'
 import { deploymentLabels, strings } from './strings.ts'
 
 const skewText = (seconds: number): string => {
@@ -22,6 +23,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
   const { facts } = agent
   return (
     <div className={classes.facts}>
+      {agent.deploymentMode === 'Feed' ? <FeedFacts uuid={agent.uuid} /> : null}
       <Facts
         rows={[
           [strings.system, <DeviceText key="os" value={facts.osName} />],

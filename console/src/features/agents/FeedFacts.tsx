@@ -1,0 +1,36 @@
+import { feedHost } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '../../lib/services.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Facts } from '../../ui/Facts.tsx'
+import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { strings } from './strings.ts'
+
+/** Shows how old the events of a host without an agent are, and what they cannot show. */
+export const FeedFacts = ({ uuid }: { uuid: string }) => {
+  const { api } = useServices()
+  const { data } = useQuery({
+    queryKey: ['feed host', uuid],
+    queryFn: ({ signal }) => api.call(feedHost, { params: { uuid }, signal }),
+  })
+  if (data === undefined) return null
+  return (
+    <Facts
+      rows={[
+        [strings.feedNames, <DeviceText key="f" value={data.feeds.join(', ')} />],
+        [strings.newestEvent, <Time key="n" value={data.lastEventAt} form="ago" />],
+        [strings.oldestEvent, <Time key="o" value={data.firstEventAt} form="ago" />],
+        [
+          strings.confidence,
+          data.confidence === 'recent' ? (
+            strings.confidenceRecent
+          ) : (
+            <SeverityTag key="c" severity="amber" word={strings.confidenceOld} />
+          ),
+        ],
+        [strings.notShown, data.notShown.join(', ')],
+      ]}
+    />
+  )
+}
