@@ -228,6 +228,15 @@ const tourRollouts = async ({ get, post }: Caller): Promise<void> => {
   }
 }
 
+const tourFeeds = async ({ get, post, remove }: Caller, { others }: Fixture): Promise<void> => {
+  const event = { EventID: 6416, Computer: 'gate-feed', DeviceId: 'USB\\VID_0951&PID_1666\\60A44C3F' }
+  await post(`ingest/feeds/${others.feed}`, event, others.feedToken.token)
+  const { data } = await get('agents?DeploymentMode=Feed')
+  await get(`ingest/feedhosts/${(data as { uuid: string }[] | undefined)?.[0]?.uuid}`)
+  const { id } = await post('ingest/feeds', { name: 'to be deleted', tokenId: others.apiToken.id })
+  await remove(`ingest/feeds/${id}`)
+}
+
 const tourOutputs = async ({ post }: Caller): Promise<void> => {
   const syslog = { address: '127.0.0.1:1', protocol: 'tcp', format: 'rfc5424' }
   const set = (isEnabled: boolean) =>
@@ -251,6 +260,7 @@ export const tourEstate = async (environment: Environment, fixture: Fixture): Pr
   await tourApprovals(caller, fixture)
   await tourReports(caller, fixture)
   await tourRollouts(caller)
+  await tourFeeds(caller, fixture)
   await tourOutputs(caller)
   await tourAccounts(caller, environment, fixture)
 }

@@ -1,5 +1,5 @@
 /** Seeds objects that belong to one user, and the principals that try to access them. */
-import { permissionsOf, type UserProfile } from '@portcullis/contract'
+import { type Permission, permissionsOf, type UserProfile } from '@portcullis/contract'
 import { api, type Environment, type Person } from './environment.ts'
 import type { Host } from './host.ts'
 import { contractById, filled, type Offered, unknownId } from './operations.ts'
@@ -30,13 +30,13 @@ export const seedFixture = async (environment: Environment) => {
     other: await addPerson('gate-other', 30),
     newcomer: await addPerson('gate-newcomer', 10, { mustChangePassword: true }),
   }
-  const apiToken = async (name: string, userProfile: UserProfile, by: Person = admin) => {
-    const made = await call(
-      'POST',
-      `${api}/admin/apiTokens`,
-      { name, userProfile, scopes: permissionsOf(userProfile) },
-      by.token,
-    )
+  const apiToken = async (
+    name: string,
+    userProfile: UserProfile,
+    by: Person = admin,
+    scopes: readonly Permission[] = permissionsOf(userProfile),
+  ) => {
+    const made = await call('POST', `${api}/admin/apiTokens`, { name, userProfile, scopes }, by.token)
     return { id: String(made.id), token: String(made.token) }
   }
   const idOf = async (path: string, body: unknown): Promise<string> => {
@@ -48,7 +48,10 @@ export const seedFixture = async (environment: Environment) => {
     id: string
   }[]
   const schedule = contractById.get('addReportSchedule')?.examples?.request
+  const feedToken = await apiToken('of a feed', 20, admin, ['feeds:write'])
   const others = {
+    feed: await idOf('ingest/feeds', { name: 'gate feed', tokenId: feedToken.id }),
+    feedToken,
     session: String(sessions[0]?.id),
     apiToken: await apiToken('of somebody else', 30, people.other),
     rule: await idOf('policy/rules', { effect: 'allow', vid: '0781', pid: '5571', reason: 'gate' }),
@@ -92,23 +95,25 @@ export const seedFixture = async (environment: Environment) => {
 
 /** Returns the id of the fixture's object for `{id}` in a path. */
 const idBelow = ({ others }: Fixture, path: string): string =>
-  path.includes('/Auth/Sessions/')
-    ? others.session
-    : path.includes('/apiTokens/')
-      ? others.apiToken.id
-      : path.includes('/policy/rules/')
-        ? others.rule
-        : path.includes('/policy/grants/')
-          ? others.grant
-          : path.includes('/enrollmenttokens/')
-            ? others.enrolmentToken
-            : path.includes('/reports/schedules/')
-              ? others.schedule
-              : path.includes('/jobs/')
-                ? others.job
-                : path.includes('/notices/')
-                  ? '1'
-                  : unknownId
+  path.includes('/ingest/feeds/')
+    ? others.feed
+    : path.includes('/Auth/Sessions/')
+      ? others.session
+      : path.includes('/apiTokens/')
+        ? others.apiToken.id
+        : path.includes('/policy/rules/')
+          ? others.rule
+          : path.includes('/policy/grants/')
+            ? others.grant
+            : path.includes('/enrollmenttokens/')
+              ? others.enrolmentToken
+              : path.includes('/reports/schedules/')
+                ? others.schedule
+                : path.includes('/jobs/')
+                  ? others.job
+                  : path.includes('/notices/')
+                    ? '1'
+                    : unknownId
 
 /** Returns values that identify an existing object, or one that cannot exist. */
 export const valuesFor = (

@@ -96,7 +96,7 @@ export const createFeed = operation({
       pattern: '^[^\\p{Cc}]+$',
       description: 'Unique, ignoring case.',
     }),
-    tokenId: Type.String({ format: 'uuid', description: 'ID of the API token.' }),
+    tokenId: Type.String({ maxLength: 64, description: 'ID of the API token.' }),
     newHostsPerHour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
     keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 366, default: 30 })),
   }),
@@ -113,7 +113,7 @@ export const deleteFeed = operation({
   description: 'Events that the feed caused stay in the list of events.',
   fresh: true,
   permission: 'config:write',
-  params: closed({ id: Type.String({ format: 'uuid' }) }),
+  params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
   response: closed({ deleted: Type.Boolean() }),
   errors: ['not_found'],
 })
@@ -134,7 +134,7 @@ export const ingestFeed = operation({
   description:
     'The body has one event per line, as JSON or XML, or is one JSON array. Events: Windows Security 6416 as Winlogbeat, NXLog, Azure Monitor and others export it, and Defender `DeviceEvents` with the action `PnpDeviceConnected`. Other events are ignored. Lines are independent: an invalid line is reported and the others are stored. A line that was received before counts once. At most 8 MiB and 10,000 lines.',
   permission: 'feeds:write',
-  params: closed({ id: Type.String({ format: 'uuid' }) }),
+  params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
   rawTypes: ['application/x-ndjson', 'application/json', 'application/xml', 'text/xml', 'text/plain'],
   bodyLimit: feedLimits.bodyBytes,
   response: FeedAnswer,
@@ -163,7 +163,7 @@ export const feedHost = operation({
   tag,
   summary: 'Returns what feeds show about a host',
   permission: 'fleet:read',
-  params: closed({ uuid: Type.String({ format: 'uuid' }) }),
+  params: closed({ uuid: Type.String({ minLength: 1, maxLength: 64 }) }),
   response: FeedHost,
   errors: ['not_found'],
 })

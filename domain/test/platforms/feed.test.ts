@@ -1,6 +1,7 @@
 import { feedLimits } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { readFeed, windowsDevices } from '../../src/platforms/index.ts'
+import { readFeed, readPoll, windowsDevices } from '../../src/platforms/index.ts'
+import { windowsAnswer } from './windows-host.ts'
 
 const host = 'pc-7.corp.example'
 const time = '2031-05-04T10:11:12.345678900Z'
@@ -190,6 +191,16 @@ describe('a device of a feed', () => {
     expect(serialsOf('USB\\VID_0951&PID_1666\\AB&CD')).toEqual(['AB&CD'])
     expect(serialsOf('USB\\\\VID_0951&PID_1666\\\\AB')).toEqual(['AB'])
   })
+})
+
+it('shows a device as the poll of a Windows host does', () => {
+  const event = only(JSON.stringify(windowsForms.Winlogbeat))
+  const answer = windowsAnswer([
+    { InstanceId: device, HardwareID: hardware, CompatibleID: compatible, Capabilities: 0x10 },
+  ])
+  const { reading } = readPoll(Buffer.from(answer))
+  if (!reading.ok) throw new Error(reading.message)
+  expect(windowsDevices([event.said])).toEqual(reading.devices)
 })
 
 describe('hostile lines', () => {

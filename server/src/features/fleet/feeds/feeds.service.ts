@@ -13,11 +13,11 @@ import { cleanText, inventoryHash, mustExist, readFeed, windowsDevices } from '@
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { IngestApi } from '#features/fleet/ingest/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
-import { AppError, notFound } from '#platform/app-error.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, transactionAgain } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
-import { newId } from '#platform/ids.ts'
+import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
@@ -185,17 +185,19 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     }
   }
 
-  const feedOf = async (feedId: string): Promise<FeedRow> => existing(await store.one(db, feedId))
+  const feedOf = async (feedId: string): Promise<FeedRow> =>
+    existing(isId(feedId) ? await store.one(db, feedId) : undefined)
 
   return {
     list: async (): Promise<Feed[]> => (await store.list(db)).map(view),
 
     create: async (actor: Actor, body: BodyOf<typeof createFeed>): Promise<Feed> => {
+      if (!isId(body.tokenId)) throw invalid('body.tokenId', 'must be the ID of an API token')
       const now = new Date(clock.now())
       const row: FeedRow = {
         feed_id: newId(now.getTime()),
         name: body.name.trim(),
-        token_id: body.tokenId.toLowerCase(),
+        token_id: body.tokenId,
         new_hosts_per_hour: body.newHostsPerHour ?? 1_000,
         keep_days: body.keepDays ?? 30,
         created_at: now,
@@ -299,7 +301,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     },
 
     host: async (agentId: string): Promise<FeedHost> => {
-      const row = await store.host(db, agentId)
+      const row = isId(agentId) ? await store.host(db, agentId) : undefined
       if (row === undefined) throw notFound('No feed observes this host.')
       return {
         uuid: row.agent_id,

@@ -73,6 +73,8 @@ const feedWith = async (more: Record<string, unknown> = {}) => {
 }
 const hostsNamed = async (name: string): Promise<Agent[]> =>
   (await pageOf<Agent>(t, `agents?HostIdentifier=${name}&PageSize=1000`)).data
+const presentOf = async (uuid = ''): Promise<Peripheral[]> =>
+  (await pageOf<Peripheral>(t, `peripherals?HostUuid=${uuid}&Present=true&PageSize=1000`)).data
 const devicesOf = async (uuid: string): Promise<Peripheral[]> =>
   (await pageOf<Peripheral>(t, `peripherals?HostUuid=${uuid}&PageSize=1000`)).data
 
@@ -186,5 +188,86 @@ describe('a feed', () => {
     })
     await admin.post('/prime/webui/agents/bulk', { action: 'arm', uuids: [host?.uuid] })
     expect((await hostsNamed('armless'))[0]).toMatchObject({ operationalStatus: 'Free' })
+  })
+
+  it('does not exist under a malformed id', async () => {
+    const admin = await t.admin()
+    for (const path of [`${base}/infinity`, '/prime/webui/ingest/feedhosts/infinity'])
+      expect([path, (await (path.includes('hosts') ? admin.get(path) : admin.delete(path))).statusCode]).toEqual([
+        path,
+        404,
+      ])
+    expect((await admin.post(base, { name: 'odd', tokenId: 'infinity' })).statusCode).toBe(400)
+  })
+
+  it('takes XML, and refuses other media types and charsets', async () => {
+    const feed = await feedWith()
+    const xml = `<Event><System><EventID>6416</EventID><TimeCreated SystemTime='2031-05-04T10:11:12.345Z'/><EventRecordID>1</EventRecordID><Computer>xml-1</Computer></System><EventData><Data Name='DeviceId'>${stick.replace('&', '&amp;')}</Data></EventData></Event>`
+    expect(await feed.send(xml, 'application/xml; charset="UTF-8"')).toMatchObject({ stored: 1 })
+    for (const type of ['text/html', 'application/xml; charset=utf-16', 'multipart/form-data; boundary=x'])
+      expect([type, (await feed.raw(xml, type)).statusCode]).toEqual([type, 415])
+  })
+
+  it('counts a request once that is sent twice at the same time', async () => {
+    const feed = await feedWith()
+    const body = Array.from({ length: 50 }, (_, i) => winlogbeat({ host: `twice-${i % 5}`, record: i })).join('\n')
+    const answers = await Promise.all([feed.send(body), feed.send(body), feed.send(body)])
+    expect(answers.map(({ stored }) => stored).sort((a, b) => a - b)).toEqual([0, 0, 50])
+    expect(await hostsNamed('twice-')).toHaveLength(5)
+  })
+
+  it('shows one host for the lines of two feeds, and keeps the devices of the other feed when one is deleted', async () => {
+    const [one, other] = [await feedWith(), await feedWith()]
+    const mouse = 'USB\\VID_046D&PID_C03E\\6&DF2EE03&0&6'
+    await one.send(winlogbeat({ host: 'shared', record: 1 }))
+    await other.send(winlogbeat({ host: 'shared', record: 1, device: mouse }))
+    const [host, ...others] = await hostsNamed('shared')
+    expect(others).toEqual([])
+    expect(await presentOf(host?.uuid)).toHaveLength(2)
+    const admin = await t.admin()
+    expect((await admin.delete(`${base}/${one.id}`)).statusCode).toBe(200)
+    await t.server.feeds.maintain()
+    expect((await presentOf(host?.uuid)).map(({ pid }) => pid)).toEqual(['C03E'])
+    expect((await admin.delete(`${base}/${other.id}`)).statusCode).toBe(200)
+    t.clock.advance(61_000)
+    await t.server.feeds.maintain()
+    expect(await hostsNamed('shared')).toEqual([])
+  })
+
+  it('shows hosts as old and disconnected after a day, and removes them when it keeps their devices no longer', async () => {
+    const feed = await feedWith({ keepDays: 2 })
+    const time = new Date(t.clock.now()).toISOString()
+    await feed.send(winlogbeat({ host: 'ageing', record: 1, time }))
+    const [host] = await hostsNamed('ageing')
+    expect(host).toMatchObject({ connectionStatus: 'Connected' })
+    t.clock.advance(86_400_001)
+    await t.server.feeds.maintain()
+    expect((await hostsNamed('ageing'))[0]).toMatchObject({ connectionStatus: 'Disconnected' })
+    const about = (await (await t.admin()).get(`/prime/webui/ingest/feedhosts/${host?.uuid}`)).json() as FeedHost
+    expect(about.confidence).toBe('old')
+    await feed.send(winlogbeat({ host: 'ageing', record: 2, time: new Date(t.clock.now()).toISOString() }))
+    expect((await hostsNamed('ageing'))[0]).toMatchObject({ connectionStatus: 'Connected' })
+    t.clock.advance(2 * 86_400_000 + 1)
+    await t.server.feeds.maintain()
+    await t.server.feeds.maintain()
+    expect(await hostsNamed('ageing')).toEqual([])
+  })
+
+  it('stores hostile names and devices as text', async () => {
+    const feed = await feedWith()
+    const hosts = ['a\u202eb', '<script>', "x'; drop table feeds; --", 'ok\u0000', '..', 'ÄÖÜ.example', 'x'.repeat(300)]
+    const devices = [
+      `${stick}\u0000\u202e`,
+      `USB\\VID_0951&PID_1666\\${'\ud800'}<img src=x>`,
+      'USB\\VID_0951&PID_1666\\'.padEnd(190, 'é'),
+    ]
+    const body = hosts.flatMap((host, i) =>
+      devices.map((device, j) => winlogbeat({ host, record: i * 10 + j, device })),
+    )
+    const { stored, failed, lines } = await feed.send(body.join('\n'))
+    expect(stored + failed).toBe(lines)
+    expect(stored).toBeGreaterThan(0)
+    for (const { hostIdentifier } of (await pageOf<Agent>(t, 'agents?DeploymentMode=Feed&PageSize=1000')).data)
+      expect(hostIdentifier).not.toMatch(/[<>"'\s\u202e\0]/u)
   })
 })
