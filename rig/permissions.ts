@@ -27,6 +27,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'createFeed',
     'createWorkerToken',
     'deleteFeed',
+    'updateFeed',
     'deleteReportSchedule',
     'deleteWorker',
     'dropDeliveries',

@@ -87,6 +87,7 @@ export const auditActions = {
   'connection.host_key_confirmed': { area: 'agentless', object: 'connection' },
   'connection.registered': { area: 'agentless', object: 'connection' },
   'feed.created': { area: 'agentless', object: 'feed' },
+  'feed.changed': { area: 'agentless', object: 'feed' },
   'feed.deleted': { area: 'agentless', object: 'feed' },
   'connection.tested': { area: 'agentless', object: 'connection' },
   'connection.unregistered': { area: 'agentless', object: 'connection' },

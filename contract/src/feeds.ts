@@ -79,6 +79,12 @@ export const listFeeds = operation({
   response: Type.Array(Feed),
 })
 
+const tokenId = Type.String({ maxLength: 64, description: 'ID of the API token.' })
+const limits = {
+  newHostsPerHour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Default: 1,000.' })),
+  keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 366, description: 'Default: 30.' })),
+}
+
 export const createFeed = operation({
   id: 'createFeed',
   method: 'POST',
@@ -96,12 +102,29 @@ export const createFeed = operation({
       pattern: '^[^\\p{Cc}]+$',
       description: 'Unique, ignoring case.',
     }),
-    tokenId: Type.String({ maxLength: 64, description: 'ID of the API token.' }),
-    newHostsPerHour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 366, default: 30 })),
+    tokenId,
+    ...limits,
   }),
   response: Feed,
   errors: ['conflict'],
+})
+
+export const updateFeed = operation({
+  id: 'updateFeed',
+  method: 'PUT',
+  path: `${base}/{id}`,
+  tag,
+  summary: 'Changes a feed',
+  description: 'Absent fields keep their values. With another token, the previous one can no longer send to the feed.',
+  fresh: true,
+  permission: 'config:write',
+  params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
+  body: closed({
+    tokenId: Type.Optional(tokenId),
+    ...limits,
+  }),
+  response: closed({ changed: Type.Boolean() }),
+  errors: ['not_found', 'conflict'],
 })
 
 export const deleteFeed = operation({

@@ -57,6 +57,7 @@ const Recent = ({ feed }: { feed: Feed }) => (
 const Body = ({ close }: { close: () => void }) => {
   const { api, session } = useServices()
   const [isAdding, setIsAdding] = useState(false)
+  const [replacing, setReplacing] = useState<Feed | undefined>()
   const [opened, setOpened] = useState<string | null>(null)
   const feeds = useQuery({
     queryKey: ['feeds'],
@@ -77,7 +78,17 @@ const Body = ({ close }: { close: () => void }) => {
         await feeds.refetch()
       },
     })
-  if (isAdding) return <NewFeed close={() => setIsAdding(false)} onCreated={() => void feeds.refetch()} />
+  if (isAdding || replacing !== undefined)
+    return (
+      <NewFeed
+        feed={replacing}
+        close={() => {
+          setIsAdding(false)
+          setReplacing(undefined)
+        }}
+        onCreated={() => void feeds.refetch()}
+      />
+    )
   if (feeds.error !== null && feeds.data === undefined)
     return <ErrorState failure={feeds.error} retry={() => void feeds.refetch()} inline />
   const shown = feeds.data?.find(({ id }) => id === opened)
@@ -109,9 +120,14 @@ const Body = ({ close }: { close: () => void }) => {
                 {strings.feedRecent}
               </Button>
               {canWrite ? (
-                <Button size="compact-xs" variant="default" onClick={() => remove(feed)}>
-                  {strings.deleteFeedMenu}
-                </Button>
+                <>
+                  <Button size="compact-xs" variant="default" onClick={() => setReplacing(feed)}>
+                    {strings.replaceTokenMenu}
+                  </Button>
+                  <Button size="compact-xs" variant="default" onClick={() => remove(feed)}>
+                    {strings.deleteFeedMenu}
+                  </Button>
+                </>
               ) : null}
             </Group>,
           ],

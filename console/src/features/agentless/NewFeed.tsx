@@ -1,5 +1,5 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
-import { createApiToken, createFeed } from '@portcullis/contract'
+import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
 import { type FormEvent, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
@@ -13,10 +13,17 @@ interface Made {
   token: string
 }
 
-/** Creates a feed with its API token, and shows the token once. */
-export const NewFeed = ({ close, onCreated }: { close: () => void; onCreated: () => void }) => {
+export interface NewFeedProps {
+  /** The feed that gets a new token; absent: a new feed. */
+  feed?: Feed | undefined
+  close: () => void
+  onCreated: () => void
+}
+
+/** Creates a feed with its API token, or a new token of a feed, and shows the token once. */
+export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
   const { api } = useServices()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(known?.name ?? '')
   const [made, setMade] = useState<Made | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
@@ -28,8 +35,9 @@ export const NewFeed = ({ close, onCreated }: { close: () => void; onCreated: ()
       const token = await api.call(createApiToken, {
         body: { name: `${strings.feed} ${name.trim()}`, userProfile: 20, scopes: ['feeds:write'] },
       })
-      const feed = await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id } })
-      setMade({ address: `${location.origin}/prime/webui/ingest/feeds/${feed.id}`, token: token.token })
+      if (known !== undefined) await api.call(updateFeed, { params: { id: known.id }, body: { tokenId: token.id } })
+      const { id } = known ?? (await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id } }))
+      setMade({ address: `${location.origin}/prime/webui/ingest/feeds/${id}`, token: token.token })
       onCreated()
     } catch (reason) {
       setFailure(reason)
@@ -51,19 +59,23 @@ export const NewFeed = ({ close, onCreated }: { close: () => void; onCreated: ()
   return (
     <form onSubmit={(event) => void make(event)}>
       <Stack gap="md">
-        <p className={classes.text}>{strings.newFeedText}</p>
-        <TextInput
-          label={strings.feedName}
-          value={name}
-          maxLength={100}
-          required
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
+        <p className={classes.text}>
+          {known === undefined ? strings.newFeedText : strings.replaceTokenText({ name: known.name })}
+        </p>
+        {known !== undefined ? null : (
+          <TextInput
+            label={strings.feedName}
+            value={name}
+            maxLength={100}
+            required
+            data-autofocus
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+        )}
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <DialogActions
           close={close}
-          action={strings.createFeed}
+          action={known === undefined ? strings.createFeed : strings.replaceToken}
           busy={busy}
           isReady={name.trim() !== ''}
           startsAt="form"

@@ -43,6 +43,10 @@ export const strings = messages({
   createFeed: 'Create feed',
   feedMade:
     'Send events to this address with this token. The token is shown once. Use one event per line, as JSON or XML.',
+  replaceToken: 'Replace token',
+  replaceTokenMenu: 'Replace token…',
+  replaceTokenText:
+    'This creates a new API token for {name}. The previous token can no longer send to the feed. Revoke it under your account.',
   deleteFeed: 'Delete feed',
   deleteFeedMenu: 'Delete…',
   deleteFeedTitle: 'Delete feed?',

@@ -8,6 +8,7 @@ import {
   feedFaults,
   feedLimits,
   type HostFacts,
+  type updateFeed,
 } from '@portcullis/contract'
 import { cleanText, inventoryHash, mustExist, readFeed, windowsDevices } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
@@ -176,11 +177,13 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
           return ingest.report({ agentId: agent_id, request })
         }),
       )
-      const done = due.filter((_, i) => results[i]?.status === 'fulfilled')
+      // A report that the server refuses now would be refused again.
+      const isOver = (one: PromiseSettledResult<unknown> | undefined): boolean =>
+        one?.status === 'fulfilled' || (one?.reason instanceof AppError && one.reason.code !== 'unavailable')
+      const done = due.filter((_, i) => isOver(results[i]))
       const failure = results.find((one) => one.status === 'rejected')
       if (done.length > 0) await store.reported(db, done)
-      if (failure !== undefined)
-        log.warn({ err: failure.reason }, 'devices of a feed were not stored; trying again later')
+      if (failure !== undefined) log.warn({ err: failure.reason }, 'devices of a feed were not stored')
       if (done.length < due.length) return
     }
   }
@@ -220,6 +223,28 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
         await audit.write(tx, actor, { action: 'feed.created', entity: row.name, details: `token ${row.token_id}` })
       })
       return view({ ...row, hosts: 0 })
+    },
+
+    change: async (actor: Actor, feedId: string, body: BodyOf<typeof updateFeed>): Promise<{ changed: boolean }> => {
+      const feed = await feedOf(feedId)
+      if (body.tokenId !== undefined && !isId(body.tokenId))
+        throw invalid('body.tokenId', 'must be the ID of an API token')
+      await transactionAgain(db, async (tx) => {
+        await store.lock(tx)
+        const change = {
+          tokenId: body.tokenId ?? null,
+          newHostsPerHour: body.newHostsPerHour ?? null,
+          keepDays: body.keepDays ?? null,
+        }
+        if (!(await store.update(tx, feedId, change)))
+          throw new AppError('conflict', { detail: 'Another feed has this token.' })
+        await audit.write(tx, actor, {
+          action: 'feed.changed',
+          entity: feed.name,
+          details: Object.keys(body).join(', '),
+        })
+      })
+      return { changed: true }
     },
 
     remove: async (actor: Actor, feedId: string): Promise<{ deleted: boolean }> => {

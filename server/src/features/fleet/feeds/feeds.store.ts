@@ -80,6 +80,20 @@ export const createFeedsStore = () => ({
       values (${f.feed_id}::uuid, ${f.name}, ${f.token_id}::uuid, ${f.new_hosts_per_hour}::int, ${f.keep_days}::int,
         ${f.created_at}, ${f.created_by}, ${f.hour_at}) on conflict do nothing`)) === 1,
 
+  /** Changes a feed. Returns false if another feed has the token. */
+  update: async (
+    tx: Tx,
+    feedId: string,
+    change: { tokenId: string | null; newHostsPerHour: number | null; keepDays: number | null },
+  ): Promise<boolean> =>
+    (await tx.execute(sql`
+      update feeds f set token_id = coalesce(${change.tokenId}::uuid, f.token_id),
+        new_hosts_per_hour = coalesce(${change.newHostsPerHour}::int, f.new_hosts_per_hour),
+        keep_days = coalesce(${change.keepDays}::int, f.keep_days)
+      where f.feed_id = ${feedId}::uuid
+        and not exists (select from feeds o where o.token_id = ${change.tokenId}::uuid and o.feed_id <> f.feed_id)`)) ===
+    1,
+
   remove: async (tx: Tx, feedId: string): Promise<void> => {
     await tx.execute(sql`
       update feed_hosts h set seq = h.seq + 1

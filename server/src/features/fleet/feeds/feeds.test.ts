@@ -144,6 +144,20 @@ describe('a feed', () => {
     expect(await hostsNamed('stolen')).toEqual([])
   })
 
+  it('takes events from a new token, and no longer from the previous one', async () => {
+    const [feed, other] = [await feedWith(), await feedWith()]
+    const admin = await t.admin()
+    const next = (
+      await admin.post('/prime/webui/admin/apiTokens', { name: 'next', userProfile: 20, scopes: ['feeds:write'] })
+    ).json() as { id: string; token: string }
+    const conflict = await admin.put(`${base}/${feed.id}`, { tokenId: other.token.id })
+    expect([conflict.statusCode, conflict.json().code]).toEqual([409, 'conflict'])
+    expect((await admin.put(`${base}/${feed.id}`, { tokenId: next.id, keepDays: 7 })).statusCode).toBe(200)
+    expect(await feed.read()).toMatchObject({ tokenId: next.id, keepDays: 7, newHostsPerHour: 1_000 })
+    expect((await feed.raw('{}')).statusCode).toBe(403)
+    expect((await feed.raw('{}', undefined, next.token)).statusCode).toBe(200)
+  })
+
   it('adds no more new hosts per hour than its limit, and takes the others later', async () => {
     const feed = await feedWith({ newHostsPerHour: 2 })
     const body = ['cap-1', 'cap-2', 'cap-3'].map((host) => winlogbeat({ host, record: 1 })).join('\n')

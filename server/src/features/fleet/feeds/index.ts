@@ -1,4 +1,4 @@
-import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds } from '@portcullis/contract'
+import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds, updateFeed } from '@portcullis/contract'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFeedsService, type FeedsDeps } from './feeds.service.ts'
 import { createFeedsStore } from './feeds.store.ts'
@@ -8,6 +8,7 @@ export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
   const feeds = createFeedsService({ ...deps, store: createFeedsStore() })
   app.register(listFeeds, () => feeds.list())
   app.register(createFeed, ({ actor, body }) => feeds.create(actor, body))
+  app.register(updateFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
   app.register(deleteFeed, ({ actor, params }) => feeds.remove(actor, params.id))
   app.register(ingestFeed, ({ actor, params, request }) =>
     feeds.ingest(actor, params.id, request.body as Buffer | undefined),
