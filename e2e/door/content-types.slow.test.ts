@@ -71,9 +71,12 @@ doorTest(
             headers: { 'content-type': type },
             body: wrong,
           })
-          // Debug logs can be any bytes, and lines of a feed any text. Unknown commands and feeds take neither.
-          const isOpaque = offered.id === 'agentDebugLogs' || offered.id === 'ingestFeed'
-          const isRefused = got.status === 400 || got.status === 415 || (isOpaque && got.status === 404)
+          // Debug logs can be any bytes, and lines of a feed any text. An unknown command takes no log, and a feed takes
+          // lines only from its own token.
+          const isOpaque =
+            (offered.id === 'agentDebugLogs' && got.status === 404) ||
+            (offered.id === 'ingestFeed' && got.status === 403)
+          const isRefused = got.status === 400 || got.status === 415 || isOpaque
           if (!isRefused)
             taken.push(`${offered.method} ${offered.path} as ${type}: ${got.status} ${got.text.slice(0, 150)}`)
         },
