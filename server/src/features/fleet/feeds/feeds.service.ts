@@ -102,18 +102,19 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   const { db, clock, log, audit, store, agents, ingest, announce } = deps
   const levels = new Map<string, { level: number; at: number }>()
 
-  function charge(feedId: string, lines: number): void {
-    const now = clock.now()
+  function levelOf(feedId: string): number {
     const last = levels.get(feedId)
-    const level =
-      last === undefined
-        ? lineQuota.most
-        : Math.min(lineQuota.most, last.level + ((now - last.at) / 1_000) * lineQuota.perSecond)
-    if (level < lines) {
-      const seconds = Math.ceil((lines - level) / lineQuota.perSecond)
-      throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
-    }
-    levels.set(feedId, { level: level - lines, at: now })
+    return last === undefined
+      ? lineQuota.most
+      : Math.min(lineQuota.most, last.level + ((clock.now() - last.at) / 1_000) * lineQuota.perSecond)
+  }
+
+  /** Throws while a feed is over its quota, before its lines are read. */
+  function assertCredit(feedId: string): void {
+    const level = levelOf(feedId)
+    if (level > 0) return
+    const seconds = Math.ceil(1 - level / lineQuota.perSecond)
+    throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
   }
 
   /**
@@ -260,13 +261,14 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       const feed = await feedOf(feedId)
       if (actor.kind !== 'apiToken' || actor.credentialId !== feed.token_id)
         throw new AppError('forbidden_object', { detail: 'Only the API token of this feed can send to it.' })
+      assertCredit(feedId)
       const reading = readFeed((bytes ?? Buffer.alloc(0)).toString('utf8'))
+      levels.set(feedId, { level: levelOf(feedId) - Math.max(1, reading.total), at: clock.now() })
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {
           detail: `The request contains more than ${feedLimits.lines} lines.`,
           limit: feedLimits.bodyBytes,
         })
-      charge(feedId, reading.total)
       const now = new Date(clock.now())
       const lines = distinctLines(reading.events, now.getTime())
       const errors = reading.errors.map((one) => ({ ...one, message: feedFaults[one.code] }))

@@ -158,6 +158,16 @@ describe('a feed', () => {
     expect((await feed.raw('{}', undefined, next.token)).statusCode).toBe(200)
   })
 
+  it('takes a limited number of lines, and more after a while', async () => {
+    const feed = await feedWith()
+    const body = '{}\n'.repeat(10_000)
+    for (let i = 0; i < 10; i++) expect(await feed.send(body)).toMatchObject({ ignored: 10_000 })
+    const refused = await feed.raw(body)
+    expect([refused.statusCode, refused.json().code]).toEqual([429, 'too_many_requests'])
+    t.clock.advance(Number(refused.headers['retry-after']) * 1_000)
+    expect((await feed.raw(body)).statusCode).toBe(200)
+  })
+
   it('adds no more new hosts per hour than its limit, and takes the others later', async () => {
     const feed = await feedWith({ newHostsPerHour: 2 })
     const body = ['cap-1', 'cap-2', 'cap-3'].map((host) => winlogbeat({ host, record: 1 })).join('\n')
