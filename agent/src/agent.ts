@@ -1,5 +1,6 @@
 import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
 import { releaseKeyFingerprint } from '@portcullis/domain'
+import { currentBoot } from './boot.ts'
 import { createCheckIns } from './check-in.ts'
 import type { Clock } from './clock.ts'
 import { createFactsCollector } from './collectors/facts.ts'
@@ -127,8 +128,10 @@ export const runAgent = async (
     const keys = createCommandKeys({ identity, publicKey: key.publicKey, state, log, reports })
     const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
+    const boot = currentBoot(config.procRoot)
     const spool = createSpool({
       stateDir: config.stateDir,
+      boot,
       onWriteError: (message) => reports.add('spool_write_failed', message),
       onOverflow: (dropped) => {
         reports.add(
@@ -220,6 +223,7 @@ export const runAgent = async (
       protocol,
       checkIns: createCheckIns({
         clock,
+        boot,
         devices: watcher.devices,
         facts: facts.collect,
         enforcement: enforcer.state,

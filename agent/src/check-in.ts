@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckInRequest, DeviceReport, EnforcementState, HostFacts } from '@portcullis/contract/agent-protocol'
 import { factsHash, inventoryHash } from '@portcullis/domain'
+import type { Boot } from './boot.ts'
 import type { Clock } from './clock.ts'
 import type { Commands } from './commands.ts'
 import type { Reports } from './reports.ts'
@@ -15,6 +16,8 @@ export interface FormedCheckIn {
   factsHash: string | undefined
   /** State of enforcement in the body; undefined if the body has none. */
   enforcement: EnforcementState | undefined
+  /** Returns how long ago the check-in was formed, in milliseconds. */
+  ageMs(): number
 }
 
 /** State that the server has acknowledged since this start. */
@@ -30,6 +33,7 @@ export interface ServerView {
 
 export interface CheckInDeps {
   clock: Clock
+  boot: Boot
   devices: () => DeviceReport[]
   facts: () => HostFacts
   enforcement: () => EnforcementState
@@ -43,6 +47,7 @@ export interface CheckInDeps {
 /** Creates check-in bodies with only what the server does not know yet. */
 export const createCheckIns = ({
   clock,
+  boot,
   devices,
   facts,
   enforcement,
@@ -71,7 +76,9 @@ export const createCheckIns = ({
   return {
     form(view: ServerView): FormedCheckIn {
       const list = devices()
-      const { changes, upTo } = spool.pending()
+      const wallClock = clock.now()
+      const formedAt = boot.elapsed()
+      const { changes, upTo } = spool.pending(wallClock)
       const now = factsNow(view.needFacts || view.needInventory)
       const hasFacts = view.needFacts || view.needInventory || now.hash !== view.factsHash
       const acks = commands.takeAcks()
@@ -82,7 +89,7 @@ export const createCheckIns = ({
         bootId: view.bootId,
         seq: view.seq,
         inventoryHash: hashOf(list),
-        clock: clock.now(),
+        clock: wallClock,
         ...(hasFacts ? { factsHash: now.hash, facts: now.facts } : {}),
         ...(changes.length > 0 ? { changes } : {}),
         ...(view.needInventory ? { inventory: list } : {}),
@@ -98,6 +105,7 @@ export const createCheckIns = ({
         upTo: hasChanges ? upTo : undefined,
         factsHash: hasFacts ? now.hash : undefined,
         enforcement: statusChanged ? state : undefined,
+        ageMs: () => boot.elapsed() - formedAt,
       }
     },
   }

@@ -279,7 +279,7 @@ export const createLoop = (deps: LoopDeps) => {
       view.needInventory = false
       view.needFacts = false
     }
-    return acknowledged(flight, await protocol.checkIn(flight.body, session.token, signal))
+    return acknowledged(flight, await protocol.checkIn(flight, session.token, signal))
   }
 
   function afterFailure(error: unknown, signal: AbortSignal): Pause {

@@ -3,6 +3,7 @@ import {
   agentLimits,
   agentPaths,
   type CheckInResponse,
+  checkInAgeHeader,
   commandKeyHeader,
   type EnrolRequest,
   type EnrolResponse,
@@ -114,8 +115,9 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   },
 
   /** Sends the text of a `CheckInRequest`. A retry must repeat it byte for byte. */
-  async checkIn(body: string, token: string, signal: AbortSignal) {
-    const answer = asObject(await transport.post(agentPaths.checkIn, body, token, signal))
+  async checkIn({ body, ageMs }: { body: string; ageMs(): number }, token: string, signal: AbortSignal) {
+    const headers = { [checkInAgeHeader]: String(Math.max(0, Math.round(ageMs()))) }
+    const answer = asObject(await transport.post(agentPaths.checkIn, body, token, signal, { headers }))
     const seconds = number(answer.nextCheckInSeconds, 'nextCheckInSeconds')
     return {
       nextCheckInSeconds: Math.min(Math.max(seconds, MIN_INTERVAL_SECONDS), MAX_INTERVAL_SECONDS),

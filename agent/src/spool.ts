@@ -1,6 +1,7 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { Boot } from './boot.ts'
 import { messageOf } from './exit.ts'
 import { syncDirectory, writeAll } from './files.ts'
 
@@ -12,14 +13,24 @@ export interface Flight {
   upTo: number
 }
 
+/** A time in a boot of the host. */
+interface Moment {
+  boot: string
+  /** Milliseconds since that boot. */
+  elapsed: number
+}
+
 interface Entry {
   n: number
   change: DeviceChange
+  /** When the change was added. Undefined: by an older agent. */
+  added: Moment | undefined
   bytes: number
 }
 
 export interface SpoolDeps {
   stateDir: string
+  boot: Boot
   /** Called when a write failed. The changes stay in memory and are sent. */
   onWriteError: (message: string) => void
   /** Called when a full spool dropped changes. The agent must then send the full inventory. */
@@ -34,7 +45,7 @@ const MAX_BYTES = 1_500_000
 const REWRITE_BYTES = 4_000_000
 
 type Line =
-  | { kind: 'change'; n: number; change: DeviceChange }
+  | { kind: 'change'; n: number; change: DeviceChange; added?: Moment | undefined }
   | ({ kind: 'flight' } & Flight)
   | { kind: 'ack'; upTo: number }
   | { kind: 'overflow'; dropped: number }
@@ -47,6 +58,7 @@ type Line =
  */
 export const createSpool = ({
   stateDir,
+  boot,
   onWriteError,
   onOverflow,
   maxChanges = agentLimits.changes,
@@ -87,7 +99,7 @@ export const createSpool = ({
 
   function apply(line: Line, length: number): void {
     if (line.kind === 'change') {
-      entries.push({ n: line.n, change: line.change, bytes: length })
+      entries.push({ n: line.n, change: line.change, added: line.added, bytes: length })
       bytes += length
       nextNumber = Math.max(nextNumber, line.n + 1)
     } else if (line.kind === 'flight') {
@@ -162,17 +174,18 @@ export const createSpool = ({
       syncDirectory(dirname(path))
     })
 
-  const changeLines = (): Line[] => entries.map(({ n, change }): Line => ({ kind: 'change', n, change }))
+  const changeLines = (): Line[] => entries.map(({ n, change, added }): Line => ({ kind: 'change', n, change, added }))
 
   load()
 
   return {
     /** Adds changes. They are on disk when this returns, unless `onWriteError` was called. */
     add(changes: readonly DeviceChange[]): void {
-      const lines = changes.map((change): Line & { kind: 'change' } => ({ kind: 'change', n: nextNumber++, change }))
+      const added = { boot: boot.id, elapsed: boot.elapsed() }
+      const lines = changes.map((change) => ({ kind: 'change' as const, n: nextNumber++, change, added }))
       for (const line of lines) {
         const length = Buffer.byteLength(JSON.stringify(line))
-        entries.push({ n: line.n, change: line.change, bytes: length })
+        entries.push({ n: line.n, change: line.change, added, bytes: length })
         bytes += length
       }
       if (entries.length > maxChanges || bytes > maxBytes) {
@@ -186,9 +199,16 @@ export const createSpool = ({
         onOverflow(dropped)
       } else append(lines)
     },
-    /** Returns the unacknowledged changes, oldest first, and the number of the last one. */
-    pending: (): { changes: DeviceChange[]; upTo: number } => ({
-      changes: entries.map((entry) => entry.change),
+    /**
+     * Returns the unacknowledged changes, oldest first, and the number of the last one. Their times are on the scale of
+     * the host clock at `now`, because it may have been set since they were added.
+     */
+    pending: (now: number): { changes: DeviceChange[]; upTo: number } => ({
+      changes: entries.map(({ change, added }) =>
+        added !== undefined && added.boot === boot.id && boot.id !== ''
+          ? { ...change, at: Math.max(0, now - (boot.elapsed() - added.elapsed)) }
+          : { ...change, beforeRestart: true },
+      ),
       upTo: entries.at(-1)?.n ?? 0,
     }),
     get size(): number {

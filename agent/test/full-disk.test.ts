@@ -49,14 +49,14 @@ describe('a full disk', { timeout: 120_000 }, () => {
     writeFileSync(join(stateDir, 'spool.jsonl'), old + Array.from({ length: 50 }, (_, i) => line(i + 1)).join(''))
     const said = limited(`
       import { createSpool } from ${source('spool.ts')}
-      const spool = createSpool({ stateDir: ${JSON.stringify(stateDir)}, onWriteError: () => console.log('refused'), onOverflow() {} })
+      const spool = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir: ${JSON.stringify(stateDir)}, onWriteError: () => console.log('refused'), onOverflow() {} })
       spool.acknowledge(1)
       console.log(spool.size)`)
     expect(said).toMatch(/^(refused\n)+49\n$/)
-    const after = createSpool({ stateDir, onWriteError() {}, onOverflow() {} })
+    const after = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir, onWriteError() {}, onOverflow() {} })
     onTestFinished(after.close)
     // The acknowledgement could not be written either.
-    expect(after.pending().changes.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1))
+    expect(after.pending(0).changes.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1))
   })
 
   it('keeps the policy in force and refuses the next one completely', async () => {

@@ -20,6 +20,7 @@ afterEach(() => power.stop())
 
 const open = (dir: string): Spool =>
   createSpool({
+    boot: { id: '', elapsed: () => 0 },
     stateDir: dir,
     onWriteError: (message) => expect.unreachable(message),
     onOverflow: () => {},
@@ -32,7 +33,7 @@ const afterPowerLoss = (): Spool => {
   power.leftIn(left)
   return open(left)
 }
-const times = (spool: Spool): number[] => spool.pending().changes.map((change) => change.at)
+const times = (spool: Spool): number[] => spool.pending(0).changes.map((change) => change.at)
 
 describe('a power loss', () => {
   it('loses no change that the spool has accepted', () => {
@@ -66,7 +67,7 @@ describe('a power loss', () => {
     const many = Array.from({ length: 2_000 }, (_, i): DeviceChange => ({ ...attached, at: i }))
     for (let n = 0; n < 5; n++) {
       spool.add(many)
-      const { upTo } = spool.pending()
+      const { upTo } = spool.pending(0)
       spool.acknowledge(upTo - 1)
       expect(times(afterPowerLoss())).toEqual([1_999])
     }

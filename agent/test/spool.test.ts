@@ -9,7 +9,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { DeviceChange } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import fc from 'fast-check'
@@ -26,6 +26,7 @@ const setUp = (more: Partial<SpoolDeps> = {}) => {
   /** Opens the same directory again, as after a kill. */
   const open = () =>
     createSpool({
+      boot: { id: '', elapsed: () => 0 },
       stateDir,
       onWriteError: (message) => faults.push(message),
       onOverflow: (dropped) => faults.push(`overflow ${dropped}`),
@@ -41,20 +42,46 @@ describe('spool', () => {
     spool.add([removal(1), removal(2)])
     spool.add([removal(3)])
     spool.acknowledge(1)
-    expect(times(open().pending().changes)).toEqual([2, 3])
+    expect(times(open().pending(0).changes)).toEqual([2, 3])
+  })
+
+  it('returns times on the scale of a clock that was set meanwhile, also after a kill', () => {
+    let elapsed = 1_000
+    const { open } = setUp({ boot: { id: 'one', elapsed: () => elapsed } })
+    const spool = open()
+    spool.add([removal(5)])
+    elapsed += 7_000
+    expect(times(spool.pending(1_000_000).changes)).toEqual([993_000])
+    expect(open().pending(2_000_000).changes).toEqual([{ op: 'removed', at: 1_993_000, portPath: '1-1' }])
+  })
+
+  it('keeps the time of a change before a restart of the host, and says so', () => {
+    const { path } = setUp({ boot: { id: 'one', elapsed: () => 9 } })
+    const stateDir = dirname(path)
+    const openIn = (id: string) =>
+      createSpool({ stateDir, boot: { id, elapsed: () => 9 }, onWriteError: () => {}, onOverflow: () => {} })
+    openIn('one').add([removal(5)])
+    expect(openIn('two').pending(100).changes).toEqual([{ op: 'removed', at: 5, portPath: '1-1', beforeRestart: true }])
+    // An unknown boot equals no other.
+    openIn('').add([removal(6)])
+    expect(
+      openIn('')
+        .pending(100)
+        .changes.map(({ beforeRestart }) => beforeRestart),
+    ).toEqual([true, true])
   })
 
   it('remembers a check-in in flight until its result is known', () => {
     const { open } = setUp()
     const spool = open()
     spool.add([removal(1)])
-    spool.markFlight({ bootId: 'b', seq: 7, upTo: spool.pending().upTo })
+    spool.markFlight({ bootId: 'b', seq: 7, upTo: spool.pending(0).upTo })
     spool.add([removal(2)])
     const next = open()
     expect(next.openFlight()).toEqual({ bootId: 'b', seq: 7, upTo: 1 })
     next.acknowledge(1)
     expect(next.openFlight()).toBeUndefined()
-    expect(times(open().pending().changes)).toEqual([2])
+    expect(times(open().pending(0).changes)).toEqual([2])
     expect(open().openFlight()).toBeUndefined()
   })
 
@@ -63,16 +90,16 @@ describe('spool', () => {
     open().add([removal(1), removal(2)])
     truncateSync(path, statSync(path).size - 5)
     const next = open()
-    expect(times(next.pending().changes)).toEqual([1])
+    expect(times(next.pending(0).changes)).toEqual([1])
     next.add([removal(3)])
-    expect(times(open().pending().changes)).toEqual([1, 3])
+    expect(times(open().pending(0).changes)).toEqual([1, 3])
   })
 
   it('keeps the valid lines before a damaged line', () => {
     const { open, path } = setUp()
     open().add([removal(1)])
     appendFileSync(path, '\u0000\u0000garbage\n')
-    expect(times(open().pending().changes)).toEqual([1])
+    expect(times(open().pending(0).changes)).toEqual([1])
   })
 
   it('empties its file when everything is acknowledged', () => {
@@ -82,7 +109,7 @@ describe('spool', () => {
     spool.acknowledge(1)
     expect(statSync(path).size).toBe(0)
     spool.add([removal(2)])
-    expect(times(spool.pending().changes)).toEqual([2])
+    expect(times(spool.pending(0).changes)).toEqual([2])
   })
 
   it('drops all changes above its limits and reports their number', () => {
@@ -92,7 +119,7 @@ describe('spool', () => {
     spool.add([removal(4)])
     expect(spool.size).toBe(0)
     spool.add([removal(5)])
-    expect(times(open().pending().changes)).toEqual([5])
+    expect(times(open().pending(0).changes)).toEqual([5])
     expect(faults).toEqual(['overflow 4'])
     const byBytes = setUp({ maxBytes: 100 })
     byBytes.open().add([{ op: 'attached', at: 1, device: plainKeyboard({ portPath: '1-1' }) }])
@@ -104,7 +131,7 @@ describe('spool', () => {
     const spool = open()
     spool.close()
     spool.add([removal(1)])
-    expect(times(spool.pending().changes)).toEqual([1])
+    expect(times(spool.pending(0).changes)).toEqual([1])
     expect(faults).toHaveLength(1)
   })
 
@@ -114,19 +141,19 @@ describe('spool', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), fc.nat(), (steps, cutSeed) => {
         const spool = open()
-        spool.acknowledge(spool.pending().upTo)
+        spool.acknowledge(spool.pending(0).upTo)
         let next = 1
         for (const what of steps) {
           if (what === 'add') spool.add([removal(next++)])
-          else if (what === 'ack' && spool.size > 1) spool.acknowledge((spool.pending().upTo ?? 0) - spool.size + 1)
+          else if (what === 'ack' && spool.size > 1) spool.acknowledge((spool.pending(0).upTo ?? 0) - spool.size + 1)
           else if (what === 'flight' && spool.size > 0)
-            spool.markFlight({ bootId: 'b', seq: 1, upTo: spool.pending().upTo })
+            spool.markFlight({ bootId: 'b', seq: 1, upTo: spool.pending(0).upTo })
         }
-        const whole = times(spool.pending().changes)
-        expect(times(open().pending().changes)).toEqual(whole)
+        const whole = times(spool.pending(0).changes)
+        expect(times(open().pending(0).changes)).toEqual(whole)
         const size = readFileSync(path).length
         truncateSync(path, size === 0 ? 0 : cutSeed % (size + 1))
-        const cut = times(open().pending().changes)
+        const cut = times(open().pending(0).changes)
         // A cut may lose the acknowledgement of old changes and the newest changes, never one from the middle.
         expect(cut).toEqual(Array.from({ length: cut.length }, (_, i) => (cut[0] ?? 0) + i))
         expect(cut.at(-1) ?? 0).toBeLessThanOrEqual(next - 1)
@@ -159,14 +186,14 @@ describe('the numbers of changes', () => {
     spool.add([removal(1), removal(2), removal(3)])
     spool.acknowledge(1)
     spool.add([removal(4)])
-    expect(spool.pending().upTo).toBe(4)
+    expect(spool.pending(0).upTo).toBe(4)
     const next = open()
     next.add([removal(5)])
-    expect(next.pending().upTo).toBe(5)
+    expect(next.pending(0).upTo).toBe(5)
     next.acknowledge(9)
     next.add([removal(6)])
-    expect(next.pending()).toEqual({ changes: [removal(6)], upTo: 10 })
-    expect(setUp().open().pending()).toEqual({ changes: [], upTo: 0 })
+    expect(next.pending(0)).toEqual({ changes: [removal(6)], upTo: 10 })
+    expect(setUp().open().pending(0)).toEqual({ changes: [], upTo: 0 })
   })
 
   it('are valid after the spool was full', () => {
@@ -175,9 +202,9 @@ describe('the numbers of changes', () => {
     expect(readFileSync(path, 'utf8')).toBe('{"kind":"overflow","dropped":2}\n')
     const next = open()
     next.add([removal(3)])
-    next.acknowledge(next.pending().upTo)
+    next.acknowledge(next.pending(0).upTo)
     expect(next.size).toBe(0)
-    expect(times(open().pending().changes)).toEqual([])
+    expect(times(open().pending(0).changes)).toEqual([])
   })
 })
 
@@ -220,7 +247,7 @@ describe('a check-in that did not arrive', () => {
     spool.markFlight({ bootId: 'b', seq: 1, upTo: 1 })
     spool.forgetFlight()
     expect(spool.openFlight()).toBeUndefined()
-    expect(times(open().pending().changes)).toEqual([1])
+    expect(times(open().pending(0).changes)).toEqual([1])
   })
 
   it('leaves an empty file if there are no changes', () => {
@@ -285,7 +312,7 @@ describe('the file', () => {
     spool.add([removal(4)])
     spool.acknowledge(2)
     expect(readFileSync(path, 'utf8')).toBe(`${line(2)}${line(3)}${line(4)}{"kind":"ack","upTo":2}\n`)
-    expect(times(open().pending().changes)).toEqual([3, 4])
+    expect(times(open().pending(0).changes)).toEqual([3, 4])
     expect(faults).toEqual([])
   })
 
@@ -296,9 +323,9 @@ describe('the file', () => {
     spool.acknowledge(1)
     expect(faults).toEqual(['no space left'])
     expect([existsSync(`${path}.new`), openFiles()]).toEqual([false, before])
-    expect(times(open().pending().changes)).toEqual([2, 3])
+    expect(times(open().pending(0).changes)).toEqual([2, 3])
     spool.add([removal(4)])
-    expect(times(open().pending().changes)).toEqual([2, 3, 4])
+    expect(times(open().pending(0).changes)).toEqual([2, 3, 4])
     // Emptying the file needs no second file.
     spool.acknowledge(4)
     expect([statSync(path).size, faults.length]).toEqual([0, 1])
@@ -317,7 +344,7 @@ describe('the file', () => {
     const next = open()
     expect([next.size, next.openFlight()]).toEqual([0, undefined])
     spool.add([removal(4)])
-    expect(times(open().pending().changes)).toEqual([4])
+    expect(times(open().pending(0).changes)).toEqual([4])
   })
 
   it('loses only the partially written line', () => {
@@ -333,7 +360,7 @@ describe('the file', () => {
     restore()
     spool.add([removal(3)])
     expect(faults).toEqual(['no space left'])
-    expect(times(spool.pending().changes)).toEqual([1, 2, 3])
-    expect(times(open().pending().changes)).toEqual([1, 3])
+    expect(times(spool.pending(0).changes)).toEqual([1, 2, 3])
+    expect(times(open().pending(0).changes)).toEqual([1, 3])
   })
 })

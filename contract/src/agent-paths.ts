@@ -23,6 +23,12 @@ export const agentPaths = {
 /** Header of `session`: SHA-256 (hex) of the SPKI DER of the agent's command key. Agents that cannot rotate keys omit it. */
 export const commandKeyHeader = 'portcullis-command-key'
 
+/**
+ * Header of `checkIn`: milliseconds since the check-in was formed, including suspension. A repeated check-in has the same
+ * body, so the body cannot tell how old it is.
+ */
+export const checkInAgeHeader = 'portcullis-age'
+
 /** Reactions of an agent to refusals, by error code. The agent retries all other refusals with back-off. */
 export const agentProblemActions = {
   agent_session_expired: 'open a new session, then repeat',

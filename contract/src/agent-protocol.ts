@@ -120,7 +120,7 @@ export const CheckInRequest = Type.Object(
     clock: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Host clock at the time of sending, in ms since 1970.',
+      description: 'Host clock when the check-in was formed, in ms since 1970.',
     }),
     factsHash: Type.Optional(
       Type.String({ pattern: '^[0-9a-f]{32}$', description: '`factsHash()` of domain/ over the current facts.' }),

@@ -160,12 +160,25 @@ export const HostFacts = Type.Object(
 )
 export type HostFacts = Static<typeof HostFacts>
 
+/** Members of every change. */
+const changeTime = {
+  at: Type.Integer({
+    minimum: 0,
+    description: 'Time of the change on the scale of `clock` of the check-in, in ms since 1970.',
+  }),
+  beforeRestart: Type.Optional(
+    Type.Literal(true, {
+      description: 'The host restarted after the change, so `at` is the host clock of that time, without a correction.',
+    }),
+  ),
+}
+
 /** A change of a device between two check-ins. Changes are in order of time. */
 export const DeviceChange = Type.Union([
   Type.Object(
     {
       op: Type.Literal('attached'),
-      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      ...changeTime,
       device: DeviceReport,
     },
     { additionalProperties: false },
@@ -173,7 +186,7 @@ export const DeviceChange = Type.Union([
   Type.Object(
     {
       op: Type.Literal('removed'),
-      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      ...changeTime,
       portPath: DeviceReport.properties.portPath,
     },
     { additionalProperties: false },
@@ -181,7 +194,7 @@ export const DeviceChange = Type.Union([
   Type.Object(
     {
       op: Type.Literal('changed'),
-      at: Type.Integer({ minimum: 0, description: 'Host clock, ms since 1970.' }),
+      ...changeTime,
       device: DeviceReport,
     },
     { additionalProperties: false },

@@ -139,6 +139,8 @@ const names: Readonly<Record<string, string>> = {
   eventID: 'Event',
   auditTrailID: 'Record',
   creationTime: 'Time',
+  occurredAt: 'Happened',
+  occurredUncertaintyMs: 'Uncertainty (ms)',
   eventCode: 'Code',
   eventEntityID: 'About',
   entity: 'About',

@@ -108,13 +108,20 @@ export const eventCodes = {
 >
 export type EventKind = keyof typeof eventCodes
 
-/** An event. Its shape is fixed. */
+/** An event. Existing members never change. */
 export const FleetEvent = closed({
   eventID: Type.Integer({
     description: 'Number of the event. Increases without gaps, and events become visible in this order.',
   }),
   category: Type.Enum(eventCategories),
   creationTime: zonelessTime('Time at which the server stored the event.'),
+  occurredAt: zonelessTime(
+    'Time at which it happened on the host, by the clock of the server. Equals `creationTime` if the host did not say when.',
+  ),
+  occurredUncertaintyMs: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
+    description:
+      'How many milliseconds `occurredAt` may be wrong in either direction. Null if `occurredAt` is the time of receipt.',
+  }),
   eventCode: Type.String({ pattern: '^0x[0-9A-Fa-f]{6}$' }),
   severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
   severityString: Type.String(),

@@ -120,6 +120,7 @@ export const pdfColumns = {
   ] satisfies (keyof Peripheral)[],
   events: [
     'creationTime',
+    'occurredAt',
     'severityString',
     'eventEntityID',
     'description',

@@ -57,12 +57,14 @@ export const agentPost = (
   path: string,
   body: unknown,
   token?: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<HttpAnswer> =>
   fetchText(t, path, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
     },
     body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
   })
@@ -177,8 +179,8 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     ...fields,
   })
   /** Sends a raw check-in, for repeated and malformed reports. */
-  const post = (request: unknown, session = state.session): Promise<HttpAnswer> =>
-    agentPost(t, agentPaths.checkIn, request, session)
+  const post = (request: unknown, session = state.session, headers = {}): Promise<HttpAnswer> =>
+    agentPost(t, agentPaths.checkIn, request, session, headers)
   const checkIn = async (fields: CheckInFields = {}): Promise<CheckInResponse> => okJson(await post(body(fields)))
   const inventory = (): Promise<CheckInResponse> => {
     const now = { ...facts, ...options.laterFacts }

@@ -41,6 +41,7 @@ const paths = {
   trash: 'M4 6h12M8 6V4h4v2M5.500 6l.7 11h7.600l.7-11M8.500 9v5M11.500 9v5',
   logout: 'M12 4H4v12h8M8 10h9M14 7l3 3-3 3',
   lock: 'M5 9h10v8H5zM7 9V6.500a3 3 0 0 1 6 0V9',
+  clock: 'M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM10 6.500v4l2.500 1.500',
   info: 'M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM10 9v5M10 6.300v.1',
   session: 'M3 5h14v9H3zM6 17h8',
   keyboard: 'M2.500 6h15v9h-15zM5.500 9v.1M8.500 9v.1M11.500 9v.1M14.500 9v.1M6.500 12h7',

@@ -26,6 +26,7 @@ const addressOf = ({ address }: CleanEvent): [string, string][] => {
 const extension = (event: CleanEvent): [string, string][] => [
   ['externalId', String(event.id)],
   ['rt', String(event.at.getTime())],
+  ['start', event.occurred === undefined ? '' : String(event.occurred.getTime())],
   ['cat', event.category],
   ['dvchost', event.instance],
   ['dhost', event.hostName],

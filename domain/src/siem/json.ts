@@ -14,6 +14,8 @@ export const formatJson = (given: SiemEvent, source: SiemSource): string => {
     timestamp: event.at.toISOString(),
     data: {
       eventID: event.id,
+      occurredAt: (event.occurred ?? event.at).toISOString(),
+      occurredUncertaintyMs: event.uncertainty === '' ? null : Number(event.uncertainty),
       category: event.category,
       eventCode: event.code,
       severity: event.severity,

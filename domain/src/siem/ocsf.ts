@@ -102,10 +102,11 @@ const write = (event: CleanEvent, message: string): string => {
     type_name: `${ocsfClasses[mapping.class]}: ${mapping.activityName}`,
     severity_id: severityId,
     severity,
-    time: event.at.getTime(),
+    time: (event.occurred ?? event.at).getTime(),
     ...(message === '' ? {} : { message }),
     metadata: {
       version: ocsfVersion,
+      logged_time: event.at.getTime(),
       uid: String(event.id),
       event_code: event.code,
       log_name: event.category,

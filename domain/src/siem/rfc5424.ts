@@ -27,6 +27,8 @@ const structuredData = (event: CleanEvent): string => {
   const parameters = {
     eventID: String(event.id),
     category: event.category,
+    occurredAt: event.occurred?.toISOString() ?? '',
+    uncertaintyMs: event.uncertainty,
     severity: event.severityName,
     agentID: event.agentId,
     host: event.hostName,

@@ -79,6 +79,10 @@ export interface CleanEvent extends SiemTexts {
   /** Icon number as text. */
   icon: string
   at: Date
+  /** When it happened on the host. Undefined: the host did not say when. */
+  occurred: Date | undefined
+  /** Milliseconds by which `occurred` may be wrong. Empty: unknown. */
+  uncertainty: string
   version: string
   /** Printable ASCII without spaces, 1 to 255 characters. */
   instance: string
@@ -97,7 +101,10 @@ export const cleanEvent = (event: SiemEvent, source: SiemSource): CleanEvent => 
     Object.entries(limits).map(([name, bytes]) => [name, line(event[name as keyof typeof limits], bytes)]),
   ) as Record<keyof typeof limits, string>
   const severity = Math.min(7, Math.max(0, Math.trunc(event.severity) || 0))
-  const at = Date.parse(`${event.creationTime}Z`)
+  const dateOf = (text: string): Date => {
+    const at = Date.parse(`${text}Z`)
+    return new Date(Number.isNaN(at) ? 0 : at)
+  }
   return {
     ...texts,
     details: line(event.details, maxSiemBytes),
@@ -108,7 +115,9 @@ export const cleanEvent = (event: SiemEvent, source: SiemSource): CleanEvent => 
     severity,
     severityName: severityNames[severity] ?? '',
     icon: event.peripheralIcon,
-    at: new Date(Number.isNaN(at) ? 0 : at),
+    at: dateOf(event.creationTime),
+    occurred: event.occurredUncertaintyMs === null ? undefined : dateOf(event.occurredAt),
+    uncertainty: String(event.occurredUncertaintyMs ?? ''),
     version: line(source.version, 40),
     instance: source.instance.replace(/[^\x21-\x7e]/g, '').slice(0, 255) || '-',
   }

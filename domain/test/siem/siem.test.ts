@@ -9,6 +9,8 @@ const event: SiemEvent = {
   eventID: 4711,
   category: 'USB',
   creationTime: '2031-05-04T10:11:12.345',
+  occurredAt: '2031-05-02T09:08:07.654',
+  occurredUncertaintyMs: 1000,
   eventCode: eventCodes.attackTool.code,
   severity: 2,
   severityString: 'Critical',
@@ -37,6 +39,29 @@ describe('an event for a SIEM', () => {
       )
       expect(Buffer.byteLength(line)).toBeLessThanOrEqual(maxSiemBytes)
     }
+  })
+  it('says when it happened and when it was received', () => {
+    const occurred = Date.parse('2031-05-02T09:08:07.654Z')
+    const received = Date.parse('2031-05-04T10:11:12.345Z')
+    const ocsf = (given: SiemEvent) =>
+      JSON.parse(
+        formatOcsf(given, source)
+          .toString()
+          .replace(/^.*? - \{/, '{'),
+      )
+    expect(formatRfc5424(event, source).toString()).toContain(
+      ' occurredAt="2031-05-02T09:08:07.654Z" uncertaintyMs="1000" ',
+    )
+    expect(formatCef(event, source).toString()).toContain(` rt=${received} start=${occurred} `)
+    expect(ocsf(event)).toMatchObject({ time: occurred, metadata: { logged_time: received } })
+    expect(JSON.parse(formatJson(event, source)).data).toMatchObject({
+      occurredAt: '2031-05-02T09:08:07.654Z',
+      occurredUncertaintyMs: 1000,
+    })
+    const unknown = { ...event, occurredAt: event.creationTime, occurredUncertaintyMs: null }
+    expect(formatRfc5424(unknown, source).toString()).not.toContain('occurredAt')
+    expect(formatCef(unknown, source).toString()).not.toContain(' start=')
+    expect(ocsf(unknown).time).toBe(received)
   })
   it('is the body of a webhook', () => {
     expect(JSON.parse(formatJson(event, source))).toMatchObject({

@@ -3,6 +3,7 @@ import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
+import { durationText } from '../../lib/time.ts'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -20,6 +21,14 @@ const aroundCount = 12
 
 /** Returns the host name from `HOST (address)`. */
 const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
+
+/** When it happened on the host, and how exact that is. */
+const Happened = ({ event }: { event: FleetEvent }) => (
+  <>
+    <Time value={event.occurredAt} form="local" />{' '}
+    {strings.exactTo({ amount: durationText(Math.ceil((event.occurredUncertaintyMs ?? 0) / 1_000)) })}
+  </>
+)
 
 /** One event, with earlier and later events on the same host. */
 export const EventDetail = ({ eventId }: { eventId: string }) => {
@@ -73,7 +82,10 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
             strings.severity,
             <SeverityTag key="s" severity={eventSeverity(event.severity)} word={event.severityString} />,
           ],
-          [strings.when, <Time key="t" value={event.creationTime} form="local" />],
+          ...(event.occurredUncertaintyMs === null
+            ? []
+            : [[strings.happened, <Happened key="o" event={event} />] as [string, ReactNode]]),
+          [strings.received, <Time key="t" value={event.creationTime} form="local" />],
           [
             strings.host,
             <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) }}>

@@ -1,4 +1,5 @@
 import { eventCategories, type FleetEvent, icons, readableEvent, severityNames } from '@portcullis/contract'
+import { durationText, parseTime } from '../../lib/time.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
@@ -44,6 +45,23 @@ export const eventsView: ViewSpec = {
   defaultColumns: ['time', 'severity', 'what', 'host', 'details'],
 }
 
+/** An event that took longer to arrive is marked. Agents check in every minute. */
+const lateFromSeconds = 120
+
+const secondsLate = ({ occurredAt, creationTime }: FleetEvent): number =>
+  ((parseTime(creationTime) ?? 0) - (parseTime(occurredAt) ?? 0)) / 1_000
+
+/** Age of the receipt. Marks events that happened much earlier. */
+const EventTime = ({ event }: { event: FleetEvent }) => {
+  const late = secondsLate(event)
+  if (late < lateFromSeconds) return <Time value={event.creationTime} />
+  return (
+    <span title={strings.receivedLate({ age: durationText(late) })}>
+      <Icon name="clock" /> <Time value={event.creationTime} />
+    </span>
+  )
+}
+
 const What = ({ event }: { event: FleetEvent }) => (
   <>
     {event.peripheralIcon === '-1' ? null : <Icon name={kindIcon(event.peripheralIcon)} />}
@@ -60,7 +78,7 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
     sortKey: 'eventID',
     naturalSort: 'desc',
     align: 'right',
-    cell: (event) => <Time value={event.creationTime} />,
+    cell: (event) => <EventTime event={event} />,
   },
   {
     id: 'severity',
@@ -108,6 +126,15 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
     sortKey: 'creationTime',
     naturalSort: 'desc',
     cell: (event) => <Time value={event.creationTime} form="local" />,
+  },
+  {
+    id: 'happened',
+    title: strings.happened,
+    width: 190,
+    exportKeys: ['occurredAt'],
+    sortKey: 'occurredAt',
+    naturalSort: 'desc',
+    cell: (event) => <Time value={event.occurredAt} form="local" />,
   },
   {
     id: 'id',

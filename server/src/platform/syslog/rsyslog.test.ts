@@ -12,6 +12,8 @@ const event = (eventID: number): SiemEvent => ({
   eventID,
   category: 'USB',
   creationTime: '2031-05-04T10:11:12.345',
+  occurredAt: '2031-05-04T10:11:12.345',
+  occurredUncertaintyMs: null,
   eventCode: eventCodes.attackTool.code,
   severity: 2,
   severityString: 'Critical',

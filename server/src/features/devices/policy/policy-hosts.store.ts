@@ -2,6 +2,17 @@ import type { Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
+/** How often a host attached a device on one day. */
+export interface AttachmentCount {
+  agentId: string
+  deviceId: string
+  /** Day in UTC as `yyyy-MM-dd`. */
+  day: string
+  n: number
+  /** How many of them were blocked. */
+  blocked: number
+}
+
 /** Stores the queue of hosts whose decisions need recalculation, and the attachments of each day. */
 export const createPolicyHostsStore = () => ({
   /**
@@ -38,20 +49,17 @@ export const createPolicyHostsStore = () => ({
         select w.agent_id from policy_queue w order by w.agent_id limit ${limit}::int for update skip locked)
       returning q.agent_id, q.job_id`),
 
-  countAttachments: async (
-    tx: Tx,
-    now: Date,
-    rows: readonly { agentId: string; deviceId: string; n: number; blocked: number }[],
-  ): Promise<void> => {
+  countAttachments: async (tx: Tx, rows: readonly AttachmentCount[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
       insert into attachment_days as d (day, agent_id, device_id, n, blocked)
-      select (${now}::timestamptz at time zone 'UTC')::date, u.agent_id, u.device_id, u.n, u.blocked from ${unnestOf([
+      select u.day, u.agent_id, u.device_id, u.n, u.blocked from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
+        [rows.map((r) => r.day), 'date[]'],
         [rows.map((r) => r.n), 'int[]'],
         [rows.map((r) => r.blocked), 'int[]'],
-      ])} u(agent_id, device_id, n, blocked)
+      ])} u(agent_id, device_id, day, n, blocked)
       on conflict (agent_id, device_id, day) do update set n = d.n + excluded.n, blocked = d.blocked + excluded.blocked`)
   },
 })

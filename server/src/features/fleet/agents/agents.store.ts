@@ -14,6 +14,9 @@ export interface AgentState {
   agent_id: string
   boot_id: string | null
   seq: number
+  last_seen: Date
+  /** How far the host clock was ahead at the last check-in. */
+  skew_seconds: number
   inventory_hash: string | null
   facts_hash: string | null
   host: string
@@ -130,7 +133,7 @@ export const createAgentsStore = (db: Queryable) => ({
    */
   lockStates: (tx: Tx, agentIds: readonly string[]): Promise<AgentState[]> =>
     tx.prepared<AgentState>(sql`
-      select h.agent_id, h.boot_id, h.seq, replace(h.inventory_hash::text, '-', '') as inventory_hash,
+      select h.agent_id, h.boot_id, h.seq, h.last_seen, h.skew_seconds, replace(h.inventory_hash::text, '-', '') as inventory_hash,
         replace(h.facts_hash::text, '-', '') as facts_hash, a.host, a.address, a.enforcement, r.armed,
         r.tags as hashtags, h.has_commands, h.policy_due
       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id

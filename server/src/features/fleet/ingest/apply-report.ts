@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { cleanText, comparePortPaths, deviceId, type Identified, inventoryHash, mismatchText } from '@portcullis/domain'
+import {
+  cleanText,
+  comparePortPaths,
+  deviceId,
+  type Identified,
+  inventoryHash,
+  mismatchText,
+  type Occurrence,
+} from '@portcullis/domain'
 import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 
@@ -12,6 +20,8 @@ export type HostChange = {
   before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
+  /** When it happened. Undefined: only the inventory shows it. */
+  occurred: Occurrence | undefined
 }
 
 export interface Applied {
@@ -23,7 +33,12 @@ export interface Applied {
   all: HostPeripheral[]
 }
 
-export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
+export type JudgedChange = (
+  | { op: 'attached' | 'changed'; device: JudgedDevice }
+  | { op: 'removed'; portPath: string }
+) & {
+  occurred?: Occurrence | undefined
+}
 
 /**
  * Returns true if two fingerprints have the same descriptors and strings, so that they may belong to the same device.
@@ -55,13 +70,13 @@ export const applyReport = (
     touched.add(peripheral.deviceId)
   }
 
-  function remove(portPath: string): void {
+  function remove(portPath: string, occurred: Occurrence | undefined): void {
     const there = byPort.get(portPath)
     if (there === undefined) return
     const gone = { ...there, present: false, unapproved: false }
     byPort.delete(portPath)
     set(gone)
-    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false })
+    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false, occurred })
   }
 
   /** Returns an id for a device at a port that no other attached device uses. */
@@ -72,7 +87,7 @@ export const applyReport = (
     return id
   }
 
-  function attach({ report, design, serial }: JudgedDevice): void {
+  function attach({ report, design, serial }: JudgedDevice, occurred: Occurrence | undefined): void {
     const portPath = report.portPath
     const there = byPort.get(portPath)
     const fresh = {
@@ -103,11 +118,12 @@ export const applyReport = (
         peripheral: changed,
         wasUsable: there.authorized,
         isUnmasked: isUnmasked(there.driverMismatch),
+        occurred,
         ...(there.design.id === design.id ? {} : { before: there.design }),
       })
       return
     }
-    if (there !== undefined) remove(portPath)
+    if (there !== undefined) remove(portPath, occurred)
     const deviceId = idFor({ vid: design.vid, pid: design.pid, serial, portPath })
     const attached: HostPeripheral = {
       ...fresh,
@@ -121,18 +137,18 @@ export const applyReport = (
     }
     byPort.set(portPath, attached)
     set(attached)
-    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, isUnmasked: isUnmasked('') })
+    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, isUnmasked: isUnmasked(''), occurred })
   }
 
   for (const change of changes) {
-    if (change.op === 'removed') remove(change.portPath)
-    else attach(change.device)
+    if (change.op === 'removed') remove(change.portPath, change.occurred)
+    else attach(change.device, change.occurred)
   }
   if (inventory !== null) {
     const ports = new Set(inventory.map((device) => device.report.portPath))
-    for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath)
+    for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath, undefined)
     for (const device of [...inventory].sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
-      attach(device)
+      attach(device, undefined)
   }
   return {
     touched,

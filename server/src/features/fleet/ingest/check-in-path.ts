@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { agentLimits, agentPaths, CheckInRequest } from '@portcullis/contract'
+import { agentLimits, agentPaths, CheckInRequest, checkInAgeHeader } from '@portcullis/contract'
 import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/fleet/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -13,7 +13,7 @@ import { hasUnreadBody, turnAway } from '#platform/http/turn-away.ts'
 import type { Log } from '#platform/log.ts'
 import { traceOf } from '#platform/tracing/index.ts'
 import type { CheckIns } from './check-ins.ts'
-import type { Outcome } from './collect-report.ts'
+import { type Outcome, skewSeconds } from './collect-report.ts'
 import { beatBytes, type Quota } from './quota.ts'
 
 export interface CheckInPathDeps {
@@ -29,6 +29,12 @@ export interface CheckInPathDeps {
 
 const check = Compile(CheckInRequest)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Returns how long the check-in waited on its host, in milliseconds. Undefined: not stated. */
+const ageOf = (request: IncomingMessage): number | undefined => {
+  const text = request.headers[checkInAgeHeader]
+  return typeof text === 'string' && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+}
 
 const isBeat = (r: CheckInRequest): boolean =>
   r.changes === undefined &&
@@ -131,7 +137,7 @@ export const createCheckInPath = ({
     answer(response, 200, 'application/json; charset=utf-8', text)
   }
 
-  async function handle(session: AgentSession, body: Buffer): Promise<Outcome> {
+  async function handle(session: AgentSession, body: Buffer, ageMs: number | undefined): Promise<Outcome> {
     // Charges the body before parsing it, because parsing costs the most.
     const isLarge = body.length > beatBytes
     if (isLarge) quota.charge(session.agentId, body.length, 0)
@@ -141,7 +147,7 @@ export const createCheckInPath = ({
       const changes = (request.changes?.length ?? 0) + (request.errors?.length ?? 0)
       if (isLarge) quota.oweChanges(session.agentId, changes)
       else quota.charge(session.agentId, body.length, changes)
-      return checkIns.report({ agentId: session.agentId, request })
+      return checkIns.report({ agentId: session.agentId, request, ageMs })
     }
     return checkIns.beat({
       agentId: session.agentId,
@@ -149,7 +155,7 @@ export const createCheckInPath = ({
       seq: request.seq,
       inventoryHash: request.inventoryHash,
       factsHash: request.factsHash ?? null,
-      skewSeconds: Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((request.clock - clock.now()) / 1000))),
+      skewSeconds: skewSeconds({ clock: request.clock, ageMs, receivedAt: clock.now() }),
     })
   }
 
@@ -204,7 +210,7 @@ export const createCheckInPath = ({
       if (refused) return
       taken = true
       const [only, ...others] = chunks
-      handle(session, only !== undefined && others.length === 0 ? only : Buffer.concat(chunks))
+      handle(session, only !== undefined && others.length === 0 ? only : Buffer.concat(chunks), ageOf(request))
         .then(
           (outcome) => {
             respond(response, outcome)

@@ -139,6 +139,35 @@ describe('a check-in', () => {
     expect((await agent.detail()).clockSkewSeconds).toBe(2_147_483_647)
   })
 
+  it('stores when a change happened, although the host clock is wrong and the check-in waited', async () => {
+    const hour = 3_600_000
+    const agent = await enrolAgent(t)
+    agent.devices.set('1-1', storageStick())
+    // The clock is five hours ahead. The change happened 61 hours ago, and the check-in was formed an hour later.
+    const happened = t.clock.now() - 61 * hour
+    const skew = 5 * hour
+    const changes = [{ op: 'attached' as const, at: happened + skew, device: storageStick() }]
+    const body = agent.body({ changes, clock: happened + hour + skew })
+    const headers = { 'portcullis-age': String(60 * hour) }
+    expect((await agent.post(body, agent.state.session, headers)).status).toBe(200)
+    const [event] = (await agent.events()).filter(({ eventCode }) => eventCode === '0x110001')
+    expect(event).toMatchObject({
+      creationTime: new Date(t.clock.now()).toISOString().slice(0, -1),
+      occurredAt: new Date(happened).toISOString().slice(0, -1),
+      occurredUncertaintyMs: 1_000,
+    })
+    expect((await agent.detail()).clockSkewSeconds).toBe(skew / 1_000)
+  })
+
+  it('stores the time of receipt for an impossible host time', async () => {
+    const agent = await enrolAgent(t)
+    agent.devices.set('1-1', storageStick())
+    await agent.checkIn({ changes: [{ op: 'attached', at: t.clock.now() + 1, device: storageStick() }] })
+    const [event] = (await agent.events()).filter(({ eventCode }) => eventCode === '0x110001')
+    expect(event?.occurredAt).toBe(event?.creationTime)
+    expect(event?.occurredUncertaintyMs).toBeNull()
+  })
+
   it('marks a disconnected host as connected again', async () => {
     const agent = await enrolAgent(t)
     t.clock.advance(181_000)

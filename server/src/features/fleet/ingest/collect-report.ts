@@ -1,5 +1,5 @@
 import type { CheckInRequest, HeldPort, SignedText } from '@portcullis/contract'
-import { cleanText, factsHash } from '@portcullis/domain'
+import { cleanText, factsHash, type HostClock, mustExist, occurrenceOf, skewOf } from '@portcullis/domain'
 import type { JudgedDevice } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/fleet/agents/index.ts'
@@ -43,7 +43,7 @@ export interface CollectedReport {
   errors: { agentId: string; at: Date; code: string; message: string }[]
   acks: CheckInRequest['acks']
   events: { mode: NewEvent[]; errors: NewEvent[] }
-  beat: Omit<StoredBeat, 'skewSeconds'> & { clock: number }
+  beat: StoredBeat
   outcome: Outcome
 }
 
@@ -58,19 +58,41 @@ export const refusalOf = (state: AgentState | undefined, request: CheckInRequest
   return request.seq <= state.seq ? { hasCommands: state.has_commands } : null
 }
 
+/** Returns how far the host clock is ahead, in whole seconds that fit into an `int`. */
+export const skewSeconds = (given: Parameters<typeof skewOf>[0]): number =>
+  Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round(skewOf(given) / 1000)))
+
+/** A check-in as it was received. */
+export interface Received {
+  request: CheckInRequest
+  ageMs: number | undefined
+  receivedAt: number
+}
+
 /** Applies one check-in to the stored state of its host. Pure: it neither decides nor writes. */
 export const collectReport = (
   state: AgentState,
-  request: CheckInRequest,
+  { request, ageMs, receivedAt }: Received,
   { changes, inventory }: Judged,
   stored: readonly HostPeripheral[],
   dictionary: ReadonlyMap<string, number>,
 ): CollectedReport => {
   const agentId = state.agent_id
+  const host: HostClock = {
+    clock: request.clock,
+    ageMs,
+    receivedAt,
+    lastSeen: state.last_seen.getTime(),
+    lastSkewMs: state.skew_seconds * 1_000,
+  }
+  const dated = changes.map((change, i): JudgedChange => {
+    const { at, beforeRestart } = mustExist(request.changes?.[i], 'the report of a change')
+    return { ...change, occurred: occurrenceOf(at, beforeRestart === true, host) }
+  })
   const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
   // Changes before the first inventory have no base state. The inventory that the response requests includes them.
   const isBlind = state.inventory_hash === null && inventory === null
-  const applied = applyReport(stored, isBlind ? [] : changes, inventory)
+  const applied = applyReport(stored, isBlind ? [] : dated, inventory)
   const hash = isBlind ? null : storedHash(applied.all)
   const facts = request.facts === undefined ? null : storedFacts(agentId, request.facts, dictionary)
   const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }
@@ -83,6 +105,7 @@ export const collectReport = (
     code: cleanText(error.code, 64),
     message: cleanText(error.message, 500),
     kind: errorEventKind(error.code),
+    occurred: occurrenceOf(error.at, false, host),
   }))
   const newFacts = request.facts === undefined ? null : factsHash(request.facts)
   return {
@@ -97,13 +120,13 @@ export const collectReport = (
     facts,
     mode: mode === undefined ? null : { agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason },
     held: mode?.held ?? null,
-    errors: errors.map(({ kind: _, ...error }) => error),
+    errors: errors.map(({ kind: _, occurred: __, ...error }) => error),
     acks: request.acks,
     events: {
       mode: mode !== undefined && isModeNew ? [modeEvent(seen, mode.mode === 'Armed', reason)] : [],
-      errors: errors.map(({ kind, message }) => ({ ...eventBase(seen), kind, details: message })),
+      errors: errors.map(({ kind, message, occurred }) => ({ ...eventBase(seen), kind, details: message, occurred })),
     },
-    beat: { agentId, seq: request.seq, inventoryHash: hash, factsHash: newFacts, clock: request.clock },
+    beat: { agentId, seq: request.seq, inventoryHash: hash, factsHash: newFacts, skewSeconds: skewSeconds(host) },
     outcome: {
       needInventory: hash !== request.inventoryHash,
       needFacts: request.factsHash !== undefined && request.factsHash !== (newFacts ?? state.facts_hash),

@@ -81,8 +81,8 @@ export const eventsOf = (
     events.push({ ...eventBase(host), kind: 'inventory', details })
   }
   for (const change of applied.changes) {
-    const { what, peripheral, before } = change
-    const event = (kind: EventKind): NewEvent => deviceEvent(host, kind, peripheral)
+    const { what, peripheral, before, occurred } = change
+    const event = (kind: EventKind): NewEvent => ({ ...deviceEvent(host, kind, peripheral), occurred })
     if (what === 'gone') events.push(event('gone'))
     if (what === 'attached') {
       if (!isFirst) events.push(event('attached'))
@@ -100,7 +100,7 @@ export const eventsOf = (
         details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
       })
     }
-    if (isBlocking(change, isArmed)) events.push(blocked(peripheral))
+    if (isBlocking(change, isArmed)) events.push({ ...blocked(peripheral), occurred })
   }
   return events
 }

@@ -15,6 +15,8 @@ import { createWriteReports, type WriteReportsDeps } from './write-reports.ts'
 export interface CheckIn {
   agentId: string
   request: CheckInRequest
+  /** How long it waited on its host, in milliseconds. Undefined: not stated. */
+  ageMs?: number | undefined
 }
 
 export interface ReportsDeps extends WriteReportsDeps {
@@ -119,7 +121,7 @@ export const createReports = (deps: ReportsDeps) => {
       const hosts = await readHosts(tx, sound)
       const collected: CollectedReport[] = []
       const yieldNow = createYielder(10)
-      for (const [i, { agentId, request }] of sound.entries()) {
+      for (const [i, { agentId, request, ageMs }] of sound.entries()) {
         await yieldNow()
         const state = hosts.states.get(agentId)
         const refused = refusalOf(state, request)
@@ -128,7 +130,7 @@ export const createReports = (deps: ReportsDeps) => {
           collected.push(
             collectReport(
               state,
-              request,
+              { request, ageMs, receivedAt: now.getTime() },
               mustExist(judged[i], 'the verdicts on a check-in'),
               hosts.storedOf(agentId),
               dictionary,

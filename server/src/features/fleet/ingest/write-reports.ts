@@ -1,5 +1,5 @@
 import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
-import { type Assessment, type PolicyApi, rowOf } from '#features/devices/policy/index.ts'
+import { type Assessment, type AttachmentCount, type PolicyApi, rowOf } from '#features/devices/policy/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { HeldPortsApi } from '#features/fleet/held-ports/index.ts'
@@ -21,18 +21,17 @@ export interface WriteReportsDeps {
   announce: Announce
 }
 
-const skewSeconds = (clock: number, now: number): number =>
-  Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
-
-/** Returns the attachments of a report, each device once. */
-const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
-  const counts = new Map<string, { agentId: string; deviceId: string; n: number; blocked: number }>()
-  for (const { what, peripheral } of changes) {
+/** Returns the attachments of a report, each device once for every day on which it was attached. */
+const attachmentsOf = (agentId: string, changes: readonly HostChange[], now: Date) => {
+  const counts = new Map<string, AttachmentCount>()
+  for (const { what, peripheral, occurred } of changes) {
     if (what !== 'attached') continue
-    const count = counts.get(peripheral.deviceId) ?? { agentId, deviceId: peripheral.deviceId, n: 0, blocked: 0 }
+    const day = new Date(occurred?.at ?? now).toISOString().slice(0, 10)
+    const key = `${day} ${peripheral.deviceId}`
+    const count = counts.get(key) ?? { agentId, deviceId: peripheral.deviceId, day, n: 0, blocked: 0 }
     count.n++
     if (!peripheral.authorized) count.blocked++
-    counts.set(peripheral.deviceId, count)
+    counts.set(key, count)
   }
   return [...counts.values()]
 }
@@ -88,8 +87,9 @@ export const createWriteReports =
     )
     await policy.countAttachments(
       tx,
-      now,
-      collected.flatMap(({ agentId, applied, isFirst }) => (isFirst ? [] : attachmentsOf(agentId, applied.changes))),
+      collected.flatMap(({ agentId, applied, isFirst }) =>
+        isFirst ? [] : attachmentsOf(agentId, applied.changes, now),
+      ),
     )
     await agents.writeModes(
       tx,
@@ -106,7 +106,7 @@ export const createWriteReports =
     await agents.recordHeartbeats(
       tx,
       now,
-      collected.map(({ beat: { clock, ...beat } }) => ({ ...beat, skewSeconds: skewSeconds(clock, now.getTime()) })),
+      collected.map(({ beat }) => beat),
     )
     await agents.addErrors(
       tx,

@@ -24,6 +24,8 @@ export const siemEventOf = (event: FollowedEvent): SiemEvent => {
     eventID: event.event_id,
     category: mustExist(eventCategories[event.category], 'the category of an event'),
     creationTime: event.created_at.toISOString().slice(0, -1),
+    occurredAt: (event.occurred_at ?? event.created_at).toISOString().slice(0, -1),
+    occurredUncertaintyMs: event.occurred_uncertainty_ms,
     eventCode: `0x${event.code.toString(16).padStart(6, '0')}`,
     severity: event.severity,
     severityString: mustExist(severityNames[event.severity], 'the name of a severity'),

@@ -133,6 +133,8 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       eventID: 0,
       category: 'System',
       creationTime: new Date(clock.now()).toISOString().slice(0, -1),
+      occurredAt: new Date(clock.now()).toISOString().slice(0, -1),
+      occurredUncertaintyMs: null,
       eventCode: '0x130000',
       severity: 6,
       severityString: severityNames[6],

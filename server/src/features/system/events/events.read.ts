@@ -39,6 +39,8 @@ export const eventsSpec: ListSpec = {
       filter: oneOf(Object.fromEntries(eventCategories.map((name, i) => [name, `e.category = ${i}`]))),
     },
     creationTime: { sort: 'e.created_at', names: ['date'] },
+    occurredAt: { sort: 'coalesce(e.occurred_at, e.created_at)' },
+    occurredUncertaintyMs: { sort: 'e.occurred_uncertainty_ms' },
     eventCode: { sort: 'e.code' },
     severity: { sort: 'e.severity' },
     severityString: { sort: 'e.severity' },
@@ -61,7 +63,9 @@ export const eventsSpec: ListSpec = {
   search: (needle) => sql`${raw(searchText)} like ${likePattern(needle)}::text`,
   rowJoins: 'join events e on e.event_id = ids.id',
   rowSelect: `e.event_id as "eventID", ${namesSql(eventCategories, 'e.category')} as "category",
-    ${zonelessSql('e.created_at')} as "creationTime", '0x' || lpad(to_hex(e.code), 6, '0') as "eventCode",
+    ${zonelessSql('e.created_at')} as "creationTime",
+    ${zonelessSql('coalesce(e.occurred_at, e.created_at)')} as "occurredAt",
+    e.occurred_uncertainty_ms as "occurredUncertaintyMs", '0x' || lpad(to_hex(e.code), 6, '0') as "eventCode",
     e.severity as "severity", ${namesSql(severityNames, 'e.severity')} as "severityString",
     e.entity as "eventEntityID", e.description as "description", e.hashtags as "hashtags",
     e.icon::text as "peripheralIcon", e.details as "details"`,
@@ -71,6 +75,9 @@ export const eventsSpec: ListSpec = {
 export interface FollowedEvent {
   event_id: number
   created_at: Date
+  /** When it happened on the host. Null: the host did not say when. */
+  occurred_at: Date | null
+  occurred_uncertainty_ms: number | null
   agent_id: string | null
   code: number
   category: number
@@ -216,7 +223,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       limit: number,
     ): Promise<FollowedEvent[]> =>
       q.prepared<FollowedEvent>(sql`
-        select e.event_id, e.created_at, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
+        select e.event_id, e.created_at, e.occurred_at, e.occurred_uncertainty_ms, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
           e.details, e.device_id
         from events e
         where e.event_id > ${after}::bigint and e.event_id <= ${upTo}::bigint and e.code = any(${codes}::int[])
@@ -228,7 +235,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
     /** Returns events by id, newest first. Deleted ones are absent. */
     some: (ids: readonly number[]): Promise<FollowedEvent[]> =>
       db.prepared<FollowedEvent>(sql`
-        select e.event_id, e.created_at, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
+        select e.event_id, e.created_at, e.occurred_at, e.occurred_uncertainty_ms, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
           e.details, e.device_id
         from events e where e.event_id = any(${ids}::bigint[]) order by e.event_id desc`),
 

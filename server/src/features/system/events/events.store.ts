@@ -1,4 +1,5 @@
 import { type EventKind, eventCategories, eventCodes } from '@portcullis/contract'
+import type { Occurrence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -17,6 +18,8 @@ export interface NewEvent {
   /** Text and values. USB events take them from `deviceDetails`. */
   details: string
   deviceId?: string | null
+  /** When it happened on the host. Absent: the host did not say when. */
+  occurred?: Occurrence | undefined
   /** Syslog number. Defaults to that of the kind. */
   severity?: number
 }
@@ -67,9 +70,11 @@ export const createEventsStore = (queryable: Queryable) => ({
       'events',
       events.length,
       sql`
-      insert into events (event_id, created_at, agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id)
+      insert into events (event_id, created_at, agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id,
+        occurred_at, occurred_uncertainty_ms)
       select h.n - ${events.length}::bigint + r.ord, ${createdAt}::timestamptz, r.agent_id, r.code, r.category, r.severity,
-             r.icon, r.entity, r.description, r.hashtags, r.details, r.device_id
+             r.icon, r.entity, r.description, r.hashtags, r.details, r.device_id, r.occurred_at,
+             r.uncertainty
       from h, ${unnestOf([
         [events.map((e) => e.agentId), 'uuid[]'],
         [defined.map((d) => Number(d.code)), 'int[]'],
@@ -81,7 +86,10 @@ export const createEventsStore = (queryable: Queryable) => ({
         [events.map((e) => clean(e.hashtags, 4096)), 'text[]'],
         [events.map((e) => clean(e.details, 4096)), 'text[]'],
         [events.map((e) => (e.deviceId == null ? null : clean(e.deviceId, 1024))), 'text[]'],
-      ])} with ordinality r(agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id, ord)`,
+        [events.map((e) => (e.occurred === undefined ? null : new Date(e.occurred.at).toISOString())), 'timestamptz[]'],
+        [events.map((e) => e.occurred?.uncertaintyMs ?? null), 'int[]'],
+      ])} with ordinality r(agent_id, code, category, severity, icon, entity, description, hashtags, details, device_id,
+        occurred_at, uncertainty, ord)`,
     )
     return rows[0]?.n ?? 0
   },
