@@ -181,7 +181,7 @@ export const createSpool = ({
   return {
     /** Adds changes. They are on disk when this returns, unless `onWriteError` was called. */
     add(changes: readonly DeviceChange[]): void {
-      const added = { boot: boot.id, elapsed: boot.elapsed() }
+      const added = boot.id === '' ? undefined : { boot: boot.id, elapsed: boot.elapsed() }
       const lines = changes.map((change) => ({ kind: 'change' as const, n: nextNumber++, change, added }))
       for (const line of lines) {
         const length = Buffer.byteLength(JSON.stringify(line))
@@ -205,7 +205,7 @@ export const createSpool = ({
      */
     pending: (now: number): { changes: DeviceChange[]; upTo: number } => ({
       changes: entries.map(({ change, added }) =>
-        added !== undefined && added.boot === boot.id && boot.id !== ''
+        added?.boot === boot.id
           ? { ...change, at: Math.max(0, now - (boot.elapsed() - added.elapsed)) }
           : { ...change, beforeRestart: true },
       ),

@@ -192,7 +192,7 @@ describe('the numbers of changes', () => {
     expect(next.pending(0).upTo).toBe(5)
     next.acknowledge(9)
     next.add([removal(6)])
-    expect(next.pending(0)).toEqual({ changes: [removal(6)], upTo: 10 })
+    expect(next.pending(0)).toEqual({ changes: [{ ...removal(6), beforeRestart: true }], upTo: 10 })
     expect(setUp().open().pending(0)).toEqual({ changes: [], upTo: 0 })
   })
 

@@ -116,7 +116,7 @@ describe('hostile texts from hosts and devices', () => {
 })
 
 const known = new Set(
-  'externalId rt cat dvchost dhost dst c6a3 c6a3Label act cs1 cs1Label cs2 cs2Label cs3 cs3Label cs4 cs4Label cs5 cs5Label cs6 cs6Label msg'.split(
+  'externalId rt start cat dvchost dhost dst c6a3 c6a3Label act cs1 cs1Label cs2 cs2Label cs3 cs3Label cs4 cs4Label cs5 cs5Label cs6 cs6Label msg'.split(
     ' ',
   ),
 )

@@ -58,6 +58,8 @@ describe('GET events/getevents', () => {
           eventID: 12,
           category: 'Agent',
           creationTime: '2031-05-04T10:22:12.000',
+          occurredAt: '2031-05-04T10:22:12.000',
+          occurredUncertaintyMs: null,
           eventCode: '0x120001',
           severity: 5,
           severityString: 'Notice',
