@@ -1,4 +1,4 @@
-import { getEvents, readableEvent } from '@portcullis/contract'
+import { type FleetEvent, getEvents, readableEvent } from '@portcullis/contract'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
