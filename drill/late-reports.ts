@@ -266,8 +266,8 @@ export const lateReports: Check = {
       edits: [
         {
           file: 'server/src/features/fleet/ingest/apply-report.ts',
-          find: 'if (!ports.has(portPath)) remove(portPath)',
-          replace: 'if (!ports.has(portPath) && portPath === "") remove(portPath)',
+          find: 'if (!ports.has(portPath)) remove(portPath, undefined)',
+          replace: 'if (!ports.has(portPath) && portPath === "") remove(portPath, undefined)',
         },
       ],
     },

@@ -81,8 +81,8 @@ export const ingestMutants: readonly Mutant[] = [
   {
     ...report,
     does: 'A full inventory leaves devices attached that it does not name',
-    find: 'if (!ports.has(portPath)) remove(portPath)',
-    replace: 'if (ports.size > 0 && !ports.has(portPath)) remove(portPath)',
+    find: 'if (!ports.has(portPath)) remove(portPath, undefined)',
+    replace: 'if (ports.size > 0 && !ports.has(portPath)) remove(portPath, undefined)',
   },
   {
     ...report,
