@@ -87,7 +87,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     ...report,
     does: 'When another device appears at a port, no event reports that the first one was detached',
-    find: 'if (there !== undefined) remove(portPath)',
+    find: 'if (there !== undefined) remove(portPath, occurred)',
     replace: 'if (there !== undefined) byPort.delete(portPath)',
   },
   {
