@@ -5,7 +5,7 @@ const batcher = { file: `${ingest}/batcher.ts`, test: `${ingest}/batcher.test.ts
 const report = { file: `${ingest}/apply-report.ts`, test: `${ingest}/apply-report.test.ts` }
 const reports = `${ingest}/reports.test.ts`
 const collect = { file: `${ingest}/collect-report.ts`, test: `${ingest}/check-in.test.ts` }
-const write = { file: `${ingest}/collect-report.ts`, test: `${ingest}/convergence.test.ts` }
+const write = { file: `${ingest}/write-reports.ts`, test: `${ingest}/convergence.test.ts` }
 const quota = { file: `${ingest}/quota.ts`, test: `${ingest}/quota.test.ts` }
 const wake = { file: `${ingest}/wake.ts`, test: `${ingest}/wake.test.ts` }
 const policy = { file: `${ingest}/policy-routes.ts`, test: `${ingest}/quota.test.ts` }
@@ -180,7 +180,7 @@ export const ingestMutants: readonly Mutant[] = [
     replace: 'new Set(ports).size > ports.length',
   },
   {
-    ...write,
+    ...collect,
     does: 'The clock of a host in the far future fails its check-in',
     find: 'Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round(skewOf(given) / 1000)))',
     replace: 'Math.round(skewOf(given) / 1000)',
