@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { serverArguments } from '../scripts/bootstrap/server-arguments.mjs'
 import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
@@ -69,7 +70,7 @@ const endWithinMs = 15_000
 /** Starts a server and waits until it is ready. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
   const { databaseUrl, dataDir, port, env = {}, root = ownRoot, wrapper = [], node = process.execPath } = options
-  const command = [...wrapper, node, join(root, 'server/src/entry/start.ts')]
+  const command = [...wrapper, node, ...serverArguments, join(root, 'server/src/entry/start.ts')]
   const [program = node, ...args] = command
   const child = spawn(program, args, {
     cwd: root,

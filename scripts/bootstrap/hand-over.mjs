@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { environmentFor } from './run.mjs'
 import { Refusal, ROOT } from './say.mjs'
+import { argumentsFor } from './server-arguments.mjs'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 
@@ -13,7 +14,7 @@ export function handOver(node, program, args) {
   if (!existsSync(file)) throw new Refusal(`${program} is not part of this checkout.`)
   // leash.mjs ends the program together with this process, even if this process is killed.
   const leash = join(ROOT, 'scripts', 'bootstrap', 'leash.mjs')
-  const child = spawn(node, ['--disable-warning=ExperimentalWarning', '--import', leash, file, ...args], {
+  const child = spawn(node, [...argumentsFor(program), '--import', leash, file, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environmentFor(node),
   })

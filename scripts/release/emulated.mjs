@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serverArguments } from '../bootstrap/server-arguments.mjs'
 
 const [root, qemu] = process.argv.slice(2)
 const mount = (...args) => execFileSync('mount', args)
@@ -27,7 +28,7 @@ const server = spawn(
   [
     // The image's user, to whom the files of the caller belong.
     ...['--user', '--map-user=10001', '--map-group=10001', '--root', root, '--wd', '/opt/portcullis'],
-    ...['node', '--disable-warning=ExperimentalWarning', 'server/src/entry/start.ts'],
+    ...['node', ...serverArguments, 'server/src/entry/start.ts'],
   ],
   {
     stdio: ['ignore', 'pipe', 'pipe'],

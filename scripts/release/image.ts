@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { say } from '../bootstrap/say.mjs'
+import { argumentsFor } from '../bootstrap/server-arguments.mjs'
 import { IMAGE_HOME, IMAGE_USER, stageImageRoot } from './image-root.ts'
 import { writeImage } from './oci.ts'
 import { serverName } from './server.ts'
@@ -20,7 +21,7 @@ interface Options {
 }
 
 const DATA = '/var/lib/portcullis'
-const RUN = ['node', '--disable-warning=ExperimentalWarning']
+const run = (program: string): string[] => ['node', ...argumentsFor(program), program]
 
 /** `config` of the image: as in ops/docker/Dockerfile, so that the compose file runs both images. */
 export const imageConfig = (version: string) => ({
@@ -32,7 +33,7 @@ export const imageConfig = (version: string) => ({
     'PORTCULLIS_PORT=8080',
     `PORTCULLIS_DATA_DIR=${DATA}`,
   ],
-  Cmd: [...RUN, 'server/src/entry/start.ts'],
+  Cmd: run('server/src/entry/start.ts'),
   WorkingDir: `/${IMAGE_HOME}`,
   ExposedPorts: { '8080/tcp': {} },
   Volumes: { [DATA]: {} },
@@ -44,7 +45,7 @@ export const imageConfig = (version: string) => ({
   },
   // Docker reads this member, and the OCI specification reserves it. Times are in nanoseconds.
   Healthcheck: {
-    Test: ['CMD', ...RUN, 'server/src/entry/ready.ts'],
+    Test: ['CMD', ...run('server/src/entry/ready.ts')],
     Interval: 10e9,
     Timeout: 8e9,
     StartPeriod: 60e9,
