@@ -81,6 +81,10 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
     })),
   resumeRollout: () => [{ path: `rollouts/${rolloutId}/resume` }],
   revertRollout: () => [{ path: `rollouts/${rolloutId}/revert` }],
+  // A feed decides which hosts the lists show.
+  createFeed: () => [{ path: 'ingest/feeds', payload: { name: 'of the thief', tokenId: tokenIds[0] } }],
+  updateFeed: () => [{ method: 'PUT', path: `ingest/feeds/${absent}`, payload: { keepDays: 1 } }],
+  deleteFeed: () => [{ method: 'DELETE', path: `ingest/feeds/${absent}` }],
   rejectChangeRequest: () => [{ path: `policy/changerequests/${absent}/reject` }],
   approveChangeRequest: () => [{ path: `policy/changerequests/${absent}/approve` }],
   addUser: () =>
@@ -202,6 +206,8 @@ const ordinary = new Set([
   ...['addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
   ...['addOrUpdateHealth', 'addOrUpdateLicense', 'testCact', 'testIse', 'testLdap', 'testOidc', 'testSmtp'],
   ...['testDomainName', 'testNotificationChannel'],
+  // Only the token of a feed can send to it.
+  'ingestFeed',
   // Tags, notifications, quarantines, agentless hosts, assets, reports, exports.
   ...['addHashtags', 'deleteHashtags', 'importTags', 'updateNotificationGroup', 'dismissHealthNotice'],
   ...['dismissRiskNotice', 'pinHealthNotice', 'pinRiskNotice', 'readHealthNotices', 'readRiskNotices'],
