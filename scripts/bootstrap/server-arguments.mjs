@@ -1,5 +1,5 @@
 /** Arguments of Node for every program of the product. */
-export const nodeArguments = ['--disable-warning=ExperimentalWarning']
+const nodeArguments = ['--disable-warning=ExperimentalWarning']
 
 /**
  * Arguments of Node for the server. By default, V8 lets the young generation grow to 134 MB, and an idle server never
