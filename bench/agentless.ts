@@ -67,7 +67,6 @@ const poll = async (server: BenchServer, port: number, hosts: number, isFirst: b
     await ask(`${base}/workerpollerdetails/activatedstatus`, { id, isActivated }, 'PUT')
   }
   if (isFirst) {
-    while ((await ask(`${base}/workerpollerdetails`)).id === null) await sleep(200)
     for (let at = 0; at < hosts; at += 2_000) {
       const connections = names.slice(at, at + 2_000).map((computerName, i) => ({
         computerName,
@@ -79,6 +78,7 @@ const poll = async (server: BenchServer, port: number, hosts: number, isFirst: b
       }))
       await ask(`${base}/connectiondetails`, { connections })
     }
+    while ((await ask(`${base}/workerpollerdetails`)).id === null) await sleep(200)
   } else {
     await activate(false)
     await ask(`${base}/registration`, { computerNames: names })

@@ -43,9 +43,6 @@ const setUp = async (server: ServerProcess, port: number, polls: number) => {
   const { call } = server
   const admin = await server.signIn()
   const details = (): Promise<Record<string, unknown>> => call(`${base}/workerpollerdetails`, undefined, admin)
-  while ((await details()).id === null) await pause(50)
-  const own = ownWorkerOf(server.pid)
-  process.kill(own, 'SIGSTOP')
   const connections = Array.from({ length: polls }, (_, i) => ({
     computerName: `127.9.${Math.floor(i / 250)}.${1 + (i % 250)}`,
     port,
@@ -55,6 +52,10 @@ const setUp = async (server: ServerProcess, port: number, polls: number) => {
     intervalMinutes: 10_080,
   }))
   await call(`${base}/connectiondetails`, { connections }, admin)
+  // The worker starts with the first connection. It receives no poll before its activation.
+  while ((await details()).id === null) await pause(50)
+  const own = ownWorkerOf(server.pid)
+  process.kill(own, 'SIGSTOP')
   return {
     own,
     token: async (): Promise<string> => String((await call(`${base}/workerpollerdetails/token`, {}, admin)).token),

@@ -33,12 +33,6 @@ describe('hosts without an agent', unless(whyNoSshd), () => {
   const worker = () => call<{ id: string | null; adminStatus: string | null }>('GET', `${base}/workerpollerdetails`)
 
   it('are polled by the activated worker of the server, and then appear among the agents', async () => {
-    const { value } = await until('the worker of the server', async () => {
-      const found = await worker()
-      return found.id === null ? undefined : found
-    })
-    expect(value.adminStatus).toBe('Pending')
-    await call('PUT', `${base}/workerpollerdetails/activatedstatus`, { id: value.id, isActivated: true })
     await call('POST', `${base}/connectiondetails`, {
       computerName: sshd.host,
       port: sshd.port,
@@ -46,6 +40,12 @@ describe('hosts without an agent', unless(whyNoSshd), () => {
       privateKey: sshd.privateKey,
       hashtags: ['polled'],
     })
+    const { value } = await until('the worker of the server', async () => {
+      const found = await worker()
+      return found.id === null ? undefined : found
+    })
+    expect(value.adminStatus).toBe('Pending')
+    await call('PUT', `${base}/workerpollerdetails/activatedstatus`, { id: value.id, isActivated: true })
     const { value: status, ms } = await until('the first poll', async () => {
       const { data } = await call<{ data: { statusString: string; uuid: string; statusErrorDescription: string }[] }>(
         'GET',
@@ -55,7 +55,7 @@ describe('hosts without an agent', unless(whyNoSshd), () => {
       expect(row?.statusErrorDescription).toBe('')
       return row?.statusString === 'Success' ? row : undefined
     })
-    console.log(`connection added to host among the agents: ${Math.round(ms)} ms`)
+    console.log(`worker activated to host among the agents: ${Math.round(ms)} ms`)
     const host = await server.agent(status.uuid)
     expect(host).toMatchObject({ deploymentMode: 'Agentless', hashtags: 'polled', connectionStatus: 'Connected' })
     const { data } = await call<{ data: { hostKeyFingerprint: string; platform: string }[] }>(

@@ -110,7 +110,7 @@ export const deleteWorker = operation({
   tag,
   summary: 'Deletes the worker and revokes its keys',
   description:
-    'Running polls are cancelled, and connections are kept. A worker that the server started registers again within a minute and waits for activation. Other workers need a new token.',
+    'Running polls are cancelled, and connections are kept. The server’s own worker registers again within a minute of the next need for it, and waits for activation. Other workers need a new token.',
   permission: 'config:write',
   response: closed({ deleted: Type.Boolean({ description: 'False: there was no worker.' }) }),
 })

@@ -77,6 +77,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
     url: address.reach(port).url,
     caFile: address.isOwnCa ? join(config.dataDir, 'tls', 'ca.crt') : null,
     token: workerToken,
+    isNeeded: server.agentless.needsWorker,
     log,
   })
   stops.push(worker.stop)

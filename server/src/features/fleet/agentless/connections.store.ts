@@ -39,6 +39,9 @@ const columns = sql`c.connection_id, c.computer_name, c.name_key, c.port, c.plat
   c.host_key, c.shown_host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
 
 export const createConnectionsStore = () => ({
+  any: async (q: Queryable): Promise<boolean> =>
+    (await q.query(sql`select c.connection_id from connections c limit 1`)).length > 0,
+
   byKeys: (q: Queryable, keys: readonly string[]): Promise<ConnectionRow[]> =>
     q.query<ConnectionRow>(
       sql`select ${columns} from connections c where c.name_key = any(${keys}::text[]) order by c.name_key`,

@@ -168,6 +168,8 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     worker: { register: worker.register, poller: worker.poller },
     polls: { lease: polls.lease, begin: polls.begin, end: polls.end },
     health: worker.health,
+    /** Returns true if a worker process has, or may soon have, something to poll. */
+    needsWorker: async (): Promise<boolean> => (await store.any(db)) || (await tests.any()),
     maintain: async (): Promise<void> => {
       await polls.maintain()
       await worker.maintain()

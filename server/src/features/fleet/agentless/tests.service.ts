@@ -109,6 +109,9 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
       return view(row)
     },
 
+    /** Returns true if a test waits, runs, or ended within the last five minutes. */
+    any: (): Promise<boolean> => store.any(db, cutoff()),
+
     /** Leases waiting tests to a worker. */
     lease: async (tx: Tx, until: Date, limit: number): Promise<Poll[]> =>
       (await store.lease(tx, new Date(clock.now()), until, cutoff(), limit)).map((row) => ({

@@ -28,6 +28,9 @@ export const createTestsStore = () => ({
     (await tx.query<{ n: number }>(sql`select count(*)::int as n from connection_tests t where t.result is null`))[0]
       ?.n ?? 0,
 
+  any: async (q: Queryable, since: Date): Promise<boolean> =>
+    (await q.query(sql`select t.test_id from connection_tests t where t.created_at > ${since} limit 1`)).length > 0,
+
   one: async (q: Queryable, id: string, since: Date): Promise<TestRow | undefined> =>
     (
       await q.query<TestRow>(sql`
