@@ -25,6 +25,7 @@ import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop, type LoopTiming, loopTiming } from './loop.ts'
+import type { MonitoringPlatform } from './platform/monitoring.ts'
 import { createProtocol } from './protocol.ts'
 import { createReports, type Reports } from './reports.ts'
 import { createServerCalls } from './server-calls.ts'
@@ -70,6 +71,8 @@ export interface AgentDeps {
   running?: string | undefined
   /** The built-in release key. Without one, the agent installs no updates. */
   builtInKey?: ReleaseKeyFile | undefined
+  /** Reads the devices on systems other than Linux, where the agent cannot block any. */
+  monitoring?: MonitoringPlatform | undefined
   timing?: AgentTiming
 }
 
@@ -88,6 +91,7 @@ export const runAgent = async (
     executable = config.executable,
     running = config.launcher === undefined ? undefined : process.execPath,
     builtInKey,
+    monitoring,
     timing = agentTiming,
   }: AgentDeps,
   signal: AbortSignal,
@@ -98,10 +102,11 @@ export const runAgent = async (
     const log = createLog(config.stateDir)
     log.info('agent_starting', { version, stateDir: config.stateDir, sysfsRoot: config.sysfsRoot })
     const state = createState(config.stateDir)
-    const kernel = createKernel({ ...config, rival: () => findRival(config) })
+    const linux = createKernel({ ...config, rival: () => findRival(config) })
+    const kernel = monitoring === undefined ? linux : { ...linux, grade: () => monitoring.grade }
     let localAddress = (): string => ''
     const releaseKey = createReleaseKey({ builtIn: builtInKey, stateDir: config.stateDir })
-    const facts = createFactsCollector({
+    const facts = (monitoring?.facts ?? createFactsCollector)({
       sysfsRoot: config.sysfsRoot,
       etcRoot: config.etcRoot,
       agentVersion: version,
@@ -128,7 +133,7 @@ export const runAgent = async (
     const keys = createCommandKeys({ identity, publicKey: key.publicKey, state, log, reports })
     const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
-    const boot = currentBoot(config.procRoot)
+    const boot = monitoring?.boot() ?? currentBoot(config.procRoot)
     const spool = createSpool({
       stateDir: config.stateDir,
       boot,
@@ -142,7 +147,7 @@ export const runAgent = async (
       },
     })
     cleanUps.push(spool.close)
-    const sysfs = createSysfsCollector(config)
+    const sysfs = monitoring?.inventory ?? createSysfsCollector(config)
     const { enforcer, policyFile, notify } = setUpEnforcement({
       ...config,
       identity,
@@ -169,7 +174,7 @@ export const runAgent = async (
         kick.kick()
       },
       enforcement: enforcer,
-      timing: timing.watcher,
+      timing: monitoring?.timing ?? timing.watcher,
     })
     const policy = createPolicyFetch({
       ...{ calls, protocol, policyFile, enforcer, reports, clock, log },

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { linkSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cannotStart, errnoOf } from './exit.ts'
@@ -23,6 +24,11 @@ const readOr = (path: string, other: string): string => {
  * starts at the last `)`. Empty for a process that has ended, including a zombie (state Z).
  */
 const startTimeOf = (pid: number): string => {
+  // macOS has no /proc.
+  if (process.platform === 'darwin')
+    return spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`])
+      .stdout.toString()
+      .trim()
   const stat = readOr(`/proc/${pid}/stat`, '')
   const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')

@@ -117,6 +117,7 @@ export const startAgent = (
     timing = quickTiming,
     version = '0.0.1-test',
     builtInKey,
+    monitoring,
   }: Partial<Omit<AgentDeps, 'config' | 'createLog'>> = {},
 ) => {
   const stop = new AbortController()
@@ -127,8 +128,8 @@ export const startAgent = (
       version,
       clock,
       builtInKey,
+      monitoring,
       createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
-
       timing,
     },
     stop.signal,

@@ -10,6 +10,8 @@ import { temporaryDir } from './harness.ts'
 
 /** Path of the agent's entry. */
 export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
+/** Path of the entry for macOS. */
+export const macosMain = resolve(dirname(main), 'platform/macos/main.ts')
 const builder = resolve(dirname(main), '../../scripts/build-agent.mjs')
 export const env = { PATH: process.env.PATH ?? '' }
 
@@ -27,11 +29,11 @@ export const withFileLimit = (blocks: number, program: readonly string[]): [stri
 ]
 
 /** Builds the agent as one script with a release key, or without one for null. The script is removed after the test. */
-export const bundledAgent = (key: ReleaseKeyFile | null): string => {
+export const bundledAgent = (key: ReleaseKeyFile | null, entry = main): string => {
   const dir = temporaryDir()
   const file = join(dir, 'release-key.pub')
   if (key !== null) writeFileSync(file, formatReleaseKeyFile(key))
-  const built = spawnSync(process.execPath, [builder, main, join(dir, 'agent'), '--script-only'], {
+  const built = spawnSync(process.execPath, [builder, entry, join(dir, 'agent'), '--script-only'], {
     env: { ...codeCache, ...env, ...(key === null ? {} : { PORTCULLIS_RELEASE_KEY_FILE: file }) },
     encoding: 'utf8',
   })

@@ -131,7 +131,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
     async update(commandId: string, build: AgentCommandBodies['update'], signal: AbortSignal): Promise<void> {
       if (executable === undefined)
         throw new Error(
-          'This agent runs from a checkout and is not an installed executable. Update the checkout instead.',
+          'This agent is not an installed executable and cannot update itself. Install the new version on the host.',
         )
       const current = record.load()
       if (current?.commandId === commandId) return

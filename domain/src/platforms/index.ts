@@ -1,5 +1,6 @@
 export * from './feed.ts'
 export { chassisTypes, parseOsRelease } from './host-facts.ts'
+export { macosPortPath } from './macos.ts'
 export * from './poll.ts'
 export type { Reading, ReadingFailure } from './reading.ts'
 export { MAX_POLLED_DEVICES } from './reading.ts'

@@ -30,8 +30,8 @@ const locationOf = (value: Tree | undefined): number | undefined => {
   return /^-?\d{1,20}$/.test(value) ? Number(BigInt.asUintN(32, BigInt(value))) : undefined
 }
 
-/** Returns the port path of a location: the bus in the top byte, then a port in each of six nibbles. A bus has none. */
-const placeOf = (location: number | undefined): string | undefined => {
+/** Returns the port path of a location on macOS: the bus in the top byte, then a port in each of six nibbles. A bus has none. */
+export const macosPortPath = (location: number | undefined): string | undefined => {
   if (location === undefined) return undefined
   const ports = (location & 0xff_ffff)
     .toString(16)
@@ -92,7 +92,7 @@ const isUnread = (said: TreeObject): boolean =>
 
 /** Reads a device from system_profiler (SPUSBDataType or SPUSBHostDataType). Undefined for buses, media and volumes. */
 const profiledDevice = (said: TreeObject): SaidOfDevice | undefined => {
-  const portPath = placeOf(locationOf(said.location_id ?? said.USBKeyLocationID))
+  const portPath = macosPortPath(locationOf(said.location_id ?? said.USBKeyLocationID))
   const pid = hexIn(textIn(said, 'product_id', 'USBDeviceKeyProductID'))
   if (portPath === undefined || pid === undefined) return undefined
   const vendor = textIn(said, 'vendor_id', 'USBDeviceKeyVendorID')
@@ -128,7 +128,7 @@ const codeIn = (said: TreeObject, prefix: 'bDevice' | 'bInterface'): ClassCode |
 
 /** Reads a device from the registry: an object with VID, PID, a location with a port, and a device class. */
 const registryDevice = (said: TreeObject): SaidOfDevice | undefined => {
-  const portPath = placeOf(locationOf(said.locationID))
+  const portPath = macosPortPath(locationOf(said.locationID))
   const vid = numberIn(said, 'idVendor', 0xffff)
   const pid = numberIn(said, 'idProduct', 0xffff)
   const deviceCode = codeIn(said, 'bDevice')
@@ -155,7 +155,7 @@ type Function = NonNullable<SaidOfDevice['interfaces']>[number]
 const functionsOf = (objects: readonly TreeObject[]): Map<string, Function[]> => {
   const found = new Map<string, Function[]>()
   for (const said of objects) {
-    const place = placeOf(locationOf(said.locationID))
+    const place = macosPortPath(locationOf(said.locationID))
     const number = numberIn(said, 'bInterfaceNumber', 255)
     const code = codeIn(said, 'bInterface')
     if (place === undefined || number === undefined || code === undefined) continue

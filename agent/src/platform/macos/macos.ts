@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { hostname, release, uptime } from 'node:os'
+import { agentLimits } from '@portcullis/contract/agent-protocol'
+import { machineHash, macosPortPath, POSIX_COMMAND, type Reading, readPoll } from '@portcullis/domain'
+import { MAX_INVENTORY_BYTES, type Scan, type ScannedDevice } from '../../collectors/sysfs.ts'
+import { cutText } from '../../collectors/text.ts'
+import type { Grade } from '../../enforcement/kernel.ts'
+import type { MonitoringPlatform } from '../monitoring.ts'
+
+/** Runs a program and returns its output. Throws if it fails. */
+export type Run = (program: string, args: readonly string[]) => Buffer
+
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024
+
+const runProgram: Run = (program, args) =>
+  execFileSync(program, args, {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 60_000,
+    maxBuffer: MAX_OUTPUT_BYTES,
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+  })
+
+const grade: Grade = {
+  grade: 'observe',
+  reason: 'The agent for macOS only monitors.',
+}
+
+/**
+ * The system notifies no process without a driver of its own, so the agent polls. A poll runs `ioreg` alone; a scan also
+ * runs `system_profiler`, which takes a second.
+ */
+const timing = { pollMs: 5_000, resyncMs: 600_000, settleMs: 1_000, settleMaxMs: 10_000 }
+
+/** Property lists escape `<` in the texts of devices, so no device can add an entry. `ioreg -a` sorts the keys. */
+const ENTRY =
+  /<key>IORegistryEntryID<\/key>\s*<integer>(\d{1,20})<\/integer>(?:\s*<key>IORegistryEntryLocation<\/key>\s*<string>([0-9a-f]{1,8})<\/string>)?/g
+
+/** Returns the id of each entry in the USB plane and, if it has a port, its port path. */
+const entriesOf = (output: string): { id: string; portPath: string | undefined }[] =>
+  [...output.matchAll(ENTRY)].map(([, id = '', location]) => ({
+    id,
+    portPath: location === undefined ? undefined : macosPortPath(Number.parseInt(location, 16)),
+  }))
+
+/** Reads the devices and facts of a Mac with the commands and the parser of agentless hosts. */
+export const createMacos = (run: Run = runProgram): MonitoringPlatform => {
+  let last: Extract<Reading, { ok: true }> | undefined
+
+  function read(): Extract<Reading, { ok: true }> {
+    const { platform, reading } = readPoll(run('/bin/sh', ['-c', POSIX_COMMAND]))
+    if (!reading.ok) throw new Error(`The agent cannot read the USB devices of this Mac: ${reading.message}.`)
+    if (platform !== 'macos') throw new Error('The agent for macOS runs only on macOS.')
+    last = reading
+    return reading
+  }
+
+  const entries = () => entriesOf(run('/usr/sbin/ioreg', ['-a', '-p', 'IOUSB']).toString('utf8'))
+
+  function scan(): Scan {
+    const instances = new Map(entries().map(({ id, portPath }) => [portPath, id]))
+    const { devices: reports, leftOut } = read()
+    const devices = new Map<string, ScannedDevice>()
+    let bytes = 0
+    for (const report of reports) {
+      bytes += Buffer.byteLength(JSON.stringify(report))
+      if (devices.size < agentLimits.devices && bytes <= MAX_INVENTORY_BYTES)
+        devices.set(report.portPath, { report, instance: instances.get(report.portPath) ?? '' })
+    }
+    const omitted = leftOut + reports.length - devices.size
+    const message = `The inventory omits ${omitted} devices. Its limits are ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes.`
+    return { devices, problems: omitted === 0 ? [] : [{ portPath: '', code: 'inventory_too_large', message }] }
+  }
+
+  /** Returns the output of a command as one line, or an empty string if the command fails. */
+  function line(program: string, ...args: string[]): string {
+    try {
+      return run(program, args).toString('utf8').trim()
+    } catch {
+      return ''
+    }
+  }
+
+  return {
+    inventory: {
+      scan,
+      stamp: () =>
+        entries()
+          .map(({ id }) => id)
+          .join(' '),
+      ports: () => (last?.devices ?? []).map(({ portPath }) => portPath),
+      read: (portPath) => scan().devices.get(portPath),
+    },
+    facts: ({ agentVersion, localAddress, releaseKey }) => ({
+      collect: () => {
+        let known = last
+        try {
+          known ??= read()
+        } catch {
+          // The first scan reports the error. The host can enrol without these facts.
+        }
+        const unknown = { osVersion: '', vendor: 'Apple Inc.', model: '', chassis: '', sku: '', nics: [] }
+        return {
+          ...unknown,
+          hostname: cutText(hostname() || 'localhost', 255),
+          osName: 'macOS',
+          kernel: cutText(release(), 120),
+          architecture: process.arch,
+          ...known?.facts,
+          address: cutText(localAddress(), 64),
+          agentVersion: cutText(agentVersion, 64),
+          enforcement: grade.grade,
+          enforcementReason: grade.reason,
+          releaseKey: releaseKey(),
+        }
+      },
+      machineIdHash: () => {
+        const output = line('/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice')
+        return machineHash(/"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"/.exec(output)?.[1])
+      },
+      smbiosHash: () => null,
+    }),
+    boot: () => {
+      const id = line('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')
+      return { id, elapsed: () => Math.round(uptime() * 1_000) }
+    },
+    grade,
+    timing,
+  }
+}
