@@ -7,6 +7,7 @@ import { ROOT } from '../bootstrap/say.mjs'
 import { billOf, componentOfWork } from '../sbom.mjs'
 import { packagesOf, works } from '../shipped.mjs'
 import { DEBIAN } from './debian-pins.ts'
+import type { MacosTarget } from './macos.ts'
 import type { Target } from './targets.ts'
 
 const lock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
@@ -38,6 +39,14 @@ export const agentContents = () => ({
   others: works()
     .filter(({ name }) => name === 'Node.js')
     .map((one) => componentOfWork(one)),
+})
+
+/** Returns what an agent for macOS contains. Its Node has another version than the one of Linux. */
+export const macosContents = ({ version, sha256 }: MacosTarget) => ({
+  packages: running(['agent']),
+  others: works()
+    .filter(({ name }) => name === 'Node.js')
+    .map((one) => componentOfWork({ ...one, version }, { hashes: [{ alg: 'SHA-256', content: sha256 }] })),
 })
 
 /** Returns the packages of Debian in an image, as components. */

@@ -21,11 +21,12 @@ import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
 import { agentFile, buildAgents, packAgent, signAgents } from './agents.ts'
 import { writeArchive } from './archive.ts'
-import { agentContents, debianContents, serverContents, writeBill } from './bills.ts'
+import { agentContents, debianContents, macosContents, serverContents, writeBill } from './bills.ts'
 import { readKey, signDetached, writeChecksums } from './checksums.ts'
 import { writeDeb } from './deb.ts'
 import { DEBIAN_MIRROR } from './debian.ts'
 import { buildImage } from './image.ts'
+import { fetchMacosNode, MACOS_TARGETS, packMacosAgent } from './macos.ts'
 import { changesOf, releaseNotes } from './notes.ts'
 import { agentPackage } from './packages-agent.ts'
 import { serverPackage } from './packages-server.ts'
@@ -38,8 +39,9 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --out DIR                folder for the files; it must be empty or missing
   --key FILE               Ed25519 private key (PEM) that signs SHA256SUMS, and the agents if it is their release key
   --passphrase-file FILE   file with the passphrase of the key
-  --target NAME            only linux-x64 or linux-arm64 (default: both)
+  --target NAME            only linux-x64 or linux-arm64 (default: both, and the agents for macOS)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
+  --no-macos               no agents for macOS, which contain Node from npm
   --no-images              no container images, which contain packages of Debian
   --debian-mirror URL      another mirror, such as https://snapshot.debian.org/archive/… for pinned versions that are gone
   --unproven               release although the pages in docs/proof belong to another tree`
@@ -53,6 +55,7 @@ const readOptions = () => {
         'passphrase-file': { type: 'string' },
         target: { type: 'string' },
         'no-packages': { type: 'boolean', default: false },
+        'no-macos': { type: 'boolean', default: false },
         'no-images': { type: 'boolean', default: false },
         'debian-mirror': { type: 'string', default: DEBIAN_MIRROR },
         unproven: { type: 'boolean', default: false },
@@ -89,7 +92,8 @@ const writePackages = (one: SystemPackage): string[] => {
 /** Largest sizes of files in megabytes. A larger one is a mistake, such as symbols or packages that nobody needs. */
 const LARGEST = [
   { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
-  { pattern: /^portcullis-agent-.*\.(xz|pkg)$/, megabytes: 35 },
+  { pattern: /^portcullis-agent-.*-linux-.*\.(xz|pkg)$/, megabytes: 35 },
+  { pattern: /^portcullis-agent-.*-macos-.*\.tar\.xz$/, megabytes: 45 },
   { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 150 },
   { pattern: /^portcullis-agent.*\.(deb|rpm)$/, megabytes: 35 },
 ]
@@ -139,6 +143,16 @@ const buildTarget = async (target: Target, build: Build): Promise<string[]> => {
   return files
 }
 
+/** Builds the agents for macOS, with a bill of materials for each. */
+const buildMacos = async (build: Pick<Build, 'version' | 'seconds' | 'draft'>): Promise<string[]> => {
+  const files: string[] = []
+  for (const target of MACOS_TARGETS) {
+    const file = await packMacosAgent({ target, node: await fetchMacosNode(target), ...build })
+    files.push(file, await writeBill(file, macosContents(target)))
+  }
+  return files
+}
+
 const release = async (): Promise<void> => {
   const { out, key, targets, unproven, ...options } = readOptions()
   if (existsSync(out) && readdirSync(out).length > 0)
@@ -162,6 +176,8 @@ const release = async (): Promise<void> => {
     const mirror = options['no-images'] ? undefined : options['debian-mirror']
     const hasPackages = !options['no-packages']
     const files: string[] = []
+    if (!options['no-macos'] && options.target === undefined)
+      files.push(...(await buildMacos({ version, seconds, draft })))
     for (const target of targets)
       files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
     if (signer !== undefined && key !== undefined)

@@ -18,7 +18,7 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
   const [question, setQuestion] = useState<BulkQuestion | null>(null)
   const ask = (action: BulkAction) => setQuestion({ action, hosts: { uuids: [agent.uuid] } })
   const isArmed = agent.operationalStatus === 'Armed'
-  const grade = gradeLabels(agent.policy.enforcement)
+  const grade = gradeLabels(agent.policy.enforcement, agent.facts?.osName)
   const waiting = agent.pendingCommands.length
   return (
     <div className={classes.mode}>

@@ -25,5 +25,7 @@ const grades: Readonly<Record<string, GradeLabels>> = {
 }
 
 /** Returns the labels of an enforcement grade. An unknown grade is shown unchanged. */
-export const gradeLabels = (grade: string): GradeLabels =>
-  grades[grade] ?? { short: grade, long: strings.gradeUnknown({ grade }), canArm: true }
+export const gradeLabels = (grade: string, osName = ''): GradeLabels => {
+  const labels = grades[grade] ?? { short: grade, long: strings.gradeUnknown({ grade }), canArm: true }
+  return grade === 'observe' && osName.startsWith('macOS') ? { ...labels, long: strings.gradeMacosHint } : labels
+}

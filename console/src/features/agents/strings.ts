@@ -222,6 +222,7 @@ export const strings = messages({
   gradeObserve: 'Monitoring only',
   gradeObserveHint:
     'This host cannot block devices: its agent lacks permission, or the USB authorisation files of its kernel are read-only. You cannot arm it.',
+  gradeMacosHint: 'This host is only monitored: the agent for macOS cannot block devices. You cannot arm it.',
   gradeUnknown: 'Enforcement of this host: {grade}',
   clockInSync: 'In sync with the server',
   clockAhead: '{seconds, number} s ahead of the server',

@@ -26,7 +26,7 @@ export const strings = messages({
   revokeConsequence: 'no further hosts can enrol with it. Enrolled hosts stay.',
   tokenRevoked: 'Token revoked.',
   intro:
-    'One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts.',
+    'One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts. On a Mac, install the macOS package of the release. Its agent only monitors.',
   more: 'More',
   tokens: 'Tokens',
   enrolmentTokens: 'Enrolment tokens',

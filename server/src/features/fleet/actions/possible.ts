@@ -18,7 +18,8 @@ const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
 }
 
 /** The reason why a host with an agent cannot be armed. */
-const observeOnly = 'This host can only be observed. Its kernel or the permissions of its agent do not allow blocking.'
+const observeOnly =
+  'This host is only monitored. Its operating system, its kernel or the permissions of its agent do not allow blocking.'
 
 export const currentAgent = 'The agent is up to date.'
 const noReleaseKey =
