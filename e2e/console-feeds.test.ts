@@ -58,7 +58,7 @@ describe.skipIf(whyNoChromium !== null)('feeds in the console', () => {
     await page.goto(`${server.url}/agents?DeploymentMode=Feed`)
     await page.getByRole('grid').getByText('pc-7.corp.example').first().click()
     await page.getByText('Details', { exact: true }).click()
-    await page.getByText('Not shown by feeds').first().waitFor()
+    await page.getByText('Not available from feeds').first().waitFor()
     await page.getByText('The newest event is less than a day old').waitFor()
     await page.getByText('Observed by feed').first().waitFor()
     expect(wrong).toEqual([])

@@ -2,9 +2,9 @@ import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { readIfThere } from './files.ts'
 
-/** The running boot of the host, which orders changes in time although the host clock may jump. */
+/** The current boot of the host. It orders changes in time even if the host clock jumps. */
 export interface Boot {
-  /** Names the boot. Empty if unknown, and then equal to no other. */
+  /** Identifies the boot. Empty if unknown. An unknown boot differs from every other boot. */
   id: string
   /** Milliseconds since the boot, including suspension. */
   elapsed(): number

@@ -6,7 +6,7 @@ const OTHERS = 0o077
 
 /**
  * Reads a file with a secret. Only its owner may have access to it, and the owner must be root or the user of this
- * process. The check uses the open file, so that nobody can exchange it in between.
+ * process. The check uses the open file, so that nobody can replace the file between check and read.
  *
  * @param what the file in messages, for example `token file`
  * @throws AgentExit(1) with the reason, which never contains the content

@@ -1,4 +1,4 @@
-/** Paths, headers and reactions of the agent protocol. Agents use them without the schemas, which take memory. */
+/** Paths, headers and error reactions of the agent protocol. Separate from the schemas, so that agents do not load them. */
 
 /** Version of the protocol. It is part of the paths. */
 export const AGENT_PROTOCOL_VERSION = 1

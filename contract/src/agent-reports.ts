@@ -168,7 +168,7 @@ const changeTime = {
   }),
   beforeRestart: Type.Optional(
     Type.Literal(true, {
-      description: 'The host restarted after the change, so `at` is the host clock of that time, without a correction.',
+      description: 'The host restarted after the change. `at` is then the uncorrected host clock at that time.',
     }),
   ),
 }

@@ -1,4 +1,4 @@
-/** Texts that keys of the agent protocol sign. Agents use them without the schemas, which take memory. */
+/** Texts that the keys of the agent protocol sign. Separate from the schemas, so that agents do not load them. */
 import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
 import type { ReleaseKeyRotation } from './release-keys.ts'
 

@@ -6,7 +6,7 @@ import { Peripheral, RiskFactor } from './peripherals.ts'
 
 /** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
 export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pending', 'Expired', 'Invalid'] as const
-/** How the server knows a host. */
+/** Sources of the data about a host. */
 export const deploymentModes = ['Agent', 'Agentless', 'Feed'] as const
 export const licenseStatuses = ['Pending', 'Expired', 'Invalid', 'Activated'] as const
 export const severities = { none: 10, unapproved: 20, vulnerable: 30, suspected: 40, confirmed: 50 } as const
@@ -68,7 +68,7 @@ export const Agent = closed({
   hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
   deploymentMode: Type.Enum(deploymentModes, {
     description:
-      '`Agentless`: a worker polls the host. `Feed`: the host is only known from the events of other systems, so it can never be armed.',
+      '`Agentless`: a worker polls the host. `Feed`: only events of other systems describe the host, so it can never be armed.',
   }),
   riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
   clockSkewSeconds: Type.Integer({

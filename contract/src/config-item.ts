@@ -35,7 +35,7 @@ export interface ConfigItem {
   readonly choices?: readonly string[]
   /** Minimum length of a secret. */
   readonly min?: number
-  /** Whether white space at an end is refused: readers of the secret trim it. */
+  /** Whether leading and trailing white space is refused, because readers of the secret trim it. */
   readonly isTrimmed?: boolean
   /** Range of an integer. */
   readonly range?: readonly [number, number]

@@ -1,11 +1,11 @@
-/** Events about devices as people read them. The interface keeps the fixed text, which deployed clients match on. */
+/** Readable texts of events about devices. The interface keeps the fixed text, which deployed clients match on. */
 
-/** `??` keeps the whole pattern lazy in PostgreSQL too. Four characters each are the vendor and the product id. */
+/** `??` keeps the whole pattern lazy in PostgreSQL too. The vendor and product ids have four characters each. */
 const start = String.raw`\[Agent\] (Vulnerable )??Device VID/PID are (....)/(....)`
 const end = '(?=:|$)'
 
 /**
- * Patterns of the fixed texts, and their readable forms. They mean the same to JavaScript and to PostgreSQL; `\N` is the
+ * Patterns of the fixed texts, and their readable forms. JavaScript and PostgreSQL interpret them in the same way. `\N` is
  * group N. The names of a device come first, as in the rest of the console.
  */
 export const eventTextForms: readonly (readonly [pattern: string, form: string])[] = [
@@ -17,7 +17,7 @@ export const eventTextForms: readonly (readonly [pattern: string, form: string])
 
 const forms = eventTextForms.map(([pattern, form]) => [new RegExp(pattern, 's'), form] as const)
 
-/** Returns the text of an event for people. Text of another form stays unchanged. */
+/** Returns the readable text of an event. Text in any other form stays unchanged. */
 export const readableEvent = (text: string): string =>
   forms.reduce(
     (before, [pattern, form]) =>

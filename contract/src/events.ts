@@ -120,7 +120,7 @@ export const FleetEvent = closed({
   ),
   occurredUncertaintyMs: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
     description:
-      'How many milliseconds `occurredAt` may be wrong in either direction. Null if `occurredAt` is the time of receipt.',
+      'Uncertainty of `occurredAt` in either direction, in milliseconds. Null if `occurredAt` is the time of receipt.',
   }),
   eventCode: Type.String({ pattern: '^0x[0-9A-Fa-f]{6}$' }),
   severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),

@@ -9,7 +9,7 @@ export const feedLimits = {
   bodyBytes: 8 * 1024 * 1024,
   lines: 10_000,
   lineChars: 65_536,
-  /** Errors in one answer. */
+  /** Errors in one response. */
   errors: 100,
 } as const
 
@@ -17,9 +17,9 @@ export const feedLimits = {
 export const feedFaults = {
   'not-understood': 'The line is not a JSON object or a Windows event in XML.',
   'too-long': 'The line is longer than 65,536 characters.',
-  'host-missing': 'The event names no valid computer.',
-  'device-missing': 'The event names no device.',
-  'time-invalid': 'The time of the event is not valid.',
+  'host-missing': 'The event does not contain a valid computer name.',
+  'device-missing': 'The event does not contain a device.',
+  'time-invalid': 'The time of the event is invalid.',
 } as const
 export type FeedFault = keyof typeof feedFaults
 
@@ -93,7 +93,7 @@ export const createFeed = operation({
   summary: 'Creates a feed',
   fresh: true,
   description:
-    'A feed takes Windows Security events 6416 and Defender events `PnpDeviceConnected`. Create an API token with the only scope `feeds:write` first. No other token can send to the feed, and the token can send to no other feed.',
+    'A feed takes Windows Security events 6416 and Defender events `PnpDeviceConnected`. First create an API token whose only scope is `feeds:write`. No other token can send to the feed, and the token cannot send to other feeds.',
   permission: 'config:write',
   body: closed({
     name: Type.String({
@@ -164,7 +164,7 @@ export const ingestFeed = operation({
   errors: ['not_found', 'forbidden_object', 'payload_too_large', 'too_many_requests'],
 })
 
-/** How much a feed shows about a host. */
+/** Age and limits of the data that feeds show about a host. */
 export const FeedHost = closed({
   uuid: Type.String(),
   firstEventAt: utcTime('Time of the oldest event.'),
@@ -175,7 +175,7 @@ export const FeedHost = closed({
   confidence: Type.Enum(['recent', 'old'], {
     description: '`recent`: the newest event is at most 24 hours old. `old`: devices may have been removed long ago.',
   }),
-  notShown: Type.Array(Type.String(), { description: 'What feeds cannot show.' }),
+  notShown: Type.Array(Type.String(), { description: 'Data that feeds cannot show.' }),
 })
 export type FeedHost = Static<typeof FeedHost>
 

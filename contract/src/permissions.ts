@@ -65,7 +65,7 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'tokens:own': 'List and revoke API tokens; a token cannot create tokens',
   'enrolment:manage': 'Create and revoke enrolment tokens',
   'packages:manage': 'Manage agent packages',
-  'feeds:write': 'Send events of other systems to the one feed that the token belongs to',
+  'feeds:write': 'Send events of other systems to the feed of the token',
   'metrics:read': 'Read the metrics',
 }
 

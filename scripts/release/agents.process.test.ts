@@ -42,7 +42,7 @@ describe('signed builds of the agent in a release', () => {
     return { files: await signAgents(options), written: readdirSync(draft).sort() }
   }
 
-  it('are packages for each processor, signed by the key that the agents accept', async () => {
+  it('are packages for each architecture, signed by the key that the agents accept', async () => {
     const { files, written } = await signed('own', own.publicKey)
     expect(written).toEqual(['portcullis-agent-1.4.0-linux-arm64.pkg', 'portcullis-agent-1.4.0-linux-x64.pkg'])
     expect(files).toHaveLength(2)

@@ -36,7 +36,7 @@ describe('the agents of a release', unless(whyNot), () => {
   /** Root folder with the C library for arm64. */
   const root = join(dir, 'root')
 
-  /** Runs the agent for arm64, emulated if this machine has another processor. */
+  /** Runs the agent for arm64, emulated if this machine has another architecture. */
   const onArm = (args: string[]) => {
     const [program = '', ...words] =
       process.arch === 'arm64' ? [agentFile(agents, arm64)] : [QEMU, '-L', root, agentFile(agents, arm64)]
@@ -54,7 +54,7 @@ describe('the agents of a release', unless(whyNot), () => {
     for (const name of names) expect([name, digestOf(join(second, name))]).toEqual([name, digestOf(join(agents, name))])
   }, 200_000)
 
-  it('are for their processors', () => {
+  it('are for their architectures', () => {
     for (const target of TARGETS) expect(readFileSync(agentFile(agents, target)).readUInt16LE(18)).toBe(target.machine)
   })
 

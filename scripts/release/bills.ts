@@ -12,12 +12,12 @@ import type { Target } from './targets.ts'
 
 const lock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
 
-/** Returns the packages of npm that the workspaces need at run time. */
+/** Returns the npm packages that the workspaces need at run time. */
 const running = (workspaces: readonly string[]) =>
   packagesOf(lock(), workspaces).filter(({ purpose }) => purpose === 'runs')
 
 /**
- * Returns what a staged server contains: packages of npm in its folders or in the bundles of console and agent, and works that
+ * Returns the contents of a staged server: npm packages in its folders or in the bundles of console and agent, and works that
  * are not packages.
  */
 export const serverContents = (dir: string) => {
@@ -26,14 +26,14 @@ export const serverContents = (dir: string) => {
   const packages = packagesOf(lock()).filter(
     ({ key, purpose }) => purpose === 'runs' && (isInstalled(key) || bundled.has(key)),
   )
-  // Whatever this target contains is not optional.
+  // Everything that this target contains is required.
   return {
     packages: packages.map((one) => ({ ...one, isOptional: false })),
     others: works().map((one) => componentOfWork(one)),
   }
 }
 
-/** Returns what an agent contains: Node and the packages in its bundle. */
+/** Returns the contents of an agent: Node and the packages in its bundle. */
 export const agentContents = () => ({
   packages: running(['agent']),
   others: works()
@@ -49,7 +49,7 @@ export const macosContents = ({ version, sha256 }: MacosTarget) => ({
     .map((one) => componentOfWork({ ...one, version }, { hashes: [{ alg: 'SHA-256', content: sha256 }] })),
 })
 
-/** Returns the packages of Debian in an image, as components. */
+/** Returns the Debian packages in an image, as components. */
 export const debianContents = ({ debian }: Target) =>
   DEBIAN.packages.map(({ name, version, source, licence, why, sha256 }) =>
     componentOfWork(

@@ -9,7 +9,7 @@ export interface DebianPackage {
   licence: string
   why: string
   sha256: Record<'amd64' | 'arm64', string>
-  /** Patterns of tar. `TRIPLET` and `LOADER` depend on the processor. */
+  /** Patterns of tar. `TRIPLET` and `LOADER` depend on the architecture. */
   files: readonly string[]
 }
 

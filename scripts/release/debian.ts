@@ -22,7 +22,7 @@ export const DEBIAN_MIRROR = 'http://deb.debian.org'
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** Downloaded packages stay here. Each use checks their digests. */
+/** Folder of downloaded packages. Each use checks their digests. */
 const CACHE = join(ROOT, 'build', 'debian')
 
 const fileOf = (pinned: DebianPackage, { debian }: Target): string =>
@@ -32,8 +32,8 @@ const matches = (file: string, sha256: string): boolean =>
   existsSync(file) && createHash('sha256').update(readFileSync(file)).digest('hex') === sha256
 
 /**
- * Returns the files of the pinned packages for a target. Downloads missing ones with apt, which checks the signatures of
- * Debian, in a configuration of its own: neither the sources nor the packages of this machine matter.
+ * Returns the files of the pinned packages for a target. Downloads missing ones with apt, which checks Debian's signatures.
+ * apt uses a separate configuration, so the sources and packages of this machine do not matter.
  *
  * @throws Refusal if apt is missing, a package cannot be downloaded, or its digest is not the pinned one
  */
@@ -46,8 +46,8 @@ export const fetchDebian = (target: Target, mirror: string): Map<DebianPackage, 
 const download = (missing: readonly DebianPackage[], target: Target, mirror: string): void => {
   if (!existsSync('/usr/bin/apt-get') || !existsSync(KEYRING))
     throw new Refusal(
-      'A container image contains packages of Debian, and apt-get or debian-archive-keyring is missing. ' +
-        'Build the release on Debian or Ubuntu, or leave out the images (--no-images).',
+      'A container image contains Debian packages, but apt-get or debian-archive-keyring is missing. ' +
+        'Build the release on Debian or Ubuntu, or build without images (--no-images).',
     )
   say(`fetching ${missing.length} packages of Debian ${DEBIAN.suite} for ${target.debian}`)
   mkdirSync(CACHE, { recursive: true })
@@ -100,7 +100,7 @@ const apt = (dir: string, args: string[]): void => {
   )
 }
 
-/** Returns the fields of a package as Debian describes it. */
+/** Returns the control fields of a package. */
 export const controlOf = (file: string): string => execFileSync('dpkg-deb', ['--field', file], { encoding: 'utf8' })
 
 /** Unpacks the files of a package that match the patterns into `dir`. */

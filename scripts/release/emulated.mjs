@@ -1,4 +1,4 @@
-// Starts the server of an image for another processor under QEMU, with its own database, and prints its answers as JSON.
+// Starts the server of an image for another architecture under QEMU, with its own database, and prints its responses as JSON.
 // QEMU is registered for the user namespace of this process only.
 // Usage: unshare --user --map-root-user --mount --net --pid --fork node emulated.mjs <root> <qemu>
 import { execFileSync, spawn } from 'node:child_process'

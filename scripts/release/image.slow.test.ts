@@ -21,7 +21,7 @@ const whyNot =
     ? `releases are for Linux on x64 and arm64, not ${process.platform} ${process.arch}`
     : existsSync('/usr/bin/apt-get')
       ? null
-      : 'the image contains packages of Debian, and apt-get is missing'
+      : 'the image contains Debian packages, but apt-get is missing'
 
 const whyNotRun = existsSync('/usr/bin/crun')
   ? process.getuid?.() === 0
@@ -34,7 +34,7 @@ const NAMESPACES = ['--user', '--map-root-user', '--mount', '--net', '--pid', '-
 
 /** Returns why this machine cannot emulate a server for arm64, or null. */
 const whyNoEmulation = (): string | null => {
-  if (process.arch !== 'x64') return 'only x64 emulates the other processor'
+  if (process.arch !== 'x64') return 'only x64 emulates the other architecture'
   if (!existsSync(QEMU)) return 'qemu-aarch64-static is missing (apt-get install qemu-user-static)'
   const mounted = spawnSync('/usr/bin/unshare', [...NAMESPACES, 'mount', '-t', 'binfmt_misc', 'none', BINFMT])
   return mounted.status === 0 ? null : 'a user namespace cannot register an emulator (needs Linux 6.7)'

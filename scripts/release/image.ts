@@ -59,7 +59,7 @@ export const buildImage = async (options: Options): Promise<string> => {
   say(`building the image for ${target.debian}`)
   const root = join(draft, `image-${target.name}`)
   stageImageRoot(join(root, 'base'), target, mirror)
-  // Own folders of the user, without which the server could not write in a container that has no volume.
+  // The server's user owns these folders. Otherwise the server could not write in a container without a volume.
   for (const path of ['var/lib/portcullis', 'tmp']) mkdirSync(join(root, 'state', path), { recursive: true })
   const home = join(root, 'product', IMAGE_HOME)
   mkdirSync(join(home, '..'), { recursive: true })

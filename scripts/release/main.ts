@@ -41,10 +41,10 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --passphrase-file FILE   file with the passphrase of the key
   --target NAME            only linux-x64 or linux-arm64 (default: both, and the agents for macOS)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
-  --no-macos               no agents for macOS, which contain Node from npm
-  --no-images              no container images, which contain packages of Debian
-  --debian-mirror URL      another mirror, such as https://snapshot.debian.org/archive/… for pinned versions that are gone
-  --unproven               release although the pages in docs/proof belong to another tree`
+  --no-macos               write no agents for macOS, which contain Node from npm
+  --no-images              write no container images, which contain Debian packages
+  --debian-mirror URL      mirror to use, such as https://snapshot.debian.org/archive/… for versions that Debian removed
+  --unproven               release even if the pages in docs/proof belong to another tree`
 
 const readOptions = () => {
   try {
@@ -71,7 +71,7 @@ const readOptions = () => {
 }
 
 /**
- * Refuses a release that nobody could reproduce or that claims figures of another tree. Returns whether it was proven.
+ * Refuses a release from uncommitted files or with stale proof pages. Returns whether the proof pages match this tree.
  */
 const assertReleasable = (isUnproven: boolean): boolean => {
   if (readTree(ROOT).commit === null)
@@ -103,7 +103,7 @@ const assertSize = (file: string): void => {
   const limit = LARGEST.find(({ pattern }) => pattern.test(basename(file)))?.megabytes
   say(`${basename(file)}: ${size.toFixed(1)} MB`)
   if (limit !== undefined && size > limit)
-    throw new Refusal(`${basename(file)} has ${size.toFixed(1)} MB. The limit is ${limit} MB.`)
+    throw new Refusal(`${basename(file)} is larger than the limit: ${size.toFixed(1)} MB instead of ${limit} MB.`)
 }
 
 interface Build {

@@ -24,8 +24,7 @@ const unproven =
 
 /**
  * Returns the release notes of a version: its changes, its files with their sizes, and whether its figures were
- * measured. Links of the changelog are relative to
- * the root of the source.
+ * measured. Links in the changelog are relative to the root of the source.
  */
 export const releaseNotes = (changelog: string, version: string, files: readonly string[], isProven: boolean): string =>
   [

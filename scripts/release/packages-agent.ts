@@ -98,7 +98,7 @@ const settings = `# Settings of the Portcullis agent. Every option of portcullis
 #PORTCULLIS_AGENT_TOKEN_FILE=${packagePaths.token}
 `
 
-/** Replaces an agent of the install script. A later version stays, because the package would go back to an older one. */
+/** Replaces an agent of the install script. A newer version stays, because the package would downgrade it. */
 const adoptScript = `if [ -x ${installPaths.executable} ]; then
   theirs=$(${installPaths.executable} --version 2>/dev/null | head -n 1)
   ours=$(${packagePaths.executable} --version)
@@ -168,11 +168,11 @@ export const agentPackage = ({ executable, target, version, seconds, draft, leve
   units: [unitName],
   scripts: {
     helpers: unitHelpers(NAME, [unitName]),
-    // The agent keeps running while its file is replaced, so that the host is not unprotected meanwhile.
+    // The agent keeps running while its file is replaced, so that the host stays protected.
     beforeUpgrade: ':',
     afterInstall: `${adoptScript}
 if [ -z "$is_first" ] && has_systemd; then systemctl daemon-reload || true; systemctl try-restart ${unitName} || true; fi`,
-    // Frees blocked devices while the agent that knows them still exists.
+    // Unblocks devices while the agent that blocked them still exists.
     beforeRemove: `stop_units
 if [ -e ${stateDir}/identity.json ]; then
   ${packagePaths.launcher} release ||

@@ -36,7 +36,7 @@ const config = `# Settings of the Portcullis server, read when it starts. ${DOCU
 
 /**
  * Returns `/usr/bin/portcullis`, which runs the command line with the data directory and the settings of the service.
- * Otherwise the doctor would check another address than the one of the server. Variables of the caller win.
+ * Otherwise the doctor would not check the address of the server. Variables of the caller take precedence.
  */
 export const commandLine = (settings: string, program: string): string => `#!/bin/sh
 # Runs the command line of Portcullis with the data directory and the settings of the service.
@@ -96,7 +96,7 @@ const layOut = (staged: string, root: string): string => {
   for (const name of UNITS) write(`/usr/lib/systemd/system/${name}`, packagedUnit(name))
   mkdirSync(join(root, dirname(DOCUMENTS)), { recursive: true })
   renameSync(join(root, PROGRAM, 'docs'), join(root, DOCUMENTS))
-  // Messages and the README name pages below docs/.
+  // Messages and the README refer to pages below docs/.
   symlinkSync(relative(PROGRAM, DOCUMENTS), join(root, PROGRAM, 'docs'))
   cpSync(join(ROOT, 'LICENSE'), join(root, DOCUMENTS, 'copyright'))
   return root
@@ -131,7 +131,7 @@ export const serverPackage = ({ staged, target, version, seconds, draft, level }
   units: UNITS,
   scripts: {
     helpers: unitHelpers(NAME, UNITS),
-    // The server loads files when it first needs them, so it must not run while they are replaced.
+    // The server loads some files late, so it must not run while the package replaces them.
     beforeUpgrade: 'pause_units',
     afterInstall: createUser,
     beforeRemove: 'stop_units',

@@ -12,7 +12,7 @@ const WORKSPACES = ['contract', 'domain', 'server', 'poller', 'cli']
 const UNUSED = ['**/*.d.ts', '**/*.d.mts', '**/*.d.cts', '**/*.map', '@types', 'undici-types']
 
 /**
- * Installs the run-time packages of the server into `dir`, for the operating system and processor of `target`.
+ * Installs the run-time packages of the server into `dir`, for the operating system and architecture of `target`.
  * Install scripts do not run.
  */
 export const installPackages = async (dir: string, target: Target): Promise<void> => {

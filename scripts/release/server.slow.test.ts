@@ -42,7 +42,7 @@ const probe = fileURLToPath(new URL('probe.mjs', import.meta.url))
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
-/** Returns the processor that a file is for, or null if it is not a program or library. */
+/** Returns the architecture that a file is for, or null if it is not a program or library. */
 const machineOf = (file: string): number | null => {
   const start = Buffer.alloc(20)
   const handle = openSync(file, 'r')

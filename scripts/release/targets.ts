@@ -6,7 +6,7 @@ export interface Target {
   name: 'linux-x64' | 'linux-arm64'
   os: 'linux'
   arch: 'x64' | 'arm64'
-  /** The processor as Debian names it. Container images use the same names. */
+  /** The architecture as Debian names it. Container images use the same names. */
   debian: 'amd64' | 'arm64'
   /** Folder of libraries on Debian. */
   triplet: string

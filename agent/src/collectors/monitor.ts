@@ -37,7 +37,7 @@ export const createMonitor = ({
   let child: ReturnType<typeof spawn> | undefined
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
-  /** Whether the log has the end of the monitor since it last ran. */
+  /** Whether the log already contains a warning that the monitor ended. */
   let isLogged = false
 
   function start(): void {

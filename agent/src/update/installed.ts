@@ -6,13 +6,13 @@ import { verifySignature } from '../keys.ts'
 import { previousOf, type UpdateRecord } from './record.ts'
 import { isNewer } from './version.ts'
 
-/** What the release key signed about a build. */
+/** The properties of a build that the release key signed. */
 type SignedBuild = Pick<
   AgentCommandBodies['update'],
   'version' | 'architecture' | 'size' | 'sha256' | 'releaseKey' | 'releaseSignature'
 >
 
-/** The new build, its predecessor, and one that a kill left behind. */
+/** Paths that may contain a build: the new one, its predecessor, and an incomplete one after a kill. */
 const MAX_SIGNED = 3
 
 const signedPath = (executable: string): string => `${executable}.signed`
@@ -38,7 +38,7 @@ const loadSigned = (executable: string): SignedBuild[] => {
   }
 }
 
-/** Stores what the release key signed about a build, so that later starts can verify the executable. */
+/** Stores the signed properties of a build, so that later starts can verify the executable. */
 export const keepSigned = (executable: string, build: SignedBuild): void => {
   const { version, architecture, size, sha256, releaseKey, releaseSignature } = build
   const others = loadSigned(executable).filter((one) => one.sha256 !== sha256)
@@ -46,7 +46,7 @@ export const keepSigned = (executable: string, build: SignedBuild): void => {
   writeDurable(signedPath(executable), JSON.stringify(all.slice(-MAX_SIGNED)))
 }
 
-/** Removes the builds that the agent installed itself. The version of the package runs then. */
+/** Removes the builds that the agent installed itself. The next start runs the version of the package. */
 export const removeInstalled = (executable: string): void => {
   for (const path of [executable, previousOf(executable), `${executable}.new`, signedPath(executable)])
     removeIfThere(path)

@@ -44,7 +44,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
   const { executable, running, version, architecture, record, calls, transport, clock, log, reports } = deps
   let deadline = Number.POSITIVE_INFINITY
   const isPackaged = running !== undefined
-  /** The package's own version runs, so `executable` is missing, older or not verified. */
+  /** Whether the package's own version runs, because `executable` is missing, older or not verified. */
   const ownRuns = isPackaged && running !== executable
 
   /** Forgets an update that ended. */

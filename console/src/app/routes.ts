@@ -38,7 +38,7 @@ const identityConfirmed = createRoute({ getParentRoute: () => root, path: identi
 const overview = createRoute({ getParentRoute: () => inside, path: '/' })
 // Inside the frame, so that a mistyped address keeps the navigation.
 const unknownPage = createRoute({ getParentRoute: () => inside, path: '$' })
-/** Addresses that follow the words of the console lead to the pages, which have the names of the API. */
+/** Aliases with the terms of the console. The paths of the pages keep the names of the API. */
 const hostsAlias = createRoute({
   getParentRoute: () => inside,
   path: '/hosts',

@@ -149,7 +149,7 @@ const Body = ({ close }: { close: () => void }) => {
   )
 }
 
-/** The feeds of event collectors: what they sent last, and the lines that were not valid. */
+/** Lists the feeds with their last lines and errors. */
 export const FeedsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
   <Modal opened={opened} onClose={close} title={strings.feeds} size="70rem">
     {opened ? <Body close={close} /> : null}

@@ -7,7 +7,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { strings } from './strings.ts'
 
-/** Shows how old the events of a host without an agent are, and what they cannot show. */
+/** Shows the age of a host's events and the data that feeds do not contain. */
 export const FeedFacts = ({ uuid }: { uuid: string }) => {
   const { api } = useServices()
   const { data } = useQuery({

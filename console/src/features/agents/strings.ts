@@ -46,7 +46,7 @@ export const strings = messages({
   confidence: 'Confidence',
   confidenceRecent: 'The newest event is less than a day old',
   confidenceOld: 'Old: devices may have been removed',
-  notShown: 'Not shown by feeds',
+  notShown: 'Not available from feeds',
   agentVersion: 'Agent version',
   clock: 'Clock',
   firstSeen: 'First seen',
@@ -260,7 +260,7 @@ export const strings = messages({
   unchangedDelete: '{count, plural, one {# host is} other {# hosts are}} already removed.',
 })
 
-/** Names of the ways in which the server knows a host. */
+/** Labels of the deployment modes of a host. */
 export const deploymentLabels: Readonly<Record<Agent['deploymentMode'], string>> = {
   Agent: 'Agent',
   Agentless: 'Agentless',

@@ -2,7 +2,7 @@ import type { EnrollmentToken } from '@portcullis/contract'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { strings } from './strings.ts'
 
-/** Number of hosts that are named. */
+/** Maximum number of host names in the text. */
 const shown = 10
 
 /** Shows the listed hosts of a token that have not enrolled. Shows nothing for a token without a list. */

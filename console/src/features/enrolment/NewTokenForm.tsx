@@ -36,7 +36,7 @@ const initialValues: TokenValues = {
   hosts: '',
 }
 
-/** Returns the name of a token that nobody has named. */
+/** Returns the default name of a token. */
 const defaultName = ({ hosts, maxUses }: TokenValues): string =>
   strings.newHosts({ count: namesIn(hosts).length || Number(maxUses) || 1 })
 

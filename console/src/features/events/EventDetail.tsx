@@ -22,7 +22,7 @@ const aroundCount = 12
 /** Returns the host name from `HOST (address)`. */
 const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
 
-/** When it happened on the host, and how exact that is. */
+/** The time of the event on the host, with its uncertainty. */
 const Happened = ({ event }: { event: FleetEvent }) => (
   <>
     <Time value={event.occurredAt} form="local" />{' '}

@@ -45,13 +45,13 @@ export const eventsView: ViewSpec = {
   defaultColumns: ['time', 'severity', 'what', 'host', 'details'],
 }
 
-/** An event that took longer to arrive is marked. Agents check in every minute. */
+/** Delay above which an event is marked as late. Agents check in every minute. */
 const lateFromSeconds = 120
 
 const secondsLate = ({ occurredAt, creationTime }: FleetEvent): number =>
   ((parseTime(creationTime) ?? 0) - (parseTime(occurredAt) ?? 0)) / 1_000
 
-/** Age of the receipt. Marks events that happened much earlier. */
+/** Shows when the server received an event, and marks events that happened much earlier. */
 const EventTime = ({ event }: { event: FleetEvent }) => {
   const late = secondsLate(event)
   if (late < lateFromSeconds) return <Time value={event.creationTime} />

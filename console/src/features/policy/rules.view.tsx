@@ -68,7 +68,7 @@ export const grantsView: ViewSpec = {
   defaultColumns: ['sentence', 'expires', 'left', 'state', 'by', 'changed'],
 }
 
-/** The scope of a rule. The icon marks deny rules, and the sentence says it. */
+/** Shows the scope of a rule. An icon marks deny rules; the sentence states the same. */
 const Level = ({ rule }: { rule: PolicyRuleResource }) => (
   <span className={classes.level} data-effect={rule.effect}>
     <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />

@@ -15,7 +15,7 @@ export interface DialogActionsProps {
   /** The change waits for a second approver, so only Close remains. */
   isStored?: boolean
   isDangerous?: boolean
-  /** Focus when the dialog opens. It is at Cancel if the action is not ready yet, because a disabled button takes none. */
+  /** Button with the focus when the dialog opens. If the action is not ready, Cancel has it: a disabled button cannot. */
   startsAt?: 'cancel' | 'action' | 'form'
   /** Cancel takes the focus when this becomes true, such as when the form now asks for more access. */
   takesFocus?: boolean

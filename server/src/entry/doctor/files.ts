@@ -71,7 +71,7 @@ export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData
     return error(
       name,
       `${seen}: others may read it`,
-      `chmod 600 ${file}, then run portcullis keys rotate. Anyone who has read the file can open secrets of a stolen database.`,
+      `chmod 600 ${file}, then run portcullis keys rotate. Anyone who has read the file can decrypt the secrets of a stolen database.`,
     )
   if (uid !== 0 && info.uid !== uid)
     return error(name, `${seen}, and this is user ${uid}`, `Run this command and the server as user ${info.uid}.`)

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import type { FeedLine } from '@portcullis/domain'
 import type { SeenHost } from './feeds.store.ts'
 
-/** A line with the time of its event, at most the time of receipt. */
+/** A line with the time of its event. A time in the future counts as the time of receipt. */
 export type TimedLine = FeedLine & { digest: Buffer; when: Date }
 
-/** Returns the lines that differ, in their order. */
+/** Returns the lines without duplicates, in their order. */
 export const distinctLines = (lines: readonly FeedLine[], now: number): TimedLine[] => {
   const found = new Map<string, TimedLine>()
   for (const line of lines) {

@@ -97,7 +97,7 @@ const existing = (feed: FeedRow | undefined): FeedRow => {
 const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
-/** Stores what event collectors report about hosts without an agent. */
+/** Stores the reports of event collectors about hosts without an agent. */
 export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   const { db, clock, log, audit, store, agents, ingest, announce } = deps
   const levels = new Map<string, { level: number; at: number }>()
@@ -118,8 +118,8 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   }
 
   /**
-   * Adds the hosts of lines that nothing else shows, up to the limit of the feed. Adds few at once, because each adds an
-   * event, and other writers of events wait for the transaction.
+   * Adds the hosts that no agent or poll reports, up to the limit of the feed. Adds few hosts per transaction, because each
+   * adds an event, and other writers of events wait for the transaction.
    */
   async function addHosts(feedId: string, lines: readonly TimedLine[], now: Date): Promise<void> {
     const seen = new Map(hostsOf(lines).map((one) => [one.host, one]))
@@ -342,7 +342,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       }
     },
 
-    /** Removes hosts that an agent shows now, and forgets what is too old. Runs every few seconds, on any replica. */
+    /** Removes hosts that an agent reports now, and deletes expired data. Runs every few seconds, on any replica. */
     maintain: async (): Promise<void> => {
       const now = clock.now()
       const replaced = await store.replaced(db, new Date(now - 60_000))

@@ -138,7 +138,7 @@ export const createFeedsStore = () => ({
       ).map((row) => [row.host, row.agent_id]),
     ),
 
-  /** Adds hosts, or the events of known ones. Requests a report at most every hour, which shows when the host was seen. */
+  /** Adds hosts, or the events of known ones. Requests a report at most once an hour, which updates when the host was seen. */
   saveHosts: async (tx: Tx, now: Date, hosts: readonly (SeenHost & { agentId: string })[]): Promise<void> => {
     await tx.execute(sql`
       insert into feed_hosts as h (agent_id, host, first_event, last_event, received_at, events, seq)

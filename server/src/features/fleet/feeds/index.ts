@@ -3,7 +3,7 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFeedsService, type FeedsDeps } from './feeds.service.ts'
 import { createFeedsStore } from './feeds.store.ts'
 
-/** Creates hosts that only the events of other systems show: feeds, their lines, and the age of what they show. */
+/** Manages feeds: hosts without an agent that only the events of other systems describe. */
 export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
   const feeds = createFeedsService({ ...deps, store: createFeedsStore() })
   app.register(listFeeds, () => feeds.list())
