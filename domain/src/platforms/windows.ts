@@ -165,8 +165,14 @@ const nicsOf = (said: TreeObject): NicReport[] =>
 const textOrNumber = (said: TreeObject, key: string): string =>
   textIn(said, key) ?? String(numberIn(said, key, 0xffff) ?? '')
 
+/** A device with the instance ID of its node. */
+export interface WindowsReport {
+  id: string
+  report: DeviceReport
+}
+
 /** Returns the devices of Plug and Play nodes. */
-const devicesOf = (nodes: readonly Node[]): DeviceReport[] => {
+const reportsOf = (nodes: readonly Node[]): WindowsReport[] => {
   const byId = new Map(nodes.map((node) => [node.id.toUpperCase(), node]))
   const devices = [...byId.values()].filter((node) => node.mi === undefined)
   const functions = functionsOf(
@@ -180,7 +186,7 @@ const devicesOf = (nodes: readonly Node[]): DeviceReport[] => {
     const interfaces = functions.get(node) ?? []
     // Windows lists a device with one interface by the class of that interface. Only hubs have the same class as device class.
     const deviceCode = classOf(node.said, true) ?? interfaces.find((i) => i.code[0] === 9)?.code
-    return syntheticReport({
+    const report = syntheticReport({
       portPath: places.get(node) ?? '',
       vid: node.vid,
       pid: node.pid,
@@ -190,8 +196,15 @@ const devicesOf = (nodes: readonly Node[]): DeviceReport[] => {
       ...(serial === undefined ? {} : { serial }),
       ...(product === undefined ? {} : { product }),
     })
+    return { id: node.id, report }
   })
 }
+
+const devicesOf = (nodes: readonly Node[]): DeviceReport[] => reportsOf(nodes).map(({ report }) => report)
+
+/** Returns the devices of Plug and Play nodes with their instance IDs. */
+export const windowsReports = (said: readonly TreeObject[]): WindowsReport[] =>
+  reportsOf(said.flatMap((one) => nodeOf(one) ?? []))
 
 /** Returns the devices of Plug and Play nodes as the list of Windows shows them, whoever reports the nodes. */
 export const windowsDevices = (said: readonly TreeObject[]): DeviceReport[] =>
