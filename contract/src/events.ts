@@ -116,7 +116,7 @@ export const FleetEvent = closed({
   category: Type.Enum(eventCategories),
   creationTime: zonelessTime('Time at which the server stored the event.'),
   occurredAt: zonelessTime(
-    'Time at which it happened on the host, by the clock of the server. Equals `creationTime` if the host did not say when.',
+    'Time of the event on the host, by the clock of the server. Equals `creationTime` if the host did not report the time.',
   ),
   occurredUncertaintyMs: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
     description:
