@@ -58,7 +58,9 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
     parent: hub,
   })
   const parts = first.flatMap((i, index) => {
-    const part = isComposite ? `${model}&MI_${hex(i.number, 2)}\\6&3B1F${index}&0&${hex(i.number, 4)}` : id
+    const part = isComposite
+      ? `${model}&MI_${hex(i.number, 2)}\\6&3B1F${index}${ports.at(-1)}&0&${hex(i.number, 4)}`
+      : id
     const nodes = isComposite
       ? [rawNode(part, { compatibleIds: classIds('Class', interfaceCode(i)), parent: id, status: 0x180200a })]
       : []
@@ -72,7 +74,7 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
     )
     const children = found.map((key, col) =>
       rawNode(
-        `${part.replace(/^USB/, 'HID').split('\\').slice(0, 2).join('\\')}&COL0${col + 1}\\7&${index}&0&000${col}`,
+        `${part.replace(/^USB/, 'HID').split('\\').slice(0, 2).join('\\')}&COL0${col + 1}\\7&${ports.at(-1)}${index}&0&000${col}`,
         {
           hardwareIds: [`HID_DEVICE_UP:${usages[key]}`, 'HID_DEVICE'],
           parent: part,

@@ -1,6 +1,15 @@
 /** A Debian system with Wine, in which tests run the Windows build of Node. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fetchNode } from '../bootstrap/node.mjs'
@@ -9,6 +18,8 @@ import { fetchKoffi } from './koffi.mjs'
 
 /** Without a display, Wine has no windows on a screen, but message-only windows work. */
 const ENVIRONMENT = `export HOME=/root WINEPREFIX=/prefix WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' XDG_RUNTIME_DIR=/run`
+
+const DRIVE_Z = 'prefix/dosdevices/z:'
 
 const unshare = (script: string, timeoutMs: number) =>
   spawnSync('/usr/bin/unshare', ['--mount', '--pid', '--net', '--fork', '--kill-child', 'sh', '-c', script], {
@@ -57,7 +68,11 @@ export const createWineRoot = async () => {
   const koffi = await fetchKoffi()
   const pristine = pristineWine()
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-wine-'))
-  for (const name of ['upper/agent', 'work', 'root']) mkdirSync(join(dir, name), { recursive: true })
+  // This link to / would lead searches for files in the checkout back into the checkout, so only the copy has it.
+  rmSync(join(pristine, DRIVE_Z), { force: true })
+  for (const name of ['upper/agent', `upper/${dirname(DRIVE_Z)}`, 'work', 'root'])
+    mkdirSync(join(dir, name), { recursive: true })
+  symlinkSync('/', join(dir, 'upper', DRIVE_Z))
   copyFileSync(node, join(dir, 'upper/agent/node.exe'))
   copyFileSync(koffi, join(dir, 'upper/agent/koffi.node'))
 

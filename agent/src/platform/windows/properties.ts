@@ -24,7 +24,7 @@ export const PROPERTIES = {
 export type PropertyName = keyof typeof PROPERTIES
 
 /** Maximum bytes of a property. The list of hardware IDs of a real device has less than 2 KiB. */
-const MAX_PROPERTY_BYTES = 16 * 1024
+export const MAX_PROPERTY_BYTES = 16 * 1024
 const MAX_LIST = 64
 /** Windows limits IDs to 200 characters (MAX_DEVICE_ID_LEN). */
 export const MAX_INSTANCE_ID = 200

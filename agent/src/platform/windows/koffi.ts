@@ -1,0 +1,32 @@
+/** The library that calls functions of Windows. Loaded only on Windows. */
+import { dirname, join } from 'node:path'
+
+type Type = unknown
+/** The part of koffi that the agent uses. */
+export interface Koffi {
+  load(library: string): { func(signature: string): (...args: unknown[]) => unknown }
+  struct(name: string, members: Record<string, Type>): Type
+  array(type: Type, length: number, hint: 'Typed'): Type
+  pointer(type: Type): Type
+  proto(signature: string): Type
+  register(callback: (...args: never[]) => unknown, type: Type): unknown
+}
+
+let loaded: Koffi | undefined
+
+/** Loads koffi from the file next to node.exe. */
+export const loadKoffi = (file = join(dirname(process.execPath), 'koffi.node')): Koffi => {
+  if (loaded === undefined) {
+    const library = { exports: {} as Koffi }
+    // Unlike `require`, this also works in the bundled agent.
+    process.dlopen(library, file)
+    loaded = library.exports
+  }
+  return loaded
+}
+
+/** Returns the 16 bytes of a GUID as Windows stores them. */
+export const guidBytes = (guid: string): Uint8Array => {
+  const hex = Buffer.from(guid.replaceAll('-', ''), 'hex')
+  return Uint8Array.from([3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((at) => hex[at] ?? 0))
+}
