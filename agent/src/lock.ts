@@ -19,16 +19,19 @@ const readOr = (path: string, other: string): string => {
   }
 }
 
+/** macOS has no /proc. The output must not depend on the language or time zone of the caller. */
+const startTimeOnMac = (pid: number): string =>
+  spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], {
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    encoding: 'utf8',
+  }).stdout?.trim() ?? ''
+
 /**
  * Returns field 22 of /proc/<pid>/stat. The command name before it may contain blanks and parentheses, so the count
  * starts at the last `)`. Empty for a process that has ended, including a zombie (state Z).
  */
 const startTimeOf = (pid: number): string => {
-  // macOS has no /proc.
-  if (process.platform === 'darwin')
-    return spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`])
-      .stdout.toString()
-      .trim()
+  if (process.platform === 'darwin') return startTimeOnMac(pid)
   const stat = readOr(`/proc/${pid}/stat`, '')
   const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')

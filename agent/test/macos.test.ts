@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { HostFacts } from '@portcullis/contract/agent-protocol'
 import { machineHash, parseReport } from '@portcullis/domain'
 import { Value } from 'typebox/value'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { macAnswer, plist } from '../../domain/test/platforms/macos-host.ts'
+import { acquireLock, holderOf } from '../src/lock.ts'
 import { createMacos } from '../src/platform/macos/macos.ts'
 import { startAgent, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
@@ -109,6 +112,19 @@ describe('the facts of a Mac', () => {
 })
 
 describe('the agent on a Mac', () => {
+  it('locks its state directory without /proc', () => {
+    const { platform } = process
+    Object.defineProperty(process, 'platform', { value: 'darwin' })
+    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+    const stateDir = temporaryDir()
+    const unlock = acquireLock(stateDir)
+    expect(readFileSync(join(stateDir, 'lock'), 'utf8')).toMatch(/\d{2}:\d{2}:\d{2} \d{4}/)
+    expect(holderOf(stateDir)).toBe(process.pid)
+    expect(() => acquireLock(stateDir)).toThrow('already uses the state directory')
+    unlock()
+    expect(holderOf(stateDir)).toBeUndefined()
+  })
+
   it('reports devices and their changes, and refuses to be armed', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.1 })
     const mac = createMac()
