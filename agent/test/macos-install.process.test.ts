@@ -26,7 +26,7 @@ const setUp = async () => {
   }
   script(join(from, 'node'), `exec ${process.execPath} "$@"`)
   writeFileSync(join(from, 'architecture'), 'arm64\n')
-  for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md']) writeFileSync(join(from, name), '')
+  for (const name of ['LICENSE', 'NODE-LICENSE', 'THIRD-PARTY-LICENSES.md']) writeFileSync(join(from, name), '')
   cpSync(bundledAgent(null, macosMain), join(from, 'agent.cjs'))
   const launched = join(root, 'launchctl.log')
   script(join(bin, 'uname'), 'if [ "$1" = -s ]; then echo Darwin; else echo arm64; fi')

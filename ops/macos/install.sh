@@ -53,7 +53,7 @@ esac
 
 stop
 mkdir -p "$program" /usr/local/bin "$config" "$state"
-for file in node agent.cjs daemon.sh LICENSE THIRD-PARTY-LICENSES.md; do
+for file in node agent.cjs daemon.sh LICENSE NODE-LICENSE THIRD-PARTY-LICENSES.md; do
   cp "$from/$file" "$program/$file.new"
   mv "$program/$file.new" "$program/$file"
 done
