@@ -25,6 +25,8 @@ const unshare = (script: string, timeoutMs: number) =>
   spawnSync('/usr/bin/unshare', ['--mount', '--pid', '--net', '--fork', '--kill-child', 'sh', '-c', script], {
     encoding: 'utf8',
     timeout: timeoutMs,
+    // unshare ignores SIGTERM while it waits.
+    killSignal: 'SIGKILL',
     maxBuffer: 64 * 1024 * 1024,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   })
