@@ -86,7 +86,7 @@ const measure = async (): Promise<void> => {
     await sleep(200)
   }
   writeFileSync('Z:\\agent\\arrivals.json', JSON.stringify({ isListening, before, delays }))
-  // process.exit can block while Wine delivers notifications.
+  // Ends the process at once, whatever still waits in it.
   koffi.load('kernel32.dll').func('bool TerminateProcess(intptr process, uint32 code)')(-1n, 0)
 }
 void measure()

@@ -124,7 +124,7 @@ export const listenToWindow = (koffi: Koffi, onEvent: () => void): Listener | un
       for (let i = 0; i < MAX_MESSAGES && peek(message, window, 0, 0, PM_REMOVE) === true; i++) dispatch(message)
     },
     close(): void {
-      // Unregistering blocks under Wine. Windows ends the notification together with the window's process.
+      // The agent stops only when its process ends, and then Windows removes the registration.
       destroyWindow(window)
     },
   }
