@@ -16,6 +16,7 @@ describe('arrivals of devices under Wine', unless(whyNoWine()), () => {
     expect(all).toBe('')
     expect(status).toBe(0)
     const { isListening, before, delays } = JSON.parse(root.read('arrivals.json'))
+    expect(root.read('stopped.txt')).toBe('yes')
     expect({ isListening, before }).toEqual({ isListening: true, before: 0 })
     console.log(`arrivals noticed after ${delays.map((ms: number) => Math.round(ms)).join(', ')} ms`)
     expect(delays).toHaveLength(3)

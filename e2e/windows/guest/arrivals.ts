@@ -62,7 +62,7 @@ const api = createSetupApi(koffi)
 let events = 0
 let seen = 0
 let isListening = false
-createArrivals({
+const arrivals = createArrivals({
   stamp: api.stamp,
   onEvent: () => {
     events++
@@ -86,6 +86,8 @@ const measure = async (): Promise<void> => {
     await sleep(200)
   }
   writeFileSync('Z:\\agent\\arrivals.json', JSON.stringify({ isListening, before, delays }))
+  arrivals.stop()
+  writeFileSync('Z:\\agent\\stopped.txt', 'yes')
   // Ends the process at once, whatever still waits in it.
   koffi.load('kernel32.dll').func('bool TerminateProcess(intptr process, uint32 code)')(-1n, 0)
 }

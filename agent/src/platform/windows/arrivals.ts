@@ -18,7 +18,6 @@ export interface ArrivalsDeps {
 export interface Listener {
   /** Delivers the events that are waiting. */
   pump(): void
-  close(): void
 }
 
 export interface ArrivalTiming {
@@ -57,7 +56,6 @@ export const createArrivals = ({ stamp, onEvent, listen, timing = arrivalTiming 
     stop(): void {
       clearInterval(pump)
       clearInterval(poll)
-      listener?.close()
     },
   }
 }
@@ -74,7 +72,10 @@ const MAX_MESSAGES = 64
 const FILTER_BYTES = 32
 const USB_DEVICE = 'a5dcbf10-6530-11d2-901f-00c04fb951ed'
 
-/** Receives device notifications in a window without a screen. Undefined if Windows refuses. */
+/**
+ * Receives device notifications in a window without a screen. Undefined if Windows refuses. The window stays until the
+ * process ends, because DestroyWindow did not return under Wine.
+ */
 export const listenToWindow = (koffi: Koffi, onEvent: () => void): Listener | undefined => {
   const user = koffi.load('user32.dll')
   const kernel = koffi.load('kernel32.dll')
@@ -122,10 +123,6 @@ export const listenToWindow = (koffi: Koffi, onEvent: () => void): Listener | un
   return {
     pump(): void {
       for (let i = 0; i < MAX_MESSAGES && peek(message, window, 0, 0, PM_REMOVE) === true; i++) dispatch(message)
-    },
-    close(): void {
-      // The agent stops only when its process ends, and then Windows removes the registration.
-      destroyWindow(window)
     },
   }
 }
