@@ -43,7 +43,7 @@ describe('an action on many hosts', () => {
         action: 'arm',
         agents: 2,
         impossible: expect.arrayContaining([
-          { reason: expect.stringContaining('can only be observed'), agents: 1 },
+          { reason: expect.stringContaining('is only monitored'), agents: 1 },
           { reason: expect.stringContaining('without an agent'), agents: 1 },
         ]),
         disconnected: 1,

@@ -19,7 +19,7 @@ export interface HostDetailDeps {
 const enforcementWords: Readonly<Record<string, string>> = {
   'before-driver': 'can block a device before a driver binds to it',
   'after-attach': 'can block a device after it was attached',
-  observe: 'can only be observed',
+  observe: 'is only monitored',
 }
 
 interface ModeFacts {

@@ -197,7 +197,7 @@ describe('arming in rings', () => {
         unchanged: 1,
         predictedBlocks: 0,
         mismatched: { hosts: 0, devices: 0 },
-        reasons: [{ reason: 'The host can only be observed.', hosts: 1 }],
+        reasons: [{ reason: 'The host is only monitored.', hosts: 1 }],
       },
     ])
     expect(plan.hosts[0]).toMatchObject({ state: 'notReady', enforcement: 'observe' })
