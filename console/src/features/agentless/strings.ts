@@ -166,7 +166,7 @@ export const strings = messages({
   workerPending: 'Waiting for activation',
   stopped: 'Stopped',
   noWorkerText:
-    'No worker is polling. The server’s own worker starts when you add the first host. You can also run a worker on another machine.',
+    'No worker is polling. The server’s own worker appears here within a minute. You can also run a worker on another machine.',
   workerName: '{name} at {address}, version {version}',
   workerAsks: '{worker}, asks to be activated. Until then, it receives no credentials.',
   lastSeenAt: 'last seen {time}',

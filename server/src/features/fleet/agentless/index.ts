@@ -72,6 +72,9 @@ export interface AgentlessDeps {
   lateMinutes(): number
 }
 
+/** Time for which a look at the worker keeps it running. */
+const shownForMs = 300_000
+
 /** Creates hosts without an agent: connections, the worker that polls them over SSH, and its results. */
 export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   const { db, clock, log, keys, envelope, audit, tags, agents, announce } = deps
@@ -156,7 +159,11 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
       },
     ),
   )
-  app.register(workerPollerDetails, () => worker.details())
+  let shownAt = Number.NEGATIVE_INFINITY
+  app.register(workerPollerDetails, () => {
+    shownAt = clock.now()
+    return worker.details()
+  })
   app.register(updateWorkerDefaults, ({ actor, body }) => worker.saveDefaults(actor, body))
   app.register(activateWorker, ({ actor, body }) => worker.activate(actor, body.id, body.isActivated))
   app.register(deleteWorker, ({ actor }) => worker.remove(actor))
@@ -168,8 +175,12 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     worker: { register: worker.register, poller: worker.poller },
     polls: { lease: polls.lease, begin: polls.begin, end: polls.end },
     health: worker.health,
-    /** Returns true if a worker process has, or may soon have, something to poll. */
-    needsWorker: async (): Promise<boolean> => (await store.any(db)) || (await tests.any()),
+    /**
+     * Returns true if a worker process has, or may soon have, something to poll. A person who looks at the worker wants
+     * to activate it before adding hosts.
+     */
+    needsWorker: async (): Promise<boolean> =>
+      clock.now() - shownAt < shownForMs || (await store.any(db)) || (await tests.any()),
     maintain: async (): Promise<void> => {
       await polls.maintain()
       await worker.maintain()
