@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { firstLoad, isConsoleBuilt, mostScriptKilobytes } from './first-load.ts'
 import { fromRoot } from './root.ts'
 
-describe.skipIf(!isConsoleBuilt())('the first load of the console', () => {
+const whyNotBuilt = isConsoleBuilt() ? null : 'the console is not built: npm run build'
+
+describe('the first load of the console', unless(whyNotBuilt), () => {
   it('has few files and few bytes', () => {
     const { files, page, styles, scripts } = firstLoad()
     expect(scripts).toBeGreaterThan(50)
