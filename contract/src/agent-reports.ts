@@ -125,6 +125,23 @@ export const NicReport = Type.Object(
 )
 export type NicReport = Static<typeof NicReport>
 
+/**
+ * How an armed host can enforce the policy.
+ *
+ * - `before-driver`: the kernel holds back every new device. No driver binds before the agent allows the device.
+ * - `after-attach`: the agent blocks a device a moment after it was attached. The device may act until then.
+ * - `before-install` (Windows, preview): a denied device instance that Windows has not installed yet gets no driver, also
+ *   while the agent does not run and after a restart. Not guaranteed: instances that Windows installed before arming and
+ *   that could not be removed, clones of allowed ids, changes by administrators, and anything before Windows runs.
+ * - `observe`: the host reports devices and cannot block them. It cannot be armed.
+ */
+export const enforcementGrades = ['before-driver', 'after-attach', 'before-install', 'observe'] as const
+export const EnforcementGrade = Type.Enum(enforcementGrades, {
+  description:
+    'How this host enforces when armed. `before-driver`: no driver binds to a new device before the agent allows it. `after-attach`: a device is blocked a moment after it was attached. `before-install` (Windows, preview): a denied device instance that Windows has not installed yet gets no driver, also while the agent does not run and after a restart; this does not cover instances that were installed before arming and could not be removed, clones of allowed ids, administrators, or the time before Windows runs. `observe`: the host cannot block.',
+})
+export type EnforcementGrade = Static<typeof EnforcementGrade>
+
 /** Facts about a host. The agent sends them with every full inventory and when `factsHash` changes. */
 export const HostFacts = Type.Object(
   {
@@ -140,10 +157,16 @@ export const HostFacts = Type.Object(
     sku: boundedText(120, 'SMBIOS SKU. Empty if unknown.'),
     nics: Type.Array(NicReport, { maxItems: agentLimits.nics }),
     agentVersion: boundedText(64, 'Version of the agent.'),
-    enforcement: Type.Enum(['before-driver', 'after-attach', 'observe'], {
-      description:
-        'How this host can enforce when armed: block a device before a driver binds, block it after that, or only observe.',
-    }),
+    osBuild: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,6}\\.[0-9]{1,6}$',
+        maxLength: 21,
+        examples: ['10.0.22631.4317'],
+        description:
+          'Build of Windows: major, minor, build and revision. The third number counts for the limit of armed hosts. Other systems omit it.',
+      }),
+    ),
+    enforcement: EnforcementGrade,
     enforcementReason: Type.Optional(
       boundedText(200, 'Why the agent cannot enforce more, for display: another program, or an error from the kernel.'),
     ),

@@ -148,7 +148,9 @@ export const AgentDetail = closed({
     mode: Type.Enum(['Free', 'Armed']),
     version: Type.Integer({ description: 'Current version of the policy. 0 before the first rule.' }),
     summary: Type.String({ description: 'Current mode and reason, as a sentence.' }),
-    enforcement: Type.String({ description: 'How this host can enforce: before-driver, after-attach or observe.' }),
+    enforcement: Type.String({
+      description: 'How this host can enforce: before-driver, after-attach, before-install or observe.',
+    }),
     heldVersion: Type.Integer({ description: 'Version of the policy that the host reports. 0 before the first.' }),
     reason: Type.String({ description: 'Why the host reverted to Free without a command. Otherwise empty.' }),
     whitelist: Type.Boolean({
@@ -176,6 +178,10 @@ export const AgentDetail = closed({
     model: Type.String(),
     chassis: Type.String(),
     sku: Type.String(),
+    osBuild: Type.Optional(
+      Type.String({ description: 'Build of Windows, such as `10.0.22631.4317`. Absent for other systems.' }),
+    ),
+    enforcementReason: Type.Optional(Type.String({ description: 'Why the host cannot enforce more, for display.' })),
     releaseKey: Type.Optional(
       Type.String({
         description:

@@ -116,7 +116,9 @@ export const RolloutHost = closed({
   ring: count('Index of the ring, starting at 0.'),
   state: Type.Enum(rolloutHostStates),
   reason: Type.String({ description: 'Why the host is not ready, failed or was skipped. Otherwise empty.' }),
-  enforcement: Type.String({ description: 'How this host can enforce: before-driver, after-attach or observe.' }),
+  enforcement: Type.String({
+    description: 'How this host can enforce: before-driver, after-attach, before-install or observe.',
+  }),
   lastContact: nullable(utcTime('Time of the last check-in.')),
   predictedBlocks: count('Predicted number of blocked devices on this host: attached, or seen in the last 30 days.'),
   actualBlocks: count('Number of devices that the host has blocked since.'),

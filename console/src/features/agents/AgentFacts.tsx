@@ -1,5 +1,6 @@
 import type { AgentDetail } from '@portcullis/contract'
 import type { ReactNode } from 'react'
+import { gradeLabels } from '../../ui/arming/grade.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -18,6 +19,11 @@ const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
   releaseKey === undefined ? strings.releaseKeyUnknown : releaseKey === '' ? strings.releaseKeyMissing : releaseKey,
 ]
 
+const gradeText = ({ policy, facts }: AgentDetail): string => {
+  const { short, long } = gradeLabels(policy.enforcement, facts.osName)
+  return `${short}. ${long}`
+}
+
 /** Shows the properties that the host reports. */
 export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
   const { facts } = agent
@@ -26,7 +32,16 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
       {agent.deploymentMode === 'Feed' ? <FeedFacts uuid={agent.uuid} /> : null}
       <Facts
         rows={[
-          [strings.system, <DeviceText key="os" value={facts.osName} />],
+          [
+            strings.system,
+            <DeviceText
+              key="os"
+              value={facts.osBuild === undefined ? facts.osName : `${facts.osName} (${facts.osBuild})`}
+            />,
+          ],
+          ...(agent.deploymentMode === 'Agent'
+            ? [[strings.enforcement, gradeText(agent)] satisfies [string, string]]
+            : []),
           [
             strings.kernel,
             <DeviceText key="k" value={[facts.kernel, facts.architecture].filter(Boolean).join(', ')} />,

@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import type { AgentDetail, BulkAction } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
+import { gradeLabels } from '../../ui/arming/grade.ts'
 import { lazilyDialog, useIdlePreload } from '../../ui/lazily.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
-import { gradeLabels } from './grade.ts'
 import { strings } from './strings.ts'
 
 const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)

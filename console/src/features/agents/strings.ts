@@ -213,17 +213,7 @@ export const strings = messages({
   undoOpens: 'Devices are no longer blocked on {hosts, plural, one {# host} other {# hosts}}.',
   undone: 'Undone before it reached a host.',
   nothingToDo: 'Nothing to do.',
-  gradeBeforeDriver: 'Enforces before drivers load',
-  gradeBeforeDriverHint:
-    'When armed, this host blocks a new device before any driver loads, so not one keystroke gets through.',
-  gradeAfterAttach: 'Enforces after attach',
-  gradeAfterAttachHint:
-    'When armed, this host blocks a device right after it is attached. The device may act for a moment.',
-  gradeObserve: 'Monitoring only',
-  gradeObserveHint:
-    'This host cannot block devices: its agent lacks permission, or the USB authorisation files of its kernel are read-only. You cannot arm it.',
-  gradeMacosHint: 'This host is only monitored: the agent for macOS cannot block devices. You cannot arm it.',
-  gradeUnknown: 'Enforcement of this host: {grade}',
+  enforcement: 'Enforcement',
   clockInSync: 'In sync with the server',
   clockAhead: '{seconds, number} s ahead of the server',
   clockBehind: '{seconds, number} s behind the server',

@@ -8,6 +8,7 @@ import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { gradeLabels } from '../../ui/arming/grade.ts'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -111,7 +112,9 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
               ) : (
                 <DeviceText key="state" value={host.reason === '' ? hostLabels[host.state].word : host.reason} />
               ),
-              host.enforcement.replace('-', ' '),
+              <span key="grade" title={gradeLabels(host.enforcement).long}>
+                {gradeLabels(host.enforcement).short}
+              </span>,
               <Time key="contact" value={host.lastContact} />,
               number(host.predictedBlocks),
             ],

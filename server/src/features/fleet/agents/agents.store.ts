@@ -59,7 +59,7 @@ export interface MatchedAgent {
   armed: boolean
   agentless: boolean
   connected: boolean
-  /** before-driver, after-attach or observe. */
+  /** before-driver, after-attach, before-install or observe. */
   enforcement: string
 }
 

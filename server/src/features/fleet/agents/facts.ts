@@ -40,6 +40,7 @@ export const storedFacts = (agentId: string, facts: HostFacts, ids: ReadonlyMap<
       chassis: clean(facts.chassis, 64),
       sku: clean(facts.sku, 120),
       ...(facts.enforcementReason === undefined ? {} : { enforcementReason: clean(facts.enforcementReason, 200) }),
+      ...(facts.osBuild === undefined ? {} : { osBuild: facts.osBuild }),
       ...(facts.releaseKey === undefined ? {} : { releaseKey: facts.releaseKey }),
     },
     releaseKey: facts.releaseKey === undefined ? 'unreported' : facts.releaseKey.slice(0, 16) || 'none',

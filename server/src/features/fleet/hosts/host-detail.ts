@@ -19,6 +19,7 @@ export interface HostDetailDeps {
 const enforcementWords: Readonly<Record<string, string>> = {
   'before-driver': 'can block a device before a driver binds to it',
   'after-attach': 'can block a device after it was attached',
+  'before-install': 'can keep Windows from installing a driver for a device',
   observe: 'is only monitored',
 }
 

@@ -1,4 +1,5 @@
 import { strings } from './strings.ts'
+
 export interface GradeLabels {
   short: string
   /** The meaning for a device that no rule allows. */
@@ -15,6 +16,11 @@ const grades: Readonly<Record<string, GradeLabels>> = {
   'after-attach': {
     short: strings.gradeAfterAttach,
     long: strings.gradeAfterAttachHint,
+    canArm: true,
+  },
+  'before-install': {
+    short: strings.gradeBeforeInstall,
+    long: strings.gradeBeforeInstallHint,
     canArm: true,
   },
   observe: {

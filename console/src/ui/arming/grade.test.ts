@@ -9,3 +9,9 @@ it('a Mac is shown as monitored only, with the reason that applies to macOS', ()
   })
   expect(gradeLabels('observe', 'Debian GNU/Linux 12').long).toContain('kernel')
 })
+
+it('a Windows host states what its preview grade does not cover', () => {
+  const { canArm, long } = gradeLabels('before-install', 'Windows 11 Pro')
+  expect(canArm).toBe(true)
+  expect(long).toContain('Not covered')
+})
