@@ -2,9 +2,15 @@
 import { dirname, join } from 'node:path'
 
 type Type = unknown
+/** A function of Windows. */
+export interface NativeFunction {
+  (...args: unknown[]): unknown
+  /** Runs on another thread. The last argument is `(error, result) => void`, called on this thread. */
+  async(...args: unknown[]): void
+}
 /** The part of koffi that the agent uses. */
 export interface Koffi {
-  load(library: string): { func(signature: string): (...args: unknown[]) => unknown }
+  load(library: string): { func(signature: string): NativeFunction }
   struct(name: string, members: Record<string, Type>): Type
   array(type: Type, length: number, hint: 'Typed'): Type
   pointer(type: Type): Type

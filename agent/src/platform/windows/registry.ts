@@ -106,7 +106,7 @@ export const textOf = ({ type, data }: RegistryValue): string | undefined => {
 }
 
 /** Undefined for another type. */
-const dwordOf = ({ type, data }: RegistryValue): number | undefined =>
+export const dwordOf = ({ type, data }: RegistryValue): number | undefined =>
   type === VALUE_TYPES.dword && data.length === 4
     ? Buffer.from(data.buffer, data.byteOffset, 4).readUInt32LE()
     : undefined
