@@ -15,6 +15,8 @@ export interface Koffi {
   array(type: Type, length: number, hint: 'Typed'): Type
   pointer(type: Type): Type
   proto(signature: string): Type
+  /** Copies a value from memory of Windows. */
+  decode(pointer: unknown, type: Type): unknown
   register(callback: (...args: never[]) => unknown, type: Type): unknown
 }
 

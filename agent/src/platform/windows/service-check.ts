@@ -33,7 +33,7 @@ export interface ServiceFinding {
 
 /**
  * Returns the types of the recovery actions (SC_ACTION_TYPE). The value is a SERVICE_FAILURE_ACTIONS of 32 bits: five
- * numbers, the fourth of which is the count, then pairs of type and delay. Undefined if it is malformed.
+ * numbers, then pairs of type and delay. The fourth number is the count. Undefined if it is malformed.
  */
 const actionsOf = ({ type, data }: RegistryValue): number[] | undefined => {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
