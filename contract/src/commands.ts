@@ -446,6 +446,7 @@ export const cancelJob = operation({
   summary: 'Cancels a job',
   description: 'Completed parts are not undone. To cancel a backup, the caller also needs `config:write`.',
   permission: 'fleet:write',
+  fresh: 'it cancels a backup',
   params: jobParams,
   response: Job,
   errors: ['conflict'],

@@ -122,6 +122,20 @@ export const storageGuards = defineGuards({
       },
     ],
   },
+  freshForBackups: {
+    does: 'An API token or old session cannot cancel a backup, or change when and where backups are written',
+    test: {
+      file: 'server/src/platform/http/fresh.test.ts',
+      name: 'cancelJob refuses API tokens and stale sessions and changes nothing',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/system/jobs/jobs.service.ts',
+        find: 'assertFresh(actor, clock.now())',
+        replace: 'void actor',
+      },
+    ],
+  },
   serverReleaseKey: {
     does: 'The server publishes only builds signed with its configured release key, which no HTTP request can set',
     test: {

@@ -157,6 +157,10 @@ export const administratorToken: Row = {
     ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'maskedWebhooks', 'noKeysOverHttp', 'tokenScope'],
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
+  denyService: detected(
+    ['auditWithChange', 'freshForBackups'],
+    'A token with the scope config:write can change settings that others depend on, but no settings of backups. Settings have versions and can be restored.',
+  ),
   lockOut: detected(
     [
       'withdrawalEvents',

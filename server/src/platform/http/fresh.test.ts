@@ -25,6 +25,8 @@ const absent = '01936f2a-7c11-7abc-8def-0123456789ab'
 let t: TestApp
 let agents: TestAgent[]
 let rolloutId: string
+/** A waiting backup. */
+let backupJobId: string
 let manager: Person
 let user: Person
 let ops: Person
@@ -109,6 +111,8 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
   suspendAccount: () => [{ path: 'admin/suspendaccount', payload: { userName: manager.userName } }],
   liftSuspension: () => [{ path: 'admin/liftsuspension', payload: { userName: manager.userName } }],
+  // Otherwise a thief could prevent every backup before destroying data.
+  cancelJob: () => [{ path: `jobs/${backupJobId}/cancel` }],
   // A person decides about a device that lied about itself.
   releaseHeldPort: () => [{ path: `heldPorts/${uuids()[0]}/${absent}/release`, payload: { acceptDrivers: true } }],
   createApiToken: () => [
@@ -186,7 +190,7 @@ const ordinary = new Set([
   // Requires more than before.
   'endApprovalLift',
   // Hosts: commands that enforce more, or that the next command undoes.
-  ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'cancelJob', 'previewBulk', 'createEnrollmentToken'],
+  ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'previewBulk', 'createEnrollmentToken'],
   ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],
   // Rules: measured and gated by what they newly allow.
   ...['createPolicyRule', 'updatePolicyRule', 'deletePolicyRule', 'createPolicyGrant', 'updatePolicyGrant'],
@@ -234,6 +238,7 @@ beforeAll(async () => {
   expect((await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 2 })).statusCode).toBe(200)
   const saved = await admin.post(`${base}/generalconfig/AddOrUpdateLDAPServer`, { LDAP_BASE_DN: 'dc=example,dc=org' })
   expect(saved.statusCode, saved.body).toBe(200)
+  backupJobId = await waitingBackup()
   manager = await person(t, { profile: 20 })
   user = await person(t)
   ops = await person(t, { profile: 10 })
@@ -254,6 +259,16 @@ beforeAll(async () => {
   stale = (await t.as(undefined).post(`${base}/Auth/RefreshToken`, { refreshToken })).json().token
 })
 afterAll(() => t.close())
+
+/** Adds a job that no server runs. Returns its id. */
+const waitingBackup = () =>
+  t.db.withClient(async (client) => {
+    const { rows } = await client.query(`
+      insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)
+      values (gen_random_uuid(), 'backup', 'Backup', 'running', '{}', 'system', now(), true, false)
+      returning job_id`)
+    return rows[0].job_id as string
+  })
 
 const send = (token: string, { method = 'POST', path, payload }: Request) =>
   t.request({

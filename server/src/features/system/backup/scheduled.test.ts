@@ -365,30 +365,38 @@ describe('a scheduled backup', () => {
 })
 
 describe('the cancellation of a backup', () => {
-  it.each(['manual', 'schedule'])('needs the permission to change settings (%s)', async (reason) => {
-    await enable()
-    const manager = await person(t, { profile: 20 })
-    await t.server.backup.tick()
-    t.clock.advance(Date.parse((await status()).nextRunAt as string) - t.clock.now() - 60_000)
-    await beforeAnyStarts(async () => {
-      if (reason === 'manual') await start()
-      else {
-        t.clock.advance(120_000)
-        await t.server.backup.tick()
-      }
-      const run = (await status()).runs[0]
-      expect(run).toMatchObject({ reason, state: 'waiting' })
-      const job = `/prime/webui/jobs/${run?.jobId}`
-      const api = t.as(await t.signIn(manager.userName, manager.password))
-      const refused = await api.post(`${job}/cancel`)
-      expect([refused.statusCode, refused.json().code]).toEqual([403, 'forbidden'])
-      expect((await api.get(job)).json()).toMatchObject({ state: 'running', canCancel: false })
-      expect((await api.get('/prime/webui/jobs')).json().data[0]).toMatchObject({ canCancel: false })
-      expect((await (await t.admin()).get(job)).json()).toMatchObject({ canCancel: true })
-    })
-    await t.server.jobs.drain()
-    expect((await status()).runs[0]).toMatchObject({ reason, state: 'completed' })
-  })
+  it.each(['manual', 'schedule'])(
+    'needs the permission to change settings, and no API token can do it (%s)',
+    async (reason) => {
+      await enable()
+      const manager = await person(t, { profile: 20 })
+      const scopes = ['fleet:read', 'fleet:write', 'config:read', 'config:write']
+      await t.server.backup.tick()
+      t.clock.advance(Date.parse((await status()).nextRunAt as string) - t.clock.now() - 60_000)
+      await beforeAnyStarts(async () => {
+        if (reason === 'manual') await start()
+        else {
+          t.clock.advance(120_000)
+          await t.server.backup.tick()
+        }
+        const run = (await status()).runs[0]
+        expect(run).toMatchObject({ reason, state: 'waiting' })
+        const job = `/prime/webui/jobs/${run?.jobId}`
+        const api = t.as(await t.signIn(manager.userName, manager.password))
+        const refused = await api.post(`${job}/cancel`)
+        expect([refused.statusCode, refused.json().code]).toEqual([403, 'forbidden'])
+        expect((await api.get(job)).json()).toMatchObject({ state: 'running', canCancel: false })
+        expect((await api.get('/prime/webui/jobs')).json().data[0]).toMatchObject({ canCancel: false })
+        expect((await (await t.admin()).get(job)).json()).toMatchObject({ canCancel: true })
+        const made = await t.as(await t.signIn()).post('/prime/webui/admin/apiTokens', { name: reason, scopes })
+        const token = t.as(made.json().token)
+        expect((await token.post(`${job}/cancel`)).json().code).toBe('session_required')
+        expect((await token.get(job)).json()).toMatchObject({ state: 'running', canCancel: false })
+      })
+      await t.server.jobs.drain()
+      expect((await status()).runs[0]).toMatchObject({ reason, state: 'completed' })
+    },
+  )
 })
 
 describe('the settings of backups', () => {

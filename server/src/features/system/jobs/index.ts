@@ -35,7 +35,7 @@ export const jobsFeature = (
     count: service.count,
     /** Registers the handler of a kind of jobs. Call it once per kind, when the server is wired. */
     handle: runner.handle,
-    /** Requires a further permission to cancel jobs of a kind. */
+    /** Requires a further permission and fresh authentication to cancel jobs of a kind. */
     guardCancel: service.guardCancel,
     drain: runner.drain,
     /** Looks for due jobs: no message announces those of a crashed replica. */

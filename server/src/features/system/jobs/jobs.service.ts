@@ -5,6 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { type Actor, assertPermission } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 
@@ -40,10 +41,10 @@ export const jobsTopic = 'jobs'
 export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
   const store = createJobsStore(db)
   const guarded = new Map<string, Permission>()
-  /** Shows whether this caller can cancel a job. */
-  const shownTo = ({ permissions }: Actor, job: Job): Job => {
+  /** Shows whether this caller can cancel a job, after a fresh authentication if it needs one. */
+  const shownTo = ({ kind, permissions }: Actor, job: Job): Job => {
     const needed = guarded.get(job.kind)
-    return needed === undefined || permissions.has(needed) ? job : { ...job, canCancel: false }
+    return needed === undefined || (permissions.has(needed) && kind === 'session') ? job : { ...job, canCancel: false }
   }
   async function read(id: string): Promise<Job> {
     const job = isId(id) ? await store.one(id) : undefined
@@ -88,7 +89,7 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
 
     read: async (actor: Actor, id: string): Promise<Job> => shownTo(actor, await read(id)),
 
-    /** Requires a further permission to cancel jobs of a kind. */
+    /** Requires a further permission and fresh authentication to cancel jobs of a kind. */
     guardCancel: (kind: string, permission: Permission): void => {
       guarded.set(kind, permission)
     },
@@ -97,7 +98,10 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
     cancel: async (actor: Actor, id: string): Promise<Job> => {
       const job = await read(id)
       const needed = guarded.get(job.kind)
-      if (needed !== undefined) assertPermission(actor, needed)
+      if (needed !== undefined) {
+        assertPermission(actor, needed)
+        assertFresh(actor, clock.now())
+      }
       await db.transaction(async (tx) => {
         const message = `Cancelled by ${actor.userName}.`
         if (!job.canCancel || !(await store.cancel(tx, id, new Date(clock.now()), message)))
