@@ -47,6 +47,7 @@ const mentioned = {
   'member of a line': 'jx1q',
   number: '7310942',
   'nested header': 'QWqz',
+  'word after a failed sign-in': 'gqzj',
 }
 const personal = {
   'user name': `ada-${randomBytes(4).toString('hex')}`,
@@ -123,6 +124,7 @@ beforeAll(async () => {
       line({ msg: `unknown token, API key ${mentioned['second word for a secret']}` }),
       line({ msg: 'request failed', bindPassword: mentioned['member of a line'], pwd: Number(mentioned.number) }),
       line({ msg: 'request failed', headers: { authorization: [`x ${mentioned['nested header']}`] } }),
+      line({ msg: `auth failed for ${personal['user name']}: ${mentioned['word after a failed sign-in']}` }),
       `passwd ${mentioned['word after a password']}\n`,
       line({
         msg: 'slow statement',
@@ -277,6 +279,12 @@ describe('a word for a secret', () => {
     ['the password is Hunter2', 'the password is [secret]'],
     ['password 1234', 'password [secret]'],
     ['password !!!', 'password [secret]'],
+    ['auth failed for admin: Hunter2', 'auth failed for admin: [secret]'],
+    ['Invalid login: 535 5.7.8 Error: Hunter2 incorrect', 'Invalid login: 535 5.7.8 [secret] [secret] incorrect'],
+    ['bind refused: "a, b"', 'bind refused: [secret] [secret]'],
+    ['LDAP bind failed: connect 10.1.2.3:389, 49', 'LDAP bind failed: [secret] 10.1.2.3:389, 49'],
+    ['login failed at 10:11:12', 'login failed at 10:11:12'],
+    ['checkpoint complete: wrote 12', 'checkpoint complete: wrote 12'],
     ['password: a b, c=d\nnext', 'password: [secret]\nnext'],
     ['DB_PASSWD=x', 'DB_PASSWD=[secret]'],
     ['X-Api-Key: x', 'X-Api-Key: [secret]'],
@@ -286,7 +294,7 @@ describe('a word for a secret', () => {
   ])('hides only its secret: %s', (text, expected) => expect(redact(text, isKnown)).toBe(expected))
   it('takes no long time for any text', () => {
     const started = process.cpuUsage()
-    for (const unit of ['token', 'password ', 'token:', "secret '", 'basic ', 'api key ', 'token%3d'])
+    for (const unit of ['token', 'password ', 'token:', "secret '", 'basic ', 'api key ', 'token%3d', 'bind error:'])
       redact(unit.repeat(300_000 / unit.length), isKnown)
     expect(process.cpuUsage(started).user).toBeLessThan(3_000_000)
   })

@@ -43,9 +43,41 @@ const withoutMentioned = (text: string, isKnown: (word: string) => boolean): str
   })
 }
 
-/** Removes what follows a word for a secret, however short it is. */
+const signIn = /\b(?:auth|log[- ]?[io]n|sign[- ]?in|bind)/i
+const failure = /fail|denied|refus|reject|invalid|incorrect|wrong|error|unknown/i
+/** Codes of SMTP and LDAP, and addresses with or without a port. */
+const harmless =
+  /^(?:\d{1,3}|[245]\.\d{1,3}\.\d{1,3}|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[[0-9a-f:]{2,39}\](?::\d{1,5})?)$/i
+
+/**
+ * Removes unknown words after the colon of a failed sign-in, such as "auth failed for admin: word". Other systems repeat
+ * what they received.
+ */
+const withoutRepeated = (line: string, isKnown: (word: string) => boolean): string => {
+  for (let at = line.indexOf(':'); at !== -1; at = line.indexOf(':', at + 1)) {
+    const before = line.slice(Math.max(0, at - 200), at)
+    // A colon inside a time or an address ends nothing.
+    if (!/\s/.test(line[at + 1] ?? '') || !signIn.test(before) || !failure.test(before)) continue
+    const rest = line
+      .slice(at + 1)
+      .replace(/\S+/g, (part) =>
+        part.includes(redacted) ||
+        harmless.test(part.replace(/[.,;:]$/, '')) ||
+        (part.match(word) ?? []).every((one) => isKnown(one))
+          ? part
+          : redacted,
+      )
+    return `${line.slice(0, at + 1)}${rest}`
+  }
+  return line
+}
+
+/** Removes what follows a word for a secret or a failed sign-in, however short it is. */
 export const redact = (text: string, isKnown: (word: string) => boolean): string =>
   withoutMentioned(
     text.replace(scheme, `$1$2${redacted}`).replace(assigned, `$1${redacted}`).replace(quoted, `$1${redacted}`),
     isKnown,
   )
+    .split('\n')
+    .map((line) => withoutRepeated(line, isKnown))
+    .join('\n')
