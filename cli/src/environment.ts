@@ -1,2 +1,22 @@
+import { missingVariables, unitEnvironment } from './unit-environment.ts'
+
 /** Returns an environment variable, or undefined if it is not set. */
 export const variable = (name: string): string | undefined => process.env[name]
+
+let unread: readonly string[] = []
+
+/**
+ * Adds the environment of the service that PORTCULLIS_UNIT names, so that commands work on the same data and database.
+ * The packaged command sets this variable. Child processes get the result, without the variable itself.
+ */
+export const adoptUnit = (): void => {
+  const unit = process.env.PORTCULLIS_UNIT
+  delete process.env.PORTCULLIS_UNIT
+  if (unit === undefined || !/^(?:\/[^\0]*\/)?[\w@.:-]+\.service$/.test(unit)) return
+  const found = unitEnvironment(unit)
+  unread = found.unread
+  Object.assign(process.env, missingVariables(process.env, found.variables))
+}
+
+/** Returns the files of the adopted unit that this user cannot read. */
+export const unreadUnitFiles = (): readonly string[] => unread

@@ -10,6 +10,7 @@ import { CliError, createClient, WaitsForApprover, waitingExitCode } from './cli
 import { registerCommandKeyCommands } from './command-key-commands.ts'
 import { registerConfigCommands } from './config-commands.ts'
 import { registerDatabaseCommands } from './database-commands.ts'
+import { adoptUnit, variable } from './environment.ts'
 import { registerKeysCommands } from './keys-commands.ts'
 import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
@@ -18,6 +19,8 @@ import { registerReleaseKeyCommands } from './release-key-commands.ts'
 import { runEntry } from './run-entry.ts'
 import { signIn } from './sign-in.ts'
 import { plain, table } from './table.ts'
+
+adoptUnit()
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -55,7 +58,7 @@ const clientOf = (options: OptionValues) => {
 
 const program = new Command('portcullis')
   .description('Command line of Portcullis')
-  .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT || 8080}`)
+  .option('--server <url>', 'address of the server', `http://127.0.0.1:${variable('PORTCULLIS_PORT') || 8080}`)
   .option('--token-file <path>', 'file that contains an API token')
   .option('--token <token>', 'API token; other users of this machine can see it while the command runs')
   .option('--user <name>', 'account to sign in with, for operations that API tokens cannot perform')

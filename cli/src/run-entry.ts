@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { variable } from './environment.ts'
+import { unreadUnitFiles, variable } from './environment.ts'
 
 /**
  * Returns why root must not work on the data directory; null if it may. Whoever controls its owner, for example through
@@ -35,6 +35,8 @@ export const runEntry = async (
     process.exitCode = whenKilled
     return
   }
+  for (const file of unreadUnitFiles())
+    process.stderr.write(`Cannot read ${file}, so its settings are not used here.\n`)
   const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' })
   process.exitCode = await new Promise<number>((resolve, reject) => {

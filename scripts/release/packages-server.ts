@@ -35,28 +35,12 @@ const config = `# Settings of the Portcullis server, read when it starts. ${DOCU
 `
 
 /**
- * Returns `/usr/bin/portcullis`, which runs the command line with the data directory and the settings of the service.
- * Otherwise the doctor would not check the address of the server. Variables of the caller take precedence.
+ * Returns `/usr/bin/portcullis`, which runs the command line with the environment of the service: its settings, its
+ * drop-ins and its data directory. Otherwise the doctor would check another server. Variables of the caller take precedence.
  */
-export const commandLine = (settings: string, program: string): string => `#!/bin/sh
-# Runs the command line of Portcullis with the data directory and the settings of the service.
-if [ -r ${settings} ]; then
-  while IFS= read -r line || [ -n "$line" ]; do
-    key=\${line%%=*} value=\${line#*=}
-    case $key in
-      *[!A-Z0-9_]*) continue ;;
-      PORTCULLIS_* | DATABASE_URL | DATABASE_URL_FILE | NATS_URL | NATS_URL_FILE | KAFKA_BROKERS | OTEL_*) ;;
-      *) continue ;;
-    esac
-    case $value in
-      \\"*\\" | "'"*"'") value=\${value#?} value=\${value%?} ;;
-    esac
-    if eval "[ -z \\"\\\${$key+set}\\" ]"; then export "$key=$value"; fi
-  done <${settings}
-fi
-PORTCULLIS_DATA_DIR=\${PORTCULLIS_DATA_DIR:-${STATE}}
-export PORTCULLIS_DATA_DIR
-exec ${program} "$@"
+export const commandLine = (unit: string, program: string): string => `#!/bin/sh
+# Runs the command line of Portcullis with the environment of the service.
+PORTCULLIS_UNIT=${unit} exec ${program} "$@"
 `
 
 const createUser = `getent group portcullis >/dev/null || groupadd --system portcullis
@@ -91,7 +75,7 @@ const layOut = (staged: string, root: string): string => {
   }
   mkdirSync(join(root, dirname(PROGRAM)), { recursive: true })
   renameSync(staged, join(root, PROGRAM))
-  write('/usr/bin/portcullis', commandLine(CONFIG, `${PROGRAM}/bin/portcullis`), 0o755)
+  write('/usr/bin/portcullis', commandLine(UNIT, `${PROGRAM}/bin/portcullis`), 0o755)
   write(CONFIG, config)
   for (const name of UNITS) write(`/usr/lib/systemd/system/${name}`, packagedUnit(name))
   mkdirSync(join(root, dirname(DOCUMENTS)), { recursive: true })

@@ -77,6 +77,20 @@ describe('portcullis doctor on files', () => {
     expect(() => chmodSync(dataDir, 0o700)).toThrow('ENOENT')
   })
 
+  it('has the environment of the service, with its drop-ins and credentials', async () => {
+    const unit = join(dir, 'portcullis.service')
+    mkdirSync(`${unit}.d`)
+    writeFileSync(join(dir, 'database-url'), urlOf('missing'), { mode: 0o600 })
+    writeFileSync(unit, '[Service]\nExecStart=/bin/true\n')
+    writeFileSync(
+      join(`${unit}.d`, 'override.conf'),
+      `[Service]\nLoadCredential=database-url:${dir}/database-url\nEnvironment=DATABASE_URL_FILE=%d/database-url\n`,
+    )
+    const { of } = await doctor({ PORTCULLIS_UNIT: unit })
+    expect(of('database')).toMatchObject([{ status: 'error', seen: expect.stringContaining('"missing"') }])
+    expect(of('environment')).toEqual((await doctor({})).of('environment'))
+  })
+
   it('detects a key file that others may read, and says what to do', async () => {
     chmodSync(join(dataDir, 'portcullis.key'), 0o644)
     const { status, of, bad } = await doctor({})
