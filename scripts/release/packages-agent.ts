@@ -19,14 +19,15 @@ const { stateDir } = installPaths
 /** Updates of the agent go here, so that the files of the package never change. */
 const UPDATED = `${stateDir}/versions/portcullis-agent`
 
-const launcher = `#!/bin/sh
+/** Returns the launcher. `packaged` and `updated` are the paths of the package's version and of its update. */
+export const launcherOf = (packaged: string, updated: string): string => `#!/bin/sh
 # Starts the newest verified version of the agent: the one of this package, or a later one that the agent installed in
-# ${dirname(UPDATED)}.
+# ${dirname(updated)}.
 #   portcullis-agent enrol --server URL [--token-file FILE]    enrols this host and starts the service
 set -eu
-PACKAGED=${packagePaths.executable}
+PACKAGED=${packaged}
 export PORTCULLIS_AGENT_LAUNCHER=${packagePaths.launcher}
-export PORTCULLIS_AGENT_EXECUTABLE=${UPDATED}
+export PORTCULLIS_AGENT_EXECUTABLE=${updated}
 if [ -r ${packagePaths.settings} ]; then export PORTCULLIS_AGENT_CONFIG=${packagePaths.settings}; fi
 
 fail() {
@@ -36,7 +37,7 @@ fail() {
 
 # Only root can read the state directory.
 newest() {
-  if [ ! -r ${dirname(UPDATED)} ] || ! "$PACKAGED" select "$@" 2>/dev/null; then echo "$PACKAGED"; fi
+  if [ ! -r ${dirname(updated)} ] || ! "$PACKAGED" select "$@" 2>/dev/null; then echo "$PACKAGED"; fi
 }
 
 enrol() {
@@ -84,6 +85,15 @@ case \${1-} in
     enrol "$@"
     ;;
   restore) exec "$(newest --ended)" "$@" ;;
+  release)
+    # The newest version knows best what it blocked. One that fails must not keep the host from being freed.
+    version=$(newest)
+    if [ "$version" != "$PACKAGED" ]; then
+      if "$version" "$@"; then exit 0; fi
+      echo 'portcullis-agent: the updated version failed; trying the version of the package.' >&2
+    fi
+    exec "$PACKAGED" "$@"
+    ;;
   *) exec "$(newest)" "$@" ;;
 esac
 `
@@ -137,7 +147,7 @@ const layOut = (executable: string, root: string): string => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text, { mode })
   }
-  write(packagePaths.launcher, launcher, 0o755)
+  write(packagePaths.launcher, launcherOf(packagePaths.executable, UPDATED), 0o755)
   cpSync(executable, join(root, packagePaths.executable))
   write(packagePaths.unit, packagedUnit())
   write(packagePaths.settings, settings)
