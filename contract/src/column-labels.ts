@@ -135,6 +135,8 @@ const names: Readonly<Record<string, string>> = {
   minimumSeverity: 'Lowest severity',
   fromDate: 'From',
   toDate: 'To',
+  occurredFrom: 'Happened from',
+  occurredTo: 'Happened until',
   // Events and the audit trail.
   eventID: 'Event',
   auditTrailID: 'Record',

@@ -31,7 +31,9 @@ export const Command = closed({
   createdBy: Type.String(),
   expiresAt: utcTime('Expiry. The host refuses the command after this time.'),
   deliveredAt: nullable(utcTime('Time of the first delivery to the host.')),
-  endedAt: nullable(utcTime('Time at which the command was confirmed, failed, expired or was cancelled.')),
+  endedAt: nullable(
+    utcTime('Time at which the server received the result, or at which the command expired or was cancelled.'),
+  ),
   message: Type.String({ description: 'Why the command failed or ended. Otherwise empty.' }),
   jobId: nullable(Type.String()),
 })

@@ -148,6 +148,18 @@ export const eventFilters = {
   ),
   fromDate: start.FromDate,
   toDate: start.ToDate,
+  occurredFrom: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Start of `occurredAt`, inclusive. `fromDate` compares the time of receipt.',
+    }),
+  ),
+  occurredTo: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'End of `occurredAt`, inclusive. `toDate` compares the time of receipt.',
+    }),
+  ),
   fromEventId: start.FromEventId,
   source: textFilter('eventEntityID'),
   peripheralIcon: numberFilter('peripheralIcon'),

@@ -74,6 +74,8 @@ const known = [
   'PORTCULLIS_VALIDATE_RESPONSES',
   'PORTCULLIS_DRAIN_SECONDS',
   'PORTCULLIS_NO_NODE_DOWNLOAD',
+  // Only for the command line, which removes it.
+  'PORTCULLIS_UNIT',
   'PORTCULLIS_CHROMIUM',
 ] as const
 

@@ -28,6 +28,8 @@ export const eventFilters = [
   },
   { name: 'fromDate', label: strings.from, kind: 'instant' },
   { name: 'toDate', label: strings.until, kind: 'instant' },
+  { name: 'occurredFrom', label: strings.happenedFrom, kind: 'instant' },
+  { name: 'occurredTo', label: strings.happenedUntil, kind: 'instant' },
   { name: 'source', label: strings.host, kind: 'text' },
   {
     name: 'peripheralIcon',

@@ -27,6 +27,8 @@ export const strings = messages({
   minimumSeverity: 'Minimum severity',
   from: 'From',
   until: 'Until',
+  happenedFrom: 'Happened from',
+  happenedUntil: 'Happened until',
   kind: 'Device kind',
   tags: 'Tags',
   dateAndTime: 'Date and time',

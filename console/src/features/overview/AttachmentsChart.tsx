@@ -20,8 +20,12 @@ const chartGap = 30_000
 const dayName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
 const monthName = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
 
-/** Address of the events of a day. */
-const eventsOf = (day: string) => ({ category: 'USB', fromDate: `${day}T00:00:00Z`, toDate: `${day}T23:59:59Z` })
+/** Filters for the events of a day. Attachments count for the day on which they happened. */
+const eventsOf = (day: string) => ({
+  category: 'USB',
+  occurredFrom: `${day}T00:00:00Z`,
+  occurredTo: `${day}T23:59:59Z`,
+})
 
 const percent = (part: number, whole: number): string => `${(part / whole) * 100}%`
 

@@ -20,6 +20,8 @@ const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
   hashtags: 'blue,red',
   ...(i % 4 === 3 ? {} : { icon: 1 + (i % 3) }),
   details: i === 5 ? 'SN 100%_x' : `no ${i}`,
+  // The host of the third event was offline for two days.
+  ...(i === 2 ? { occurred: { at: Date.parse('2031-05-02T08:00Z'), uncertaintyMs: 1_000 } } : {}),
 }))
 
 beforeAll(async () => {
@@ -90,6 +92,12 @@ describe('GET events/getevents', () => {
     ['toDate=2031-05-04T10:12:11', [1]],
     ['fromDate=2031-05-05', []],
     ['fromDate=05/04/2031&toDate=2031-05-04&category=Agent&minimumSeverity=Debug', [12, 8, 4]],
+    ['occurredTo=2031-05-03', [3]],
+    ['occurredFrom=2031-05-02T08:00&occurredTo=2031-05-02T08:00', [3]],
+    ['occurredFrom=2031-05-03', [...newestFirst(12, 4), 2, 1]],
+    ['occurredFrom=2031-05-02&toDate=2031-05-03', []],
+    ['occurredTo=2031-05-04T10:12&fromDate=2031-05-04T10:12', [3, 2]],
+    ['SortBy=occurredAt_asc&PageSize=3', [3, 1, 2]],
     ['SortBy=creationTime_asc&PageSize=3', [1, 2, 3]],
     ['SortBy=eventID_asc&PageSize=3', [1, 2, 3]],
     ['SortBy=date_desc&PageSize=3', [12, 11, 10]],
@@ -132,6 +140,8 @@ describe('GET events/getevents', () => {
     ['category=Usb2', 'query.category'],
     ['minimumSeverity=loud', 'query.minimumSeverity'],
     ['fromDate=yesterday', 'query.fromDate'],
+    ['occurredFrom=yesterday', 'query.occurredFrom'],
+    ['occurredTo=1', 'query.occurredTo'],
     ['fromEventId=-1', 'query.fromEventId'],
     ['SortBy=agent_id', 'query.SortBy'],
     ['SortBy=minimumSeverity', 'query.SortBy'],

@@ -26,6 +26,9 @@ const namesSql = (names: readonly string[], index: string): string =>
  */
 const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details || ' ' || e.hashtags)"
 
+/** When an event happened. Without a time of its host, that is its receipt. */
+const occurred = 'coalesce(e.occurred_at, e.created_at)'
+
 /** The list of events. `fixed` keys are in the order of the contract. */
 export const eventsSpec: ListSpec = {
   name: 'events',
@@ -39,7 +42,7 @@ export const eventsSpec: ListSpec = {
       filter: oneOf(Object.fromEntries(eventCategories.map((name, i) => [name, `e.category = ${i}`]))),
     },
     creationTime: { sort: 'e.created_at', names: ['date'] },
-    occurredAt: { sort: 'coalesce(e.occurred_at, e.created_at)' },
+    occurredAt: { sort: occurred },
     occurredUncertaintyMs: { sort: 'e.occurred_uncertainty_ms' },
     eventCode: { sort: 'e.code' },
     severity: { sort: 'e.severity' },
@@ -57,6 +60,16 @@ export const eventsSpec: ListSpec = {
     toDate: {
       filter: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
     },
+    // Nothing happens after its receipt, so the index of the receipt bounds the scan.
+    occurredFrom: {
+      filter: (field, text) => {
+        const from = requireTime(field, text).from.toISOString()
+        return sql`(e.created_at >= ${from}::timestamptz and ${raw(occurred)} >= ${from}::timestamptz)`
+      },
+    },
+    occurredTo: {
+      filter: (field, text) => sql`${raw(occurred)} < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+    },
     fromEventId: { filter: (_field, text) => sql`e.event_id >= ${text}::bigint` },
   },
   defaultSort: [{ key: 'eventID', descending: true }],
@@ -64,7 +77,7 @@ export const eventsSpec: ListSpec = {
   rowJoins: 'join events e on e.event_id = ids.id',
   rowSelect: `e.event_id as "eventID", ${namesSql(eventCategories, 'e.category')} as "category",
     ${zonelessSql('e.created_at')} as "creationTime",
-    ${zonelessSql('coalesce(e.occurred_at, e.created_at)')} as "occurredAt",
+    ${zonelessSql(occurred)} as "occurredAt",
     e.occurred_uncertainty_ms as "occurredUncertaintyMs", '0x' || lpad(to_hex(e.code), 6, '0') as "eventCode",
     e.severity as "severity", ${namesSql(severityNames, 'e.severity')} as "severityString",
     e.entity as "eventEntityID", e.description as "description", e.hashtags as "hashtags",
