@@ -23,6 +23,8 @@ export interface MemoryRegistry {
   lie(key: RegistryKey, name: string, value: RegistryValue | undefined): void
   /** Called after each change with the key, before the call returns. It can change the registry as another program would. */
   onChange(react: ((key: RegistryKey, name: string | undefined) => void) | undefined): void
+  /** Removes the keys that exist until a restart. */
+  restart(): void
   /** Returns everything as `KEY\name` with type and hexadecimal data, sorted, with keys in lower case. */
   dump(): Record<string, string>
 }
@@ -33,6 +35,7 @@ const fold = (text: string): string => text.toLowerCase()
 export const createMemoryRegistry = (): MemoryRegistry => {
   /** Values by name in lower case, by key in lower case. */
   const tree = new Map<string, { key: RegistryKey; values: Map<string, NamedValue> }>()
+  const volatileKeys = new Set<string>()
   const refusals: { key: string; calls: readonly RegistryCall[]; status: number }[] = []
   const lies = new Map<string, RegistryValue | undefined>()
   let react: ((key: RegistryKey, name: string | undefined) => void) | undefined
@@ -101,6 +104,13 @@ export const createMemoryRegistry = (): MemoryRegistry => {
       changed(key, name)
       return STATUS.ok
     },
+    createVolatile(key) {
+      const refused = refusalOf('createVolatile', key)
+      if (refused !== undefined) return refused
+      if (!tree.has(fold(key))) volatileKeys.add(fold(key))
+      create(key)
+      return STATUS.ok
+    },
     remove(key, name) {
       const refused = refusalOf('remove', key)
       if (refused !== undefined) return refused
@@ -127,6 +137,10 @@ export const createMemoryRegistry = (): MemoryRegistry => {
     lie: (key, name, value) => void lies.set(fold(`${key}\\${name}`), value),
     onChange: (next) => {
       react = next
+    },
+    restart() {
+      for (const path of [...tree.keys()]) if ([...volatileKeys].some((key) => isBelow(path, key))) tree.delete(path)
+      volatileKeys.clear()
     },
     dump: () =>
       Object.fromEntries(

@@ -5,6 +5,7 @@ import { HIVES, type NamedValue, type RawRegistry, type RegistryKey, registryLim
 const KEY_WOW64_64KEY = 0x100
 const KEY_READ = 0x20019 | KEY_WOW64_64KEY
 const KEY_SET_VALUE = 0x2 | KEY_WOW64_64KEY
+const REG_OPTION_VOLATILE = 1
 /** DELETE, KEY_QUERY_VALUE, KEY_SET_VALUE and KEY_ENUMERATE_SUB_KEYS, as RegDeleteTreeW requires. */
 const KEY_DELETE_TREE = 0x1000b | KEY_WOW64_64KEY
 /** Longest name of a value, with its NUL. */
@@ -50,7 +51,8 @@ export const createRegistryApi = (koffi: Koffi): RawRegistry => {
   }
 
   const opening = (access: number) => (hive: bigint, path: string) => openKey(hive, path, 0, access, handle)
-  const creating = (hive: bigint, path: string) => createKey(hive, path, 0, null, 0, KEY_SET_VALUE, null, handle, null)
+  const creating = (options: number) => (hive: bigint, path: string) =>
+    createKey(hive, path, 0, null, options, KEY_SET_VALUE, null, handle, null)
 
   /** Calls `next` until Windows has no more items. A list beyond the limit fails as a whole. */
   function enumerate(limit: number, next: (index: number) => unknown, take: () => void): number {
@@ -104,9 +106,10 @@ export const createRegistryApi = (koffi: Koffi): RawRegistry => {
       return { status, names }
     },
     set: (key, name, value) =>
-      withKey(key, creating, (opened) =>
+      withKey(key, creating(0), (opened) =>
         Number(setValue(opened, name, 0, value.type, value.data.length === 0 ? null : value.data, value.data.length)),
       ),
+    createVolatile: (key) => withKey(key, creating(REG_OPTION_VOLATILE), () => STATUS.ok),
     remove: (key, name) => withKey(key, opening(KEY_SET_VALUE), (opened) => Number(deleteValue(opened, name))),
     removeTree(key) {
       const at = key.lastIndexOf('\\')

@@ -31,6 +31,8 @@ export interface RawRegistry {
   query(key: RegistryKey, name: string): { status: number; value?: RegistryValue }
   values(key: RegistryKey): { status: number; values: NamedValue[] }
   keys(key: RegistryKey): { status: number; names: string[] }
+  /** Creates a key that exists until Windows restarts. Does nothing if the key exists. */
+  createVolatile(key: RegistryKey): number
   /** Creates the key if it is missing. */
   set(key: RegistryKey, name: string, value: RegistryValue): number
   remove(key: RegistryKey, name: string): number
@@ -185,6 +187,11 @@ export const createRegistry = (raw: RawRegistry) => {
     write,
     writeDword: (key: RegistryKey, name: string, value: number): void => write(key, name, dwordValue(value)),
     writeText: (key: RegistryKey, name: string, text: string): void => write(key, name, textValue(text)),
+    /** Creates a key that exists, with its values, until Windows restarts. Does nothing if the key exists. */
+    createVolatile(key: RegistryKey): void {
+      checkKey(key)
+      check(raw.createVolatile(key), key)
+    },
     /** Removes a value. Does nothing if it is missing. */
     remove(key: RegistryKey, name: string): void {
       checkKey(key)
