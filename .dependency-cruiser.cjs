@@ -126,6 +126,19 @@ module.exports = {
       to: { path: 'node_modules/(?!typebox/)' },
     },
     {
+      name: 'agent-knows-no-system',
+      comment: 'the shared agent uses platform.ts; only an entry chooses the operating system',
+      severity: 'error',
+      from: { path: '^agent/src/', pathNot: '^agent/src/(main|platform/(linux|macos|windows)/)' },
+      to: { path: '^agent/src/platform/(linux|macos|windows)/' },
+    },
+    {
+      name: 'systems-never-each-other',
+      severity: 'error',
+      from: { path: '^agent/src/platform/(linux|macos|windows)/' },
+      to: { path: '^agent/src/platform/(linux|macos|windows)/', pathNot: '^agent/src/platform/$1/' },
+    },
+    {
       name: 'cli-imports-contract-domain-agent-only',
       comment: 'what touches the database is a server entry that the CLI starts, not imports',
       severity: 'error',
@@ -165,7 +178,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|cli/(src|simulator)/main|bench/|rig/|drill/|gate/|e2e/|scripts/|mutation/main|console/(vite|public/|src/app/main))`,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|agent/src/platform/[a-z]+/main|cli/(src|simulator)/main|bench/|rig/|drill/|gate/|e2e/|scripts/|mutation/main|console/(vite|public/|src/app/main))`,
       },
       to: {},
     },

@@ -97,7 +97,7 @@ export const lyingDevices: Check = {
       red: 'network interfaces',
       edits: [
         {
-          file: 'agent/src/enforcement/kernel.ts',
+          file: 'agent/src/platform/linux/kernel.ts',
           find: "of === undefined ? 'authorized_default' : 'interface_authorized_default'",
           replace: "'authorized_default'",
         },

@@ -1,22 +1,16 @@
 import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
 import { releaseKeyFingerprint } from '@portcullis/domain'
-import { currentBoot } from './boot.ts'
 import { createCheckIns } from './check-in.ts'
 import type { Clock } from './clock.ts'
-import { createFactsCollector } from './collectors/facts.ts'
-import { createSysfsCollector } from './collectors/sysfs.ts'
-import { createWatcher, type Watcher, type WatcherTiming, watcherTiming } from './collectors/watcher.ts'
+import { createWatcher, type Watcher, watcherTiming } from './collectors/watcher.ts'
 import { createCommandKeys } from './command-keys.ts'
 import { createCommands } from './commands.ts'
 import type { AgentConfig } from './config.ts'
 import { collectDebugLogs } from './debug-logs.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
-import { createInterfaces } from './enforcement/interfaces.ts'
-import { createKernel } from './enforcement/kernel.ts'
 import { RELEASED } from './enforcement/memory.ts'
 import { releaseRequest } from './enforcement/offline.ts'
 import { createPolicyFetch } from './enforcement/policy-fetch.ts'
-import { findRival } from './enforcement/rival.ts'
 import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
@@ -25,7 +19,7 @@ import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop, type LoopTiming, loopTiming } from './loop.ts'
-import type { MonitoringPlatform } from './platform/monitoring.ts'
+import type { Platform, System, WatcherTiming } from './platform/platform.ts'
 import { createProtocol } from './protocol.ts'
 import { createReports, type Reports } from './reports.ts'
 import { createServerCalls } from './server-calls.ts'
@@ -41,9 +35,9 @@ export interface AgentTiming {
   watcher: WatcherTiming
   factsEveryMs: number
   enforcement: {
-    /** Interval at which an armed host looks for new devices while kernel events are unreliable. */
+    /** Interval at which an armed host looks for new devices while device events are unreliable. */
     fastPollMs: number
-    /** Interval at which the agent checks deadlines and the kernel's defaults. */
+    /** Interval at which the agent checks deadlines and the defaults of the system. */
     tickMs: number
     /** Time within which an armed host fetches its policy again after a start. */
     refreshMs: number
@@ -71,8 +65,8 @@ export interface AgentDeps {
   running?: string | undefined
   /** The built-in release key. Without one, the agent installs no updates. */
   builtInKey?: ReleaseKeyFile | undefined
-  /** Reads the devices on systems other than Linux, where the agent cannot block any. */
-  monitoring?: MonitoringPlatform | undefined
+  system: Pick<System, 'processes' | 'onRequest'>
+  platform: Platform
   timing?: AgentTiming
 }
 
@@ -91,27 +85,24 @@ export const runAgent = async (
     executable = config.executable,
     running = config.launcher === undefined ? undefined : process.execPath,
     builtInKey,
-    monitoring,
+    system,
+    platform,
     timing = agentTiming,
   }: AgentDeps,
   signal: AbortSignal,
 ): Promise<'stopped' | 'replaced'> => {
-  prepareStateDir(config.stateDir)
-  const cleanUps: Array<() => void> = [acquireLock(config.stateDir)]
+  prepareStateDir(config.stateDir, platform)
+  const cleanUps: Array<() => void> = [acquireLock(config.stateDir, system.processes)]
   try {
     const log = createLog(config.stateDir)
-    log.info('agent_starting', { version, stateDir: config.stateDir, sysfsRoot: config.sysfsRoot })
+    log.info('agent_starting', { version, stateDir: config.stateDir })
     const state = createState(config.stateDir)
-    const linux = createKernel({ ...config, rival: () => findRival(config) })
-    const kernel = monitoring === undefined ? linux : { ...linux, grade: () => monitoring.grade }
     let localAddress = (): string => ''
     const releaseKey = createReleaseKey({ builtIn: builtInKey, stateDir: config.stateDir })
-    const facts = (monitoring?.facts ?? createFactsCollector)({
-      sysfsRoot: config.sysfsRoot,
-      etcRoot: config.etcRoot,
+    const facts = platform.facts({
       agentVersion: version,
       localAddress: () => localAddress(),
-      enforcement: kernel.grade,
+      enforcement: platform.gate.grade,
       releaseKey: () => {
         const known = releaseKey.known()
         return known === undefined ? '' : releaseKeyFingerprint(known)
@@ -119,10 +110,12 @@ export const runAgent = async (
     })
     // Installed early: without a handler, a release request during the start would end the process.
     let onRelease = (): void => undefined
-    const onSignal = (): void => onRelease()
-    process.on('SIGUSR2', onSignal)
-    cleanUps.push(() => process.off('SIGUSR2', onSignal))
-    const enrolment = createEnrolment({ config, state, facts, clock, log, backoff: timing.loop.backoff })
+    cleanUps.push(system.onRequest(() => onRelease()))
+    const enrolment = createEnrolment({
+      ...{ config, state, facts, clock, log },
+      secrets: platform.secrets,
+      backoff: timing.loop.backoff,
+    })
     const { identity, key, transport } = await enrolment(signal)
     cleanUps.push(transport.close)
     localAddress = transport.localAddress
@@ -133,7 +126,7 @@ export const runAgent = async (
     const keys = createCommandKeys({ identity, publicKey: key.publicKey, state, log, reports })
     const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
-    const boot = monitoring?.boot() ?? currentBoot(config.procRoot)
+    const { boot, inventory } = platform
     const spool = createSpool({
       stateDir: config.stateDir,
       boot,
@@ -147,15 +140,12 @@ export const runAgent = async (
       },
     })
     cleanUps.push(spool.close)
-    const sysfs = monitoring?.inventory ?? createSysfsCollector(config)
     const { enforcer, policyFile, notify } = setUpEnforcement({
-      ...config,
+      stateDir: config.stateDir,
       identity,
       keys,
-      kernel,
-      interfaces: createInterfaces(config),
-      sysfs,
-      restoreCommand: self && [...self, 'restore', ...rootArgs(config)],
+      platform,
+      self,
       clock,
       log,
       reports,
@@ -163,8 +153,8 @@ export const runAgent = async (
       onState: kick.kick,
     })
     const watcher = createWatcher({
-      sysfs,
-      monitorCommand: config.once ? undefined : config.monitorCommand,
+      inventory,
+      createMonitor: config.once ? undefined : platform.monitor,
       clock,
       log,
       reports,
@@ -174,7 +164,7 @@ export const runAgent = async (
         kick.kick()
       },
       enforcement: enforcer,
-      timing: monitoring?.timing ?? timing.watcher,
+      timing: platform.timing ?? timing.watcher,
     })
     const policy = createPolicyFetch({
       ...{ calls, protocol, policyFile, enforcer, reports, clock, log },
@@ -208,7 +198,7 @@ export const runAgent = async (
       executable,
       running,
       version,
-      architecture: process.arch,
+      architecture: platform.architecture,
       record: createUpdateRecord(config.stateDir),
       releaseKey,
       calls,
@@ -282,7 +272,7 @@ export const runAgent = async (
     onRelease()
     watcher.start()
     cleanUps.push(startTimers(enforcer, watcher, updater, timing.enforcement))
-    log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
+    log.info('watching', { devices: watcher.devices().length, hasEvents: platform.monitor !== undefined })
     keepBuiltInKey(releaseKey, reports)
     updater.start()
     commands.resume()
@@ -302,12 +292,6 @@ const keepBuiltInKey = (releaseKey: ReleaseKey, reports: Reports): void => {
     reports.add('release_key_not_kept', messageOf(error))
   }
 }
-
-const rootArgs = ({ stateDir, sysfsRoot, procRoot }: AgentConfig): string[] => [
-  ...['--state-dir', stateDir],
-  ...['--sysfs-root', sysfsRoot],
-  ...['--proc-root', procRoot],
-]
 
 /** Starts the periodic checks of enforcement and updates. Returns a function that stops them. */
 const startTimers = (

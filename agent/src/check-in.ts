@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckInRequest, DeviceReport, EnforcementState, HostFacts } from '@portcullis/contract/agent-protocol'
 import { factsHash, inventoryHash } from '@portcullis/domain'
-import type { Boot } from './boot.ts'
 import type { Clock } from './clock.ts'
 import type { Commands } from './commands.ts'
+import type { Boot } from './platform/platform.ts'
 import type { Reports } from './reports.ts'
 import type { Spool } from './spool.ts'
 

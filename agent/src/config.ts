@@ -4,12 +4,29 @@ import { parseArgs } from 'node:util'
 import { readConfigFile } from './config-file.ts'
 import { cannotStart, messageOf } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
+import { type System, type SystemSetting, type SystemSettings, systemSettings } from './platform/platform.ts'
 import { parseProxy } from './proxy-config.ts'
 import { readSecretFile } from './secret-file.ts'
 import type { ProxySettings } from './transport/proxy.ts'
 
 const commandNames = ['run', 'status', 'restore', 'release', 'select'] as const
 type AgentCommandName = (typeof commandNames)[number]
+
+/** Help for the settings that only some operating systems have. */
+const systemUsage: Readonly<Record<SystemSetting, string>> = {
+  'sysfs-root': '  --sysfs-root DIR         directory to use instead of /sys\n',
+  'proc-root': '  --proc-root DIR          directory to use instead of /proc\n',
+  'etc-root': '  --etc-root DIR           directory to use instead of /etc\n',
+  'monitor-command': '  --monitor-command CMD    kernel event monitor, run without a shell; "none" polls instead\n',
+  'notify-command': `\
+  --notify-command CMD     program that shows the text on its standard input to the user when a device is blocked,
+                           run without a shell (default: wall, if installed); "none" notifies no user
+`,
+  'public-dir': `\
+  --public-dir DIR         where users can read which devices are blocked
+                           (default /run/portcullis-agent, if it exists)
+`,
+}
 
 /** Settings from the command line and the environment. */
 export interface AgentConfig {
@@ -19,19 +36,9 @@ export interface AgentConfig {
   /** Enrolment token. Only a host that is not enrolled needs it. */
   token: string | undefined
   stateDir: string
-  /** Directory to use instead of `/sys`. */
-  sysfsRoot: string
-  /** Directory to use instead of `/proc`. */
-  procRoot: string
-  /** Directory to use instead of `/etc` (machine-id, os-release, hostname). */
-  etcRoot: string
+  /** Settings that only this operating system has, as given. */
+  system: SystemSettings
   once: boolean
-  /** Program and arguments of the kernel event monitor. If undefined, the agent only polls. */
-  monitorCommand: readonly string[] | undefined
-  /** Program and arguments that show the text on standard input to the user. If undefined, the agent notifies no user. */
-  notifyCommand: readonly string[] | undefined
-  /** Directory where users of the host can read the list of blocked devices. Unused if it does not exist. */
-  publicDir: string | undefined
   /** The executable that an update replaces. If undefined, an update replaces the running executable. */
   executable: string | undefined
   /** Program of a package that starts the newest version. Updates are then stored beside the version of the package. */
@@ -44,7 +51,11 @@ export interface AgentConfig {
   logLevel: LogLevel
 }
 
-export const usage = `portcullis-agent: reports the USB devices of this host to a Portcullis server.
+/** Returns the help text for an operating system. */
+export const usage = ({
+  stateDir,
+  settings,
+}: System): string => `portcullis-agent: reports the USB devices of this host to a Portcullis server.
 
   portcullis-agent [options]          run the agent
   portcullis-agent status [options]   print the state of the agent and the devices it blocks
@@ -57,21 +68,13 @@ export const usage = `portcullis-agent: reports the USB devices of this host to 
   --token-file FILE        file that contains the enrolment token (required until the host is enrolled);
                            "-" prompts for the token or reads it from standard input
   --token TOKEN            the enrolment token; for tests only, because every user of the host can read arguments
-  --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
+  --state-dir DIR          keys, spool, log (default ${stateDir})
   --proxy URL              HTTP proxy for connections to the server, for example http://proxy.example.org:3128
   --proxy-credentials-file FILE
                            file that contains user:password for basic authentication at the proxy
   --no-proxy LIST          hosts, .domains, addresses and networks to connect to without the proxy
   --once                   check in once, then exit with code 0
-  --sysfs-root DIR         directory to use instead of /sys
-  --proc-root DIR          directory to use instead of /proc
-  --etc-root DIR           directory to use instead of /etc
-  --monitor-command CMD    kernel event monitor, run without a shell; "none" polls instead
-  --notify-command CMD     program that shows the text on its standard input to the user when a device is blocked,
-                           run without a shell (default: wall, if installed); "none" notifies no user
-  --public-dir DIR         where users can read which devices are blocked
-                           (default /run/portcullis-agent, if it exists)
-  --executable FILE        executable that an update replaces (default: the running executable)
+${settings.map((name) => systemUsage[name]).join('')}  --executable FILE        executable that an update replaces (default: the running executable)
   --launcher FILE          program that starts the newest version; the launcher of a package sets it
   --ended                  select the version that restores the defaults after another version ended
   --config FILE            configuration file: lines such as PORTCULLIS_AGENT_SERVER=https://portcullis.example.org
@@ -171,10 +174,10 @@ const readStandardInput = (): string => {
 }
 
 /** Returns the token. A host that is enrolled does not need it, so it keeps running with a token file that is refused. */
-const readToken = (path: string, stateDir: string): string | undefined => {
+const readToken = (path: string, stateDir: string, isPrivate: System['isPrivate']): string | undefined => {
   if (path === '-') return readStandardInput().trim()
   try {
-    return readSecretFile(path, 'token file').trim()
+    return readSecretFile(path, 'token file', isPrivate).trim()
   } catch (error) {
     if (!existsSync(join(stateDir, 'identity.json'))) throw error
     return undefined
@@ -190,26 +193,6 @@ const parseToken = (value: string | undefined): string | undefined => {
 }
 
 const isTrue = (value: string | undefined): boolean => value === '1' || value === 'true' || value === 'yes'
-
-const parseWords = (value: string): readonly string[] | undefined => {
-  const words = value.split(/\s+/).filter((word) => word !== '')
-  return words.length === 0 || value.trim() === 'none' ? undefined : words
-}
-
-/** Kernel events describe only the `/sys` of the running kernel. The agent polls another tree unless a command is set. */
-const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined =>
-  value === undefined
-    ? sysfsRoot === '/sys'
-      ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb', '--subsystem-match=hid']
-      : undefined
-    : parseWords(value)
-
-/** Another tree than /sys is a test, so it notifies no users unless a command is set. */
-const parseNotify = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined => {
-  if (value !== undefined) return parseWords(value)
-  const wall = ['/usr/bin/wall', '/bin/wall'].find((path) => existsSync(path))
-  return sysfsRoot !== '/sys' || wall === undefined ? undefined : [wall]
-}
 
 const parse = (argv: readonly string[]) => {
   try {
@@ -227,6 +210,7 @@ const parse = (argv: readonly string[]) => {
 export const loadConfig = (
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  system: System,
 ): AgentConfig => {
   const { values, positionals } = parse(argv)
   const configFile = values.config ?? environment[envKey('config')]
@@ -241,28 +225,33 @@ export const loadConfig = (
       `Unknown command ${JSON.stringify(positionals.join(' '))}. Run with --help for a list of commands.`,
     )
 
+  const foreign = systemSettings.find((name) => !system.settings.includes(name) && (values[name] ?? env[envKey(name)]))
+  if (foreign !== undefined)
+    throw cannotStart(`The agent has no setting --${foreign} on this operating system. Remove it.`)
+
   const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>
     values[name] ?? (env[envKey(name)] || undefined)
   // Other commands connect to no server, and users who cannot read these files may run them.
   const connects = command === 'run'
   const tokenFile = connects ? setting('token-file') : undefined
   const server = setting('server')
-  const sysfsRoot = setting('sysfs-root') ?? '/sys'
-  const stateDir = setting('state-dir') ?? '/var/lib/portcullis-agent'
+  const stateDir = setting('state-dir') ?? system.stateDir
   const logLevel = logLevels.find((level) => level === (setting('log-level') ?? 'info'))
   if (logLevel === undefined) throw cannotStart(`Unknown log level. Use one of ${logLevels.join(', ')}.`)
   return {
     command: values.help ? 'help' : values.version ? 'version' : command,
     server: server === undefined ? undefined : parseServer(server),
-    token: parseToken(setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile, stateDir))),
+    token: parseToken(
+      setting('token') ?? (tokenFile === undefined ? undefined : readToken(tokenFile, stateDir, system.isPrivate)),
+    ),
     stateDir,
-    sysfsRoot,
-    procRoot: setting('proc-root') ?? '/proc',
-    etcRoot: setting('etc-root') ?? '/etc',
+    system: Object.fromEntries(
+      systemSettings.flatMap((name) => {
+        const value = setting(name)
+        return value === undefined ? [] : [[name, value]]
+      }),
+    ),
     once: values.once ?? false,
-    monitorCommand: parseMonitor(setting('monitor-command'), sysfsRoot),
-    notifyCommand: parseNotify(setting('notify-command'), sysfsRoot),
-    publicDir: setting('public-dir') ?? (sysfsRoot === '/sys' ? '/run/portcullis-agent' : undefined),
     executable: setting('executable'),
     launcher: setting('launcher'),
     isEnded: values.ended ?? false,
@@ -271,6 +260,7 @@ export const loadConfig = (
       url: setting('proxy'),
       credentialsFile: connects ? setting('proxy-credentials-file') : undefined,
       exceptions: setting('no-proxy'),
+      isPrivate: system.isPrivate,
     }),
     logLevel,
   }

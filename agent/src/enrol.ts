@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { createBackoff } from './backoff.ts'
 import { type Clock, sleep } from './clock.ts'
-import type { FactsCollector } from './collectors/facts.ts'
 import type { AgentConfig } from './config.ts'
 import { AgentExit, cannotStart, exitCodes, messageOf } from './exit.ts'
 import { removeIfThere } from './files.ts'
 import { type AgentKey, createKey, loadKey, sha256Hex } from './keys.ts'
 import type { Log } from './log.ts'
+import type { FactsCollector, Secrets } from './platform/platform.ts'
 import { createProtocol } from './protocol.ts'
 import type { Identity, State } from './state.ts'
 import { createTransport, type Transport } from './transport/http.ts'
@@ -17,7 +17,8 @@ import { caHashOf, explainIssuer, fetchPin, PinMismatch, spkiHash } from './tran
 export interface EnrolDeps {
   config: Pick<AgentConfig, 'server' | 'token' | 'once' | 'allowInsecureHttp' | 'proxy'>
   state: State
-  facts: Pick<FactsCollector, 'collect' | 'machineIdHash' | 'smbiosHash'>
+  facts: FactsCollector
+  secrets: Secrets
   clock: Clock
   log: Log
   backoff: { minMs: number; maxMs: number }
@@ -57,7 +58,7 @@ const pemMatches = (pem: string, hash: string): boolean => {
  *
  * @throws AgentExit(1) without identity and token, AgentExit(2) if refused, AgentExit(3) if revoked
  */
-export const createEnrolment = ({ config, state, facts, clock, log, backoff }: EnrolDeps) => {
+export const createEnrolment = ({ config, state, facts, secrets, clock, log, backoff }: EnrolDeps) => {
   const targetOf = (server: URL) => ({ server, proxy: config.proxy, timeoutMs: TLS_TIMEOUT_MS })
 
   const transportTo = (server: URL): Transport => {
@@ -162,7 +163,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
   }
 
   function resume(identity: Identity): Enrolled {
-    const key = loadKey(state.dir)
+    const key = loadKey(state.dir, secrets)
     if (key === undefined)
       throw cannotStart(
         `The state directory ${state.dir} has an identity but no key. Remove the directory and enrol the host again.`,
@@ -196,7 +197,8 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     checkAddress(server, config.allowInsecureHttp)
     // A revoked key stays revoked and another server must not get the old key, so a fresh token gets a fresh key. The
     // agent removes the identity after the key is durable: a kill in between leaves the old pair or a key without identity.
-    const key = identity === undefined ? (loadKey(state.dir) ?? createKey(state.dir)) : createKey(state.dir)
+    const kept = identity === undefined ? loadKey(state.dir, secrets) : undefined
+    const key = kept ?? createKey(state.dir, secrets)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
     return enrol(server, config.token, key, signal)
   }

@@ -1,7 +1,7 @@
 import type { AgentCommand, AgentCommandBodies } from '@portcullis/contract/agent-protocol'
-import type { ScannedDevice } from './collectors/sysfs.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
 import type { HeldPolicy } from './enforcement/policy-file.ts'
+import type { ScannedDevice } from './platform/platform.ts'
 
 export interface ExecuteDeps {
   enforcer: Enforcer
@@ -21,7 +21,7 @@ export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update
     if (mode === 'Free') {
       const problems = enforcer.free('')
       if (problems.length > 0)
-        throw new Error(`The host is free, but the kernel refused some changes: ${problems.join('; ')}`)
+        throw new Error(`The host is free, but the system refused some changes: ${problems.join('; ')}`)
       return
     }
     const { grade, reason } = enforcer.grade()

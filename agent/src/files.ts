@@ -7,6 +7,9 @@ export const syncDirectory = (dir: string): void => {
   const fd = openSync(dir, 'r')
   try {
     fsyncSync(fd)
+  } catch (error) {
+    // Windows refuses it, and NTFS keeps its directories consistent itself.
+    if (errnoOf(error) !== 'EPERM') throw error
   } finally {
     closeSync(fd)
   }

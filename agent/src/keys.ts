@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path'
 import { cannotStart } from './exit.ts'
 import { readIfThere, writeDurable } from './files.ts'
+import type { Secrets } from './platform/platform.ts'
 
 /** The key pair of the host. The private key never leaves this object and its file. */
 export interface AgentKey {
@@ -27,11 +28,11 @@ const wrap = (privateKey: KeyObject): AgentKey => ({
 const keyPath = (stateDir: string): string => join(stateDir, 'key.pem')
 
 /** Returns the key of a state directory, or undefined if it has no key yet. */
-export const loadKey = (stateDir: string): AgentKey | undefined => {
-  const pem = readIfThere(keyPath(stateDir))
-  if (pem === undefined) return undefined
+export const loadKey = (stateDir: string, secrets: Secrets): AgentKey | undefined => {
+  const stored = readIfThere(keyPath(stateDir))
+  if (stored === undefined) return undefined
   try {
-    return wrap(createPrivateKey(pem))
+    return wrap(createPrivateKey(secrets.open(stored)))
   } catch {
     throw cannotStart(
       `${keyPath(stateDir)} is not a valid private key. Remove the state directory and enrol the host again.`,
@@ -39,10 +40,10 @@ export const loadKey = (stateDir: string): AgentKey | undefined => {
   }
 }
 
-/** Creates a key pair and stores it durably (mode 0600). */
-export const createKey = (stateDir: string): AgentKey => {
+/** Creates a key pair and stores it durably (mode 0600), sealed if the system can seal it. */
+export const createKey = (stateDir: string, secrets: Secrets): AgentKey => {
   const { privateKey } = generateKeyPairSync('ed25519')
-  writeDurable(keyPath(stateDir), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+  writeDurable(keyPath(stateDir), secrets.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()))
   return wrap(privateKey)
 }
 

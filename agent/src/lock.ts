@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { linkSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cannotStart, errnoOf } from './exit.ts'
 import { readIfThere, removeIfThere } from './files.ts'
+import type { Processes } from './platform/platform.ts'
 
 /** The process that holds the state directory. A pid can be reused, so the start time and the boot identify it too. */
 interface Holder {
@@ -10,34 +10,6 @@ interface Holder {
   startedAt: string
   boot: string
 }
-
-const readOr = (path: string, other: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return other
-  }
-}
-
-/** macOS has no /proc. The output must not depend on the language or time zone of the caller. */
-const startTimeOnMac = (pid: number): string =>
-  spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], {
-    env: { LC_ALL: 'C', TZ: 'UTC' },
-    encoding: 'utf8',
-  }).stdout?.trim() ?? ''
-
-/**
- * Returns field 22 of /proc/<pid>/stat. The command name before it may contain blanks and parentheses, so the count
- * starts at the last `)`. Empty for a process that has ended, including a zombie (state Z).
- */
-const startTimeOf = (pid: number): string => {
-  if (process.platform === 'darwin') return startTimeOnMac(pid)
-  const stat = readOr(`/proc/${pid}/stat`, '')
-  const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')
-}
-
-const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
 
 const parse = (text: string): Holder | undefined => {
   try {
@@ -50,13 +22,13 @@ const parse = (text: string): Holder | undefined => {
   }
 }
 
-const isAlive = (holder: Holder): boolean =>
-  holder.boot === bootOf() && holder.startedAt !== '' && startTimeOf(holder.pid) === holder.startedAt
+const isAlive = (holder: Holder, processes: Processes): boolean =>
+  holder.boot === processes.boot() && holder.startedAt !== '' && processes.startTime(holder.pid) === holder.startedAt
 
 /** Returns the pid of the agent that runs with a state directory, or undefined. */
-export const holderOf = (stateDir: string): number | undefined => {
+export const holderOf = (stateDir: string, processes: Processes): number | undefined => {
   const holder = parse(readIfThere(join(stateDir, 'lock')) ?? '')
-  return holder && isAlive(holder) ? holder.pid : undefined
+  return holder && isAlive(holder, processes) ? holder.pid : undefined
 }
 
 /**
@@ -64,14 +36,13 @@ export const holderOf = (stateDir: string): number | undefined => {
  *
  * @throws AgentExit(1) if a running agent holds it
  */
-export const acquireLock = (stateDir: string): (() => void) => {
+export const acquireLock = (stateDir: string, processes: Processes): (() => void) => {
   const path = join(stateDir, 'lock')
   const mine = `${path}.${process.pid}`
   const refuse = (pid: number) =>
     cannotStart(`The agent with process ID ${pid} already uses the state directory ${stateDir}. Stop it first.`)
-  writeFileSync(mine, JSON.stringify({ pid: process.pid, startedAt: startTimeOf(process.pid), boot: bootOf() }), {
-    mode: 0o600,
-  })
+  const self = { pid: process.pid, startedAt: processes.startTime(process.pid), boot: processes.boot() }
+  writeFileSync(mine, JSON.stringify(self), { mode: 0o600 })
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {
@@ -84,7 +55,7 @@ export const acquireLock = (stateDir: string): (() => void) => {
       const seen = readIfThere(path)
       if (seen === undefined) continue
       const holder = parse(seen)
-      if (holder && isAlive(holder)) throw refuse(holder.pid)
+      if (holder && isAlive(holder, processes)) throw refuse(holder.pid)
       // Two agents may find the same stale lock. Each moves it aside and removes it only if it is still the stale one.
       const aside = `${mine}.stale`
       try {

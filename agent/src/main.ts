@@ -1,3 +1,4 @@
+import { linux } from './platform/linux/linux.ts'
 import { startProgram } from './program.ts'
 
-startProgram(process.env)
+startProgram(process.env, linux)

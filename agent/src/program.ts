@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { isSea } from 'node:sea'
 import pkg from '../../package.json' with { type: 'json' }
 import { runAgent } from './agent.ts'
@@ -7,7 +6,7 @@ import { type AgentConfig, loadConfig, usage } from './config.ts'
 import { releaseHost, restoreDefaults } from './enforcement/offline.ts'
 import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
-import type { MonitoringPlatform } from './platform/monitoring.ts'
+import type { Environment, System } from './platform/platform.ts'
 import { statusText } from './status.ts'
 import { selectExecutable } from './update/installed.ts'
 import { createUpdateRecord, noteEnd } from './update/record.ts'
@@ -21,45 +20,32 @@ const STOP_LIMIT_MS = 1500
 /** Command line that starts this program again: an executable, or a script under this Node. */
 const self = isSea() ? [process.execPath] : [process.execPath, ...process.execArgv, process.argv[1] ?? '']
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/**
- * Starts the replaced executable if no service manager does. If an undetected service manager starts it too, the lock
- * ends the second process.
- */
-const restart = (env: Environment, executable: string = process.execPath): void => {
-  // systemd sets this variable for its services and restarts the agent when it ends.
-  if (env.INVOCATION_ID !== undefined) return
-  spawn(executable, process.argv.slice(2), { stdio: 'ignore', detached: true }).unref()
-}
-
 /** Returns the path of the newest verified version for the launcher of a package. */
-const select = ({ executable, stateDir, isEnded }: AgentConfig): string => {
+const select = ({ executable, stateDir, isEnded }: AgentConfig, architecture: string): string => {
   if (executable === undefined) return process.execPath
   return selectExecutable({
     executable,
     packaged: process.execPath,
     version: pkg.version,
-    architecture: process.arch,
+    architecture,
     trusted: createReleaseKey({ builtIn: builtInReleaseKey(), stateDir }).trusted(),
     unproven: isEnded ? createUpdateRecord(stateDir).load() : undefined,
   })
 }
 
-const run = async (env: Environment, monitoring: MonitoringPlatform | undefined): Promise<ExitCode> => {
-  const loaded = loadConfig(process.argv.slice(2), env)
-  // Both programs read the files of Linux.
-  const config = monitoring === undefined ? loaded : { ...loaded, monitorCommand: undefined, notifyCommand: undefined }
-  if (config.command === 'help') process.stdout.write(usage)
+const run = async (env: Environment, system: System): Promise<ExitCode> => {
+  const config = loadConfig(process.argv.slice(2), env, system)
+  const platform = system.create(config.system)
+  const { stateDir } = config
+  if (config.command === 'help') process.stdout.write(usage(system))
   else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
-  else if (config.command === 'select') process.stdout.write(`${select(config)}\n`)
-  else if (config.command === 'status') process.stdout.write(statusText(config))
+  else if (config.command === 'select') process.stdout.write(`${select(config, platform.architecture)}\n`)
+  else if (config.command === 'status') process.stdout.write(statusText({ stateDir, system, platform }))
   else if (config.command === 'restore') {
-    // systemd sets SERVICE_RESULT only for commands that it runs after the service ended.
-    if (env.SERVICE_RESULT !== undefined && noteEnd(config.stateDir))
-      process.stdout.write('The update was rolled back.\n')
-    process.stdout.write(`${restoreDefaults(config)}\n`)
-  } else if (config.command === 'release') process.stdout.write(`${await releaseHost(config)}\n`)
+    if (system.isAfterEnd(env) && noteEnd(stateDir)) process.stdout.write('The update was rolled back.\n')
+    process.stdout.write(`${restoreDefaults({ stateDir, system, platform })}\n`)
+  } else if (config.command === 'release')
+    process.stdout.write(`${await releaseHost({ stateDir, system, platform })}\n`)
   else {
     const stop = new AbortController()
     const onSignal = (): void => {
@@ -84,13 +70,15 @@ const run = async (env: Environment, monitoring: MonitoringPlatform | undefined)
           createLog: (dir) =>
             createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
           self,
-          monitoring,
+          system,
+          platform,
           builtInKey: builtInReleaseKey(),
           executable: config.executable ?? (isSea() ? process.execPath : undefined),
         },
         stop.signal,
       )
-      if (end === 'replaced' && !config.once) restart(env, config.launcher ?? config.executable)
+      if (end === 'replaced' && !config.once)
+        system.restart(config.launcher ?? config.executable ?? process.execPath, env)
     } catch (error) {
       if (!stop.signal.aborted || error instanceof AgentExit) throw error
     } finally {
@@ -104,9 +92,9 @@ const run = async (env: Environment, monitoring: MonitoringPlatform | undefined)
   return exitCodes.ok
 }
 
-/** Runs the agent as a program. `monitoring` reads the devices on systems other than Linux. */
-export const startProgram = (env: Environment, monitoring?: MonitoringPlatform): void => {
-  run(env, monitoring).then(
+/** Runs the agent as a program. */
+export const startProgram = (env: Environment, system: System): void => {
+  run(env, system).then(
     (code) => process.exit(code),
     (error: unknown) => {
       process.stderr.write(

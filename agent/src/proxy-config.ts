@@ -1,5 +1,6 @@
 import { isProxyException, splitProxyExceptions } from '@portcullis/domain'
 import { cannotStart } from './exit.ts'
+import type { System } from './platform/platform.ts'
 import { readSecretFile } from './secret-file.ts'
 import type { ProxySettings } from './transport/proxy.ts'
 
@@ -7,8 +8,8 @@ import type { ProxySettings } from './transport/proxy.ts'
 const MAX_CREDENTIALS = 1024
 
 /** Returns the first line of the file, `user:password`. Messages contain the path and never the content. */
-const readCredentials = (path: string): string => {
-  const text = readSecretFile(path, 'credentials file of the proxy')
+const readCredentials = (path: string, isPrivate: System['isPrivate']): string => {
+  const text = readSecretFile(path, 'credentials file of the proxy', isPrivate)
   const [line = ''] = text.split(/\r?\n/)
   if (!/^[^:\u0000-\u001f\u007f]+:[^\u0000-\u001f\u007f]*$/.test(line) || line.length > MAX_CREDENTIALS)
     throw cannotStart(`The file ${path} must contain one line with user:password.`)
@@ -19,6 +20,7 @@ export interface ProxyInput {
   url: string | undefined
   credentialsFile: string | undefined
   exceptions: string | undefined
+  isPrivate: System['isPrivate']
 }
 
 /**
@@ -27,7 +29,12 @@ export interface ProxyInput {
  *
  * @throws AgentExit(1) with the reason
  */
-export const parseProxy = ({ url: text, credentialsFile, exceptions: list }: ProxyInput): ProxySettings | undefined => {
+export const parseProxy = ({
+  url: text,
+  credentialsFile,
+  exceptions: list,
+  isPrivate,
+}: ProxyInput): ProxySettings | undefined => {
   if (text === undefined || text === 'none') return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
   // The text may contain a password, so the messages do not repeat it.
@@ -45,5 +52,6 @@ export const parseProxy = ({ url: text, credentialsFile, exceptions: list }: Pro
     throw cannotStart(
       `The proxy exception ${JSON.stringify(bad)} is invalid. Use names, .domains, addresses and networks like 10.0.0.0/8, separated by commas.`,
     )
-  return { url, credentials: credentialsFile === undefined ? undefined : readCredentials(credentialsFile), exceptions }
+  const credentials = credentialsFile === undefined ? undefined : readCredentials(credentialsFile, isPrivate)
+  return { url, credentials, exceptions }
 }

@@ -1,9 +1,9 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol'
-import type { Boot } from './boot.ts'
 import { messageOf } from './exit.ts'
 import { syncDirectory, writeAll } from './files.ts'
+import type { Boot } from './platform/platform.ts'
 
 /** A check-in with changes that was sent but not yet acknowledged. */
 export interface Flight {

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { SignedText } from '@portcullis/contract/agent-protocol'
-import { cannotStart, errnoOf, messageOf } from './exit.ts'
+import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
+import type { Platform } from './platform/platform.ts'
 
 /** The identity of this host at its server. Enrolment writes it. */
 export interface Identity {
@@ -53,29 +54,14 @@ export interface Status {
   nextCheckInSeconds?: number
 }
 
-/** Does not use `recursive: true`, because Node's recursion never returns under /proc, where mkdir always gives ENOENT. */
-const makeDir = (dir: string): void => {
-  try {
-    mkdirSync(dir, { mode: 0o700 })
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return
-    if (errnoOf(error) !== 'ENOENT' || existsSync(dirname(dir))) throw error
-    makeDir(dirname(dir))
-    mkdirSync(dir, { mode: 0o700 })
-  }
-}
-
 /**
  * Creates the state directory if necessary and makes it private.
  *
  * @throws AgentExit(1) with the reason if it cannot be used
  */
-export const prepareStateDir = (dir: string): void => {
+export const prepareStateDir = (dir: string, platform: Pick<Platform, 'prepareStateDir'>): void => {
   try {
-    makeDir(dir)
-    const stat = statSync(dir)
-    if (!stat.isDirectory()) throw new Error('it is not a directory')
-    if ((stat.mode & 0o077) !== 0) chmodSync(dir, 0o700)
+    platform.prepareStateDir(dir)
     // mkdir succeeds on a read-only file system if the directory exists, so only a write shows that it is usable.
     writeFileSync(join(dir, '.probe'), '')
     removeIfThere(join(dir, '.probe'))

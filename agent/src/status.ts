@@ -1,20 +1,17 @@
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import { verifyKeptBy } from './command-keys.ts'
-import type { AgentConfig } from './config.ts'
 import { blockedLines, type Lines, linesText, readPublicStatus } from './enforcement/blocked-lines.ts'
-import { createKernel } from './enforcement/kernel.ts'
 import { createMemoryFile } from './enforcement/memory.ts'
 import { createPolicyFile } from './enforcement/policy-file.ts'
-import { findRival } from './enforcement/rival.ts'
 import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { holderOf } from './lock.ts'
+import type { Platform, System } from './platform/platform.ts'
 import { createState, type Identity } from './state.ts'
 import { builtInReleaseKey, createReleaseKey } from './update/release-key.ts'
 
 /** Returns the state of enforcement. A host that was never armed has only its grade. */
-const enforcementLines = (where: StatusPaths, identity: Identity | undefined): Lines => {
-  const { stateDir, sysfsRoot } = where
-  const { grade, reason } = createKernel({ sysfsRoot, rival: () => findRival(where) }).grade()
+const enforcementLines = ({ stateDir, platform }: StatusDeps, identity: Identity | undefined): Lines => {
+  const { grade, reason } = platform.gate.grade()
   const lines: Lines = [['grade', reason === '' ? grade : `${grade} (${reason})`]]
   const memory = createMemoryFile(stateDir).load()
   if (memory === undefined) return lines
@@ -34,7 +31,11 @@ const enforcementLines = (where: StatusPaths, identity: Identity | undefined): L
   return [...lines, ...blockedLines(memory, contact)]
 }
 
-type StatusPaths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'etcRoot' | 'publicDir'>
+export interface StatusDeps {
+  stateDir: string
+  system: Pick<System, 'processes'>
+  platform: Pick<Platform, 'gate' | 'publicDir'>
+}
 
 /**
  * Returns the state of an agent as lines for the operator. Changes nothing, so the agent can run in the meantime. A user
@@ -42,13 +43,13 @@ type StatusPaths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'et
  *
  * @throws AgentExit(1) if the directory cannot be read
  */
-export const statusText = (where: StatusPaths): string => {
-  const { stateDir } = where
+export const statusText = (deps: StatusDeps): string => {
+  const { stateDir, system, platform } = deps
   try {
     const state = createState(stateDir)
     const identity = state.identity()
     const status = state.status()
-    const pid = holderOf(stateDir)
+    const pid = holderOf(stateDir, system.processes)
     const lines: Lines = [
       ['agent', pid === undefined ? 'not running' : `running (process ${pid})`],
       ['identity', identity === undefined ? 'not enrolled' : `${identity.agentId}, enrolled ${identity.enrolledAt}`],
@@ -70,10 +71,10 @@ export const statusText = (where: StatusPaths): string => {
       'release key',
       releaseKey === undefined ? 'missing: this agent installs no updates' : releaseKeyFingerprint(releaseKey),
     ])
-    lines.push(...enforcementLines(where, identity))
+    lines.push(...enforcementLines(deps, identity))
     return linesText(lines)
   } catch (error) {
-    const shown = errnoOf(error) === 'EACCES' ? readPublicStatus(where.publicDir) : undefined
+    const shown = errnoOf(error) === 'EACCES' ? readPublicStatus(platform.publicDir) : undefined
     if (shown !== undefined) return shown
     throw cannotStart(messageOf(error))
   }

@@ -5,10 +5,15 @@ import { machineHash, parseOsRelease } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { createBackoff } from '../src/backoff.ts'
-import { createFactsCollector } from '../src/collectors/facts.ts'
-import { loadConfig } from '../src/config.ts'
+import { loadConfig as loadConfigOf, usage } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
+import { createFactsCollector } from '../src/platform/linux/facts.ts'
+import { linux } from '../src/platform/linux/linux.ts'
+import { macos } from '../src/platform/macos/macos.ts'
 import { createTree, temporaryDir } from './harness.ts'
+
+const loadConfig = (argv: readonly string[], env: Readonly<Record<string, string | undefined>>) =>
+  loadConfigOf(argv, env, linux)
 
 describe('settings', () => {
   it('prefer arguments to the environment and have defaults', () => {
@@ -20,13 +25,12 @@ describe('settings', () => {
     expect(config).toMatchObject({
       command: 'run',
       stateDir: '/a',
-      sysfsRoot: '/sys',
+      system: {},
       once: false,
       logLevel: 'info',
       allowInsecureHttp: false,
     })
     expect(config.server?.href).toBe('https://h.example:8443/')
-    expect(config.monitorCommand?.[0]).toBe('udevadm')
   })
 
   it('come from the configuration file unless arguments or environment have them', () => {
@@ -51,24 +55,19 @@ describe('settings', () => {
   })
 
   it('select polling for another tree than /sys unless a monitor is set', () => {
-    expect(loadConfig(['--sysfs-root', '/x'], {}).monitorCommand).toBeUndefined()
-    expect(loadConfig(['--sysfs-root', '/x', '--monitor-command', 'cat  events'], {}).monitorCommand).toEqual([
-      'cat',
-      'events',
-    ])
-    expect(loadConfig(['--monitor-command', 'none'], {}).monitorCommand).toBeUndefined()
+    const hasMonitor = (...args: string[]) => linux.create(loadConfig(args, {}).system).monitor !== undefined
+    expect(hasMonitor()).toBe(true)
+    expect(hasMonitor('--sysfs-root', '/x')).toBe(false)
+    expect(hasMonitor('--sysfs-root', '/x', '--monitor-command', 'cat  events')).toBe(true)
+    expect(hasMonitor('--monitor-command', 'none')).toBe(false)
   })
 
-  it.each([
-    [['--server', 'ftp://h']],
-    [['--server', 'https://user:pw@h']],
-    [['--token', 'a b']],
-    [['--token-file', '/nowhere']],
-    [['--log-level', 'loud']],
-    [['start']],
-    [['--unknown']],
-  ])('reject %j', (argv) => {
-    expect(() => loadConfig(argv, {})).toThrow(expect.objectContaining({ code: 1 }))
+  it('of another operating system are refused, wherever they are set', () => {
+    const message = 'no setting --sysfs-root on this operating system'
+    expect(() => loadConfigOf(['--sysfs-root', '/x'], {}, macos)).toThrow(message)
+    expect(() => loadConfigOf([], { PORTCULLIS_AGENT_SYSFS_ROOT: '/x' }, macos)).toThrow(message)
+    expect(usage(macos)).not.toContain('sysfs-root')
+    expect(usage(linux)).toContain('--sysfs-root DIR')
   })
 
   it('reject a token file that other users can read, unless the host is enrolled', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createDefaults, notRestored, unblockAll } from '../src/enforcement/defaults.ts'
-import type { WriteOutcome } from '../src/enforcement/kernel.ts'
+import type { WriteOutcome } from '../src/platform/platform.ts'
 
 const setUp = (values: Record<string, string>) => {
   const kernel = {
@@ -84,7 +84,7 @@ describe('unblocking all devices', () => {
     ])
     const did: string[] = []
     const problems = unblockAll({
-      kernel: {
+      gate: {
         isAuthorized: (port) => authorized.get(port),
         instance: (port) => `i${port}`,
         setAuthorized: (port, isAllowed): WriteOutcome => {

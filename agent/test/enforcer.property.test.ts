@@ -25,13 +25,13 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../src/clock.ts'
-import { createSysfsCollector } from '../src/collectors/sysfs.ts'
 import { createDefaults } from '../src/enforcement/defaults.ts'
 import { createEnforcer } from '../src/enforcement/enforcer.ts'
-import { createInterfaces } from '../src/enforcement/interfaces.ts'
-import { createKernel } from '../src/enforcement/kernel.ts'
 import { freshMemory } from '../src/enforcement/memory.ts'
 import { createLog } from '../src/log.ts'
+import { createInterfaces } from '../src/platform/linux/interfaces.ts'
+import { createKernel } from '../src/platform/linux/kernel.ts'
+import { createSysfsCollector } from '../src/platform/linux/sysfs.ts'
 import { fingerprintOf } from './enforcing.ts'
 import { createTree } from './harness.ts'
 
@@ -120,8 +120,8 @@ describe('the agent', () => {
   it('follows the decision for any devices and any rules', () => {
     const tree = createTree()
     const log = createLog({ clock: systemClock, level: 'error', write: () => undefined })
-    const kernel = createKernel({ sysfsRoot: tree.root })
-    const sysfs = createSysfsCollector({ sysfsRoot: tree.root })
+    const gate = createKernel({ sysfsRoot: tree.root })
+    const inventory = createSysfsCollector({ sysfsRoot: tree.root })
     let allowed = 0
     let blocked = 0
     fc.assert(
@@ -134,11 +134,11 @@ describe('the agent', () => {
           const notified: string[] = []
           const enforcer = createEnforcer({
             agentId: 'a',
-            kernel,
+            gate,
             interfaces: createInterfaces({ sysfsRoot: tree.root }),
-            sysfs,
+            inventory,
             needs: { otherKeyboards: () => 1, bootPorts: () => new Set() },
-            defaults: createDefaults(kernel),
+            defaults: createDefaults(gate),
             memory: freshMemory('a', 'boot'),
             saveMemory: () => undefined,
             policy: undefined,
@@ -148,7 +148,7 @@ describe('the agent', () => {
             clock: systemClock,
             log,
             reports: { add: () => undefined },
-            rescan: () => void enforcer.enforce(sysfs.scan().devices),
+            rescan: () => void enforcer.enforce(inventory.scan().devices),
             onState: () => undefined,
           })
           const held = (version: number, some: readonly PolicyRule[]) => ({
@@ -177,7 +177,7 @@ describe('the agent', () => {
           enforcer.arm(held(1, rules), false, [])
           for (const device of devices) tree.plug(device)
           if (hurries) enforcer.enforceNew()
-          else enforcer.enforce(sysfs.scan().devices)
+          else enforcer.enforce(inventory.scan().devices)
           check(rules)
           expect(notified).toHaveLength(
             devices.filter((device) => effectOf(device, rules).effect === 'block').length * (hurries ? 0 : 1),

@@ -19,6 +19,9 @@ import { type AgentDeps, type AgentTiming, agentTiming, runAgent } from '../src/
 import { systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
+import { linux } from '../src/platform/linux/linux.ts'
+import type { System } from '../src/platform/platform.ts'
+import { statusText } from '../src/status.ts'
 
 /** Creates a directory that is removed after the test. */
 export const temporaryDir = (): string => {
@@ -117,18 +120,20 @@ export const startAgent = (
     timing = quickTiming,
     version = '0.0.1-test',
     builtInKey,
-    monitoring,
-  }: Partial<Omit<AgentDeps, 'config' | 'createLog'>> = {},
+    system = linux,
+  }: Partial<Omit<AgentDeps, 'config' | 'createLog' | 'system' | 'platform'>> & { system?: System } = {},
 ) => {
   const stop = new AbortController()
   const lines: string[] = []
+  const config = loadConfig(args, {}, system)
   const done = runAgent(
     {
-      config: loadConfig(args, {}),
+      config,
       version,
       clock,
       builtInKey,
-      monitoring,
+      system,
+      platform: system.create(config.system),
       createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
       timing,
     },
@@ -145,6 +150,12 @@ export const startAgent = (
     await end()
   })
   return { done, stop: end, lines }
+}
+
+/** Returns what `portcullis-agent status` prints on Linux. */
+export const statusOf = (args: readonly string[]): string => {
+  const config = loadConfig(['status', ...args], {}, linux)
+  return statusText({ stateDir: config.stateDir, system: linux, platform: linux.create(config.system) })
 }
 
 /** Waits for a condition. Fails the test with the name of the condition after the deadline. */

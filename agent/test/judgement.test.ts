@@ -2,9 +2,9 @@ import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import type { PolicyDecision } from '@portcullis/domain'
 import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import type { KernelInterface } from '../src/enforcement/interfaces.ts'
 import { createJudge } from '../src/enforcement/judge.ts'
 import { createTruth } from '../src/enforcement/truth.ts'
+import type { DeviceInterface } from '../src/platform/platform.ts'
 import { rule } from './enforcing.ts'
 import { heldPolicy } from './passing.ts'
 
@@ -89,7 +89,7 @@ describe('the drivers of a device', () => {
   const identity = { by: 'identity' } as const
   const setUp = (binds: Record<number, string>, accepts = false, foreign: string[] = []) => {
     const opened: string[] = []
-    const state: KernelInterface[] = [0, 1, 2, 3].map((number) => ({
+    const state: DeviceInterface[] = [0, 1, 2, 3].map((number) => ({
       ...{ name: `1-1:1.${number}`, number, configuration: 1, driver: null, hidDrivers: [] },
       isAuthorized: false,
     }))

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { HostFacts } from '@portcullis/contract/agent-protocol'
 import { machineHash, parseReport } from '@portcullis/domain'
 import { Value } from 'typebox/value'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { macAnswer, plist } from '../../domain/test/platforms/macos-host.ts'
 import { acquireLock, holderOf } from '../src/lock.ts'
-import { createMacos } from '../src/platform/macos/macos.ts'
+import { createMacos, macos, type Run } from '../src/platform/macos/macos.ts'
 import { startAgent, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
 
@@ -42,9 +42,9 @@ const createMac = () => {
   return mac
 }
 
+const platformOf = (run: Run) => createMacos(run).create({})
+
 const deps = {
-  sysfsRoot: '/sys',
-  etcRoot: '/etc',
   agentVersion: '1.2.3',
   localAddress: () => '10.0.0.7',
   enforcement: () => ({ grade: 'before-driver' as const, reason: '' }),
@@ -54,7 +54,7 @@ const deps = {
 describe('the inventory of a Mac', () => {
   it('contains the devices with the registry id of their attachment', () => {
     const mac = createMac()
-    const { devices, problems } = createMacos(mac.run).inventory.scan()
+    const { devices, problems } = platformOf(mac.run).inventory.scan()
     expect(problems).toEqual([])
     const found = devices.get('20-3.1')
     expect([...devices.keys(), found?.instance]).toEqual(['20-3.1', '4294968001'])
@@ -64,7 +64,7 @@ describe('the inventory of a Mac', () => {
 
   it('has a stamp that changes when a device is attached again at the same port', () => {
     const mac = createMac()
-    const { inventory } = createMacos(mac.run)
+    const { inventory } = platformOf(mac.run)
     const before = inventory.stamp()
     expect(inventory.stamp()).toBe(before)
     mac.devices = [{ ...device(1, 'Ultra'), IORegistryEntryID: 4_294_969_000 }]
@@ -76,18 +76,18 @@ describe('the inventory of a Mac', () => {
     const mac = createMac()
     const forged = '<key>IORegistryEntryID</key><integer>7</integer>'
     mac.devices = [device(1, forged)]
-    expect(createMacos(mac.run).inventory.stamp()).toBe('1 4294968001')
+    expect(platformOf(mac.run).inventory.stamp()).toBe('1 4294968001')
   })
 
   it('is not empty if the commands print nothing: the scan fails', () => {
-    const silent = createMacos((program) => (program === '/bin/sh' ? macAnswer({ profiler: '' }) : Buffer.from('')))
+    const silent = platformOf((program) => (program === '/bin/sh' ? macAnswer({ profiler: '' }) : Buffer.from('')))
     expect(() => silent.inventory.scan()).toThrow('The agent cannot read the USB devices of this Mac')
   })
 })
 
 describe('the facts of a Mac', () => {
   it('are valid, name the system, and state that the host is only monitored', () => {
-    const facts = createMacos(createMac().run).facts(deps)
+    const facts = platformOf(createMac().run).facts(deps)
     expect(Value.Check(HostFacts, facts.collect())).toBe(true)
     expect(facts.collect()).toMatchObject({
       hostname: 'studio.local',
@@ -103,7 +103,7 @@ describe('the facts of a Mac', () => {
   })
 
   it('are valid even if no command works', () => {
-    const facts = createMacos(() => {
+    const facts = platformOf(() => {
       throw new Error('not permitted')
     }).facts(deps)
     expect(Value.Check(HostFacts, facts.collect())).toBe(true)
@@ -113,26 +113,23 @@ describe('the facts of a Mac', () => {
 
 describe('the agent on a Mac', () => {
   it('locks its state directory without /proc', () => {
-    const { platform } = process
-    Object.defineProperty(process, 'platform', { value: 'darwin' })
-    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
     const stateDir = temporaryDir()
-    const unlock = acquireLock(stateDir)
+    const unlock = acquireLock(stateDir, macos.processes)
     expect(readFileSync(join(stateDir, 'lock'), 'utf8')).toMatch(/\d{2}:\d{2}:\d{2} \d{4}/)
-    expect(holderOf(stateDir)).toBe(process.pid)
-    expect(() => acquireLock(stateDir)).toThrow('already uses the state directory')
+    expect(holderOf(stateDir, macos.processes)).toBe(process.pid)
+    expect(() => acquireLock(stateDir, macos.processes)).toThrow('already uses the state directory')
     unlock()
-    expect(holderOf(stateDir)).toBeUndefined()
+    expect(holderOf(stateDir, macos.processes)).toBeUndefined()
   })
 
   it('reports devices and their changes, and refuses to be armed', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.1 })
     const mac = createMac()
-    const monitoring = createMacos(mac.run)
-    const agent = startAgent(
-      ['--server', peer.url, '--token', peer.token, '--state-dir', temporaryDir(), '--monitor-command', 'none'],
-      { monitoring: { ...monitoring, timing: { pollMs: 20, resyncMs: 60_000, settleMs: 10, settleMaxMs: 100 } } },
-    )
+    const timing = { pollMs: 20, resyncMs: 60_000, settleMs: 10, settleMaxMs: 100 }
+    const platform = { ...platformOf(mac.run), timing }
+    const agent = startAgent(['--server', peer.url, '--token', peer.token, '--state-dir', temporaryDir()], {
+      system: { ...macos, create: () => platform },
+    })
     try {
       await until('first check-in', () => peer.seen.checkIns.length > 0 && peer.only().devices.size === 1)
       mac.devices = [device(1, 'Ultra'), device(2, 'Cruzer')]

@@ -191,7 +191,7 @@ describe('a kernel that refuses', () => {
     world.plug(stick, works)
     world.refusals.set('1-2', { kind: 'refused', reason: 'EBUSY' })
     for (let n = 0; n < 2; n++) expect(world.run()).toEqual({ hasWritten: false, became: ['1-2 unblockable +'] })
-    expect(world.reported).toEqual(['device_unblockable 1-2: the kernel did not block the device: EBUSY'])
+    expect(world.reported).toEqual(['device_unblockable 1-2: the system did not block the device: EBUSY'])
     expect(world.logged).toEqual([])
     world.refusals.set('1-2', { kind: 'gone' })
     expect(world.run()).toEqual({ hasWritten: false, became: ['1-2 default +'] })

@@ -1,12 +1,11 @@
 import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract/agent-protocol'
 import { type AttackToolRow, createAttackTools } from '@portcullis/domain'
-import type { ScannedDevice } from '../src/collectors/sysfs.ts'
 import { createHolds } from '../src/enforcement/holds.ts'
 import { createJudge } from '../src/enforcement/judge.ts'
-import type { WriteOutcome } from '../src/enforcement/kernel.ts'
 import { createPass } from '../src/enforcement/pass.ts'
 import type { HeldPolicy } from '../src/enforcement/policy-file.ts'
 import { createRecent } from '../src/enforcement/recent.ts'
+import type { ScannedDevice, WriteOutcome } from '../src/platform/platform.ts'
 
 export const mismatch: DriverMismatch = { bound: [{ interface: 0, claims: 'Mass Storage', driver: 'rtl8150' }] }
 
@@ -74,7 +73,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
   const log = (level: string) => (code: string, fields?: object) =>
     void world.logged.push(`${level} ${code} ${Object.values(fields ?? {}).join(' ')}`)
   const pass = createPass({
-    kernel: {
+    gate: {
       setAuthorized(portPath, isAllowed) {
         world.writes.push(`${portPath}=${isAllowed ? 1 : 0}`)
         const device = world.attached.get(portPath)

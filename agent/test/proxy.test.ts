@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../src/config.ts'
-import { statusText } from '../src/status.ts'
+import { linux } from '../src/platform/linux/linux.ts'
 import { openTunnel } from '../src/transport/proxy.ts'
 import { spkiHash } from '../src/transport/tls-pin.ts'
 import { certificates } from './certificates.ts'
 import { type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts'
-import { createTree, startAgent, temporaryDir, until } from './harness.ts'
+import { createTree, startAgent, statusOf, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
 
 const { ca, server: leaf, otherCa, impostorLeaf } = certificates
@@ -31,7 +31,7 @@ const setUp = async (options: ConnectProxyOptions = {}) => {
   const present = (tls: { key: string; cert: string }) => {
     if ('setSecureContext' in peer.server) peer.server.setSecureContext(tls)
   }
-  return { peer, proxy, stateDir, args, present, status: () => statusText(loadConfig(args(), {})) }
+  return { peer, proxy, stateDir, args, present, status: () => statusOf(args()) }
 }
 
 const credentialsFile = (text: string): string => {
@@ -174,7 +174,7 @@ describe('settings of the proxy', () => {
   ])('reject %j without repeating a password', (argv) => {
     let message = ''
     try {
-      loadConfig(argv, {})
+      loadConfig(argv, {}, linux)
     } catch (error) {
       message = String(error)
     }
@@ -185,17 +185,20 @@ describe('settings of the proxy', () => {
   it('reject credentials that other users can read', () => {
     const file = credentialsFile('svc:hunter2')
     chmodSync(file, 0o644)
-    const load = () => loadConfig(['--proxy', 'http://p:1', '--proxy-credentials-file', file], {})
+    const load = () => loadConfig(['--proxy', 'http://p:1', '--proxy-credentials-file', file], {}, linux)
     expect(load).toThrow(`Other users can read the credentials file of the proxy ${file}.`)
     expect(load).not.toThrow('hunter2')
   })
 
   it('come from arguments or the environment, and never from HTTPS_PROXY', () => {
-    expect(loadConfig([], { HTTPS_PROXY: 'http://p:1' }).proxy).toBeUndefined()
-    expect(loadConfig(['--proxy', 'none'], { PORTCULLIS_AGENT_PROXY: 'http://p:1' }).proxy).toBeUndefined()
+    expect(loadConfig([], { HTTPS_PROXY: 'http://p:1' }, linux).proxy).toBeUndefined()
+    expect(loadConfig(['--proxy', 'none'], { PORTCULLIS_AGENT_PROXY: 'http://p:1' }, linux).proxy).toBeUndefined()
     expect(
-      loadConfig([], { PORTCULLIS_AGENT_PROXY: 'http://p:1', PORTCULLIS_AGENT_NO_PROXY: 'a.example, .b.example' })
-        .proxy,
+      loadConfig(
+        [],
+        { PORTCULLIS_AGENT_PROXY: 'http://p:1', PORTCULLIS_AGENT_NO_PROXY: 'a.example, .b.example' },
+        linux,
+      ).proxy,
     ).toEqual({ url: new URL('http://p:1'), credentials: undefined, exceptions: ['a.example', '.b.example'] })
   })
 })

@@ -15,7 +15,8 @@ import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { diffDevices } from '../src/collectors/diff.ts'
-import { comparePorts, createSysfsCollector, MAX_INVENTORY_BYTES } from '../src/collectors/sysfs.ts'
+import { comparePorts, MAX_INVENTORY_BYTES } from '../src/collectors/ports.ts'
+import { createSysfsCollector } from '../src/platform/linux/sysfs.ts'
 import { createKernelTree, createTree, temporaryDir } from './harness.ts'
 
 const scanOf = (sysfsRoot: string) => createSysfsCollector({ sysfsRoot }).scan()

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../src/config.ts'
-import { statusText } from '../src/status.ts'
 import { startHost } from './enforcing.ts'
-import { startAgent, until } from './harness.ts'
+import { startAgent, statusOf, until } from './harness.ts'
 
 const keyboard = plainKeyboard({ portPath: '1-1' })
 const stick = storageStick({ portPath: '1-2' })
@@ -34,7 +32,7 @@ describe('an agent that its server does not know', { timeout: 60_000 }, () => {
     host.tree.plug(stick)
     await until('blocked', () => readFileSync(host.path('enforcement.json'), 'utf8').includes('1-2'))
     expect(host.tree.isAuthorized('1-2')).toBe(false)
-    const status = statusText(loadConfig(['status', ...host.args], {}))
+    const status = statusOf(host.args)
     expect(status).toMatch(/warning +the server does not know this agent since 2/)
     expect(status).toMatch(/state +unknown to the server/)
     remember()

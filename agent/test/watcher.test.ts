@@ -4,10 +4,11 @@ import type { DeviceChange } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../src/clock.ts'
-import { createMonitor, isUsbEvent } from '../src/collectors/monitor.ts'
-import { createSysfsCollector } from '../src/collectors/sysfs.ts'
-import { createWatcher, type WatcherTiming } from '../src/collectors/watcher.ts'
+import { createWatcher } from '../src/collectors/watcher.ts'
 import { createLog } from '../src/log.ts'
+import { createUdevMonitor, isUsbEvent } from '../src/platform/linux/monitor.ts'
+import { createSysfsCollector } from '../src/platform/linux/sysfs.ts'
+import type { Platform, WatcherTiming } from '../src/platform/platform.ts'
 import { createTree, temporaryDir, until } from './harness.ts'
 
 const timing: WatcherTiming = { pollMs: 20, resyncMs: 60_000, settleMs: 30, settleMaxMs: 200 }
@@ -18,23 +19,23 @@ const setUp = (options: { monitor?: string; timing?: WatcherTiming } = {}) => {
   const errors: string[] = []
   const lines: string[] = []
   let scans = 0
-  let monitorCommand: string[] | undefined
+  let createMonitor: Platform['monitor']
   if (options.monitor !== undefined) {
     const script = join(temporaryDir(), 'monitor')
     writeFileSync(script, `#!/bin/sh\n${options.monitor}\n`)
     chmodSync(script, 0o755)
-    monitorCommand = [script]
+    createMonitor = (deps) => createUdevMonitor({ ...deps, command: [script] })
   }
-  const sysfs = createSysfsCollector({ sysfsRoot: tree.root })
+  const inventory = createSysfsCollector({ sysfsRoot: tree.root })
   const watcher = createWatcher({
-    sysfs: {
-      ...sysfs,
+    inventory: {
+      ...inventory,
       scan: () => {
         scans++
-        return sysfs.scan()
+        return inventory.scan()
       },
     },
-    monitorCommand,
+    createMonitor,
     clock: systemClock,
     log: createLog({ clock: systemClock, level: 'debug', write: (line) => lines.push(line) }),
     reports: { add: (code) => void errors.push(code) },
@@ -126,7 +127,7 @@ describe('watching by monitor', () => {
   it('warns once if the monitor is missing, and says that polling is enough', async () => {
     const lines: string[] = []
     let ends = 0
-    const monitor = createMonitor({
+    const monitor = createUdevMonitor({
       command: [join(temporaryDir(), 'missing')],
       log: createLog({ clock: systemClock, level: 'info', write: (line) => lines.push(line) }),
       onEvent: () => {},

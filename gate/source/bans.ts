@@ -72,7 +72,7 @@ export const bans: readonly Ban[] = [
           firstArgument(node)?.getText() ?? '',
         )),
     known: {
-      'agent/src/enforcement/watchdog.ts': {
+      'agent/src/platform/linux/watchdog.ts': {
         places: 1,
         because: 'a constant script that outlives the agent; paths are passed as arguments only',
       },

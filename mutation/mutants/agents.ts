@@ -320,8 +320,8 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...enrol,
     does: 'A host that moves to another server with a new token shows it the key from the first server',
-    find: 'identity === undefined ? (loadKey(state.dir) ?? createKey(state.dir)) : createKey(state.dir)',
-    replace: 'loadKey(state.dir) ?? createKey(state.dir)',
+    find: 'identity === undefined ? loadKey(state.dir, secrets) : undefined',
+    replace: 'loadKey(state.dir, secrets)',
     named: 'moves to the server of a fresh token',
   },
   {
@@ -415,8 +415,8 @@ export const agentsMutants: readonly Mutant[] = [
     file: 'agent/src/lock.ts',
     test: 'agent/test/loop.test.ts',
     does: 'Two agents use one state directory',
-    find: 'if (holder && isAlive(holder)) throw refuse(holder.pid)',
-    replace: 'if (holder && isAlive(holder) && holder.pid !== process.pid) throw refuse(holder.pid)',
+    find: 'if (holder && isAlive(holder, processes)) throw refuse(holder.pid)',
+    replace: 'if (holder && isAlive(holder, processes) && holder.pid !== process.pid) throw refuse(holder.pid)',
     named: 'a second agent with the same state',
   },
 ]

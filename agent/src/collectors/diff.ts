@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DeviceChange } from '@portcullis/contract/agent-protocol'
-import { comparePorts, type ScannedDevice } from './sysfs.ts'
+import type { ScannedDevice } from '../platform/platform.ts'
+import { comparePorts } from './ports.ts'
 
 type Devices = ReadonlyMap<string, ScannedDevice>
 

@@ -2,34 +2,22 @@ import type { DeviceChange, DeviceReport } from '@portcullis/contract/agent-prot
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
+import type { Inventory, Monitor, Platform, Scan, ScannedDevice, WatcherTiming } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import { diffDevices } from './diff.ts'
-import { createMonitor, type Monitor } from './monitor.ts'
-import type { Scan, ScannedDevice, SysfsCollector } from './sysfs.ts'
-
-export interface WatcherTiming {
-  /** Interval of polls while the monitor is unreliable. */
-  pollMs: number
-  /** Interval of full scans while the monitor works. */
-  resyncMs: number
-  /** Time without events that ends a burst. */
-  settleMs: number
-  /** Maximum duration of a burst, so that one flapping device does not hide the others. */
-  settleMaxMs: number
-}
 
 export const watcherTiming: WatcherTiming = { pollMs: 500, resyncMs: 30_000, settleMs: 50, settleMaxMs: 500 }
 
 export interface WatcherDeps {
-  sysfs: Pick<SysfsCollector, 'scan' | 'stamp'>
-  /** Command of the kernel event monitor. If undefined, the watcher only polls. */
-  monitorCommand: readonly string[] | undefined
+  inventory: Pick<Inventory, 'scan' | 'stamp'>
+  /** Creates the source of device events. If undefined, the watcher only polls. */
+  createMonitor: Platform['monitor']
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
   /** Called with the changes of one scan, in order and never empty, before `devices()` returns the new state. */
   onChanges: (changes: DeviceChange[]) => void
-  /** Applies the policy to the kernel. */
+  /** Applies the policy to the devices. */
   enforcement?: {
     /** Judges a full scan. Returns true if it changed devices, which must then be read again. */
     enforce: (devices: ReadonlyMap<string, ScannedDevice>) => boolean
@@ -44,8 +32,8 @@ export interface WatcherDeps {
 
 /** Watches the host's devices. Events and polls trigger full scans; only a scan determines the devices. */
 export const createWatcher = ({
-  sysfs,
-  monitorCommand,
+  inventory,
+  createMonitor,
   clock,
   log,
   reports,
@@ -85,11 +73,11 @@ export const createWatcher = ({
 
   /** Scans all devices and applies the policy. Scans again if that changed a device. */
   function enforcedScan(): Scan {
-    stamp = sysfs.stamp()
-    let result = sysfs.scan()
+    stamp = inventory.stamp()
+    let result = inventory.scan()
     if (enforcement?.enforce(result.devices)) {
-      stamp = sysfs.stamp()
-      result = sysfs.scan()
+      stamp = inventory.stamp()
+      result = inventory.scan()
     }
     for (const device of result.devices.values()) {
       const enforced = enforcement?.enforced(device.report)
@@ -124,12 +112,12 @@ export const createWatcher = ({
       settling = undefined
       let moved = false
       try {
-        moved = sysfs.stamp() !== stamp
+        moved = inventory.stamp() !== stamp
       } catch {
         // The scan below reports the same error.
       }
       if (moved && clock.monotonic() - burstSince < timing.settleMaxMs) {
-        stamp = sysfs.stamp()
+        stamp = inventory.stamp()
         settle()
       } else {
         scan()
@@ -151,13 +139,13 @@ export const createWatcher = ({
         if (clock.monotonic() - lastScan >= timing.resyncMs && scan().length > 0) {
           isMonitorUnreliable = true
           log.warn('monitor_missed_events', {
-            message: 'A full scan found changes without kernel events. The agent polls from now on.',
+            message: 'A full scan found changes without device events. The agent polls from now on.',
           })
         }
       } else {
         let current = stamp
         try {
-          current = sysfs.stamp()
+          current = inventory.stamp()
         } catch {
           current = ''
         }
@@ -189,9 +177,8 @@ export const createWatcher = ({
       } catch (error) {
         reports.add('scan_failed', messageOf(error))
       }
-      if (monitorCommand !== undefined) {
+      if (createMonitor !== undefined) {
         monitor = createMonitor({
-          command: monitorCommand,
           log,
           onEvent,
           onState: (isRunning) => {
@@ -214,7 +201,7 @@ export const createWatcher = ({
     checkNew(): void {
       if (isStarted && !isStopped && enforcement?.enforceNew()) onEvent()
     },
-    /** Returns whether kernel events are reliable, so that polling is not needed. */
+    /** Returns whether device events are reliable, so that polling is not needed. */
     isMonitorReliable: (): boolean => isMonitored && !isMonitorUnreliable,
     /** Returns the devices of the last scan. */
     scanned: (): ScannedDevice[] => [...devices.values()],

@@ -1,25 +1,24 @@
 import { messageOf } from '../exit.ts'
-import type { Interfaces } from './interfaces.ts'
-import type { Kernel } from './kernel.ts'
+import type { Gate, Interfaces } from '../platform/platform.ts'
 import type { EnforcementMemory } from './memory.ts'
 
-/** Value of `authorized_default` on an armed host: the kernel authorises no new device. */
+/** Value of a switch on an armed host: no new device works. */
 const ARMED_DEFAULT = '0'
 
-/** Closes the defaults of the USB controllers and restores the old values. */
-export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'setDefault'>) => {
-  /** Controllers whose refusal was reported, so that it is reported once and not every second. */
+/** Closes the switches that decide about new devices and restores the old values. */
+export const createDefaults = (gate: Pick<Gate, 'switches' | 'default' | 'setDefault'>) => {
+  /** Switches whose refusal was reported, so that it is reported once and not every second. */
   let reported = new Set<string>()
   return {
     /**
-     * Makes every controller block new devices. Passes the old values to `remember` before the first write.
+     * Blocks new devices. Passes the old values to `remember` before the first write.
      *
      * @param old values stored so far, by switch
-     * @returns new refusals of the kernel
+     * @returns new refusals of the system
      */
     close(old: Readonly<Record<string, string>>, remember: (old: Record<string, string>) => void): string[] {
-      const values = kernel.switches().flatMap((name) => {
-        const value = kernel.default(name)
+      const values = gate.switches().flatMap((name) => {
+        const value = gate.default(name)
         return value === undefined ? [] : [{ name, value }]
       })
       const fresh = values.filter(({ name }) => !Object.hasOwn(old, name))
@@ -28,7 +27,7 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
       for (const { name, value } of values) {
         if (value === ARMED_DEFAULT) continue
         try {
-          kernel.setDefault(name, ARMED_DEFAULT)
+          gate.setDefault(name, ARMED_DEFAULT)
           reported.delete(name)
         } catch (error) {
           if (!reported.has(name)) problems.push(`${name}: ${messageOf(error)}`)
@@ -37,16 +36,16 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
       }
       return problems
     },
-    /** Restores the old values and skips removed controllers. Returns the refusals of the kernel. */
+    /** Restores the old values and skips removed switches. Returns the refusals of the system. */
     restore(old: Readonly<Record<string, string>>): string[] {
       reported = new Set()
       // Interfaces first, because a device attached in between would be authorised without its interfaces.
       const order = Object.entries(old).sort(([a], [b]) => Number(b.includes('/')) - Number(a.includes('/')))
       return order.flatMap(([name, value]) => {
-        const now = kernel.default(name)
+        const now = gate.default(name)
         if (now === undefined || now === value) return []
         try {
-          kernel.setDefault(name, value)
+          gate.setDefault(name, value)
           return []
         } catch (error) {
           return [`${name}: ${messageOf(error)}`]
@@ -56,17 +55,17 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
   }
 }
 
-/** Returns the old values that the kernel has not restored yet. */
+/** Returns the old values that the system has not restored yet. */
 export const notRestored = (
-  kernel: Pick<Kernel, 'default'>,
+  gate: Pick<Gate, 'default'>,
   old: Readonly<Record<string, string>>,
 ): Record<string, string> =>
-  Object.fromEntries(Object.entries(old).filter(([name, value]) => ![undefined, value].includes(kernel.default(name))))
+  Object.fromEntries(Object.entries(old).filter(([name, value]) => ![undefined, value].includes(gate.default(name))))
 
 export type Defaults = ReturnType<typeof createDefaults>
 
 export interface UnblockDeps {
-  kernel: Pick<Kernel, 'isAuthorized' | 'setAuthorized' | 'instance'>
+  gate: Pick<Gate, 'isAuthorized' | 'setAuthorized' | 'instance'>
   interfaces: Pick<Interfaces, 'of' | 'open'>
   defaults: Defaults
   /** Port paths of all devices, in port order. */
@@ -78,17 +77,17 @@ export interface UnblockDeps {
  * Unblocks all devices. Restores the old defaults first, so that new devices work, and then authorises every blocked
  * device, hubs before their children. Devices that were blocked before the host was armed stay blocked.
  *
- * @returns refusals of the kernel
+ * @returns refusals of the system
  */
-export const unblockAll = ({ kernel, interfaces, defaults, ports, memory }: UnblockDeps): string[] => {
+export const unblockAll = ({ gate, interfaces, defaults, ports, memory }: UnblockDeps): string[] => {
   const problems = defaults.restore(memory.defaults)
-  const isForeign = (name: string, port: string): boolean => memory.foreign.includes(`${name}|${kernel.instance(port)}`)
+  const isForeign = (name: string, port: string): boolean => memory.foreign.includes(`${name}|${gate.instance(port)}`)
   for (const port of ports) {
-    const isClosed = kernel.isAuthorized(port) === false
+    const isClosed = gate.isAuthorized(port) === false
     if (isClosed && isForeign(port, port)) continue
     if (isClosed) {
       // After the defaults are restored, this also authorises all interfaces of the device.
-      const result = kernel.setAuthorized(port, true)
+      const result = gate.setAuthorized(port, true)
       if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
     }
     for (const { name, isAuthorized } of interfaces.of(port))

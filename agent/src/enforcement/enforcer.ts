@@ -7,17 +7,14 @@ import {
 } from '@portcullis/contract/agent-protocol'
 import { caseNumber, mismatchText } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
-import type { ScannedDevice, SysfsCollector } from '../collectors/sysfs.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
+import type { Gate, Grade, HostNeeds, Interfaces, Inventory, ScannedDevice, Watchdog } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
 import { createHolds } from './holds.ts'
-import type { HostNeeds } from './host-needs.ts'
-import type { Interfaces } from './interfaces.ts'
 import { createJudge } from './judge.ts'
-import type { Grade, Kernel } from './kernel.ts'
 import {
   type BlockedDevice,
   type EnforcementMemory,
@@ -31,13 +28,12 @@ import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
 import { createRecent } from './recent.ts'
 import { createTruth } from './truth.ts'
-import type { Watchdog } from './watchdog.ts'
 
 export interface EnforcerDeps {
   agentId: string
-  kernel: Kernel
+  gate: Gate
   interfaces: Interfaces
-  sysfs: Pick<SysfsCollector, 'ports' | 'read'>
+  inventory: Pick<Inventory, 'ports' | 'read'>
   needs: HostNeeds
   defaults: Defaults
   memory: EnforcementMemory
@@ -67,7 +63,7 @@ const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
 
 /** Creates the enforcer, which controls the mode of the host and applies it to every device (SPEC.md, Enforcement). */
 export const createEnforcer = (deps: EnforcerDeps) => {
-  const { agentId, kernel, sysfs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
+  const { agentId, gate, inventory, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
   let { memory } = deps
   const judge = createJudge()
   judge.use(deps.policy)
@@ -92,7 +88,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   /** Driver stamps of the last comparison, by port. */
   let compared = new Map<string, string>()
   const pass = createPass({
-    kernel,
+    gate,
     judge,
     needs: deps.needs,
     recent,
@@ -192,12 +188,12 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     if (reason === RELEASED) holds.clear()
     remember({ mode: 'Free', reason })
     contactBy = undefined
-    const problems = isHeld ? unblockAll({ kernel, interfaces, defaults, ports: sysfs.ports(), memory }) : []
+    const problems = isHeld ? unblockAll({ gate, interfaces, defaults, ports: inventory.ports(), memory }) : []
     for (const problem of problems) reports.add('free_incomplete', problem)
     known = new Map()
     recent.clear()
     present = new Set()
-    const left = notRestored(kernel, memory.defaults)
+    const left = notRestored(gate, memory.defaults)
     remember({ contactBy: null, defaults: left, foreign: [], present: [], recent: [], blocked: [] })
     watchdog.end()
     show()
@@ -208,8 +204,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   }
 
   function checkArmed(): void {
-    const stuck = kernel.controllers().filter((name) => (kernel.default(name) ?? '0') !== '0')
-    if (stuck.length > 0) throw new Error(`The kernel did not set authorized_default of ${stuck.join(', ')} to 0.`)
+    const open = gate.open()
+    if (open.length > 0) throw new Error(`The system still lets new devices work: ${open.join(', ')}.`)
   }
 
   function setUpArmed(): void {
@@ -237,7 +233,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       show()
     },
 
-    /** Judges a full scan. Returns true if it changed the kernel, which makes the scan stale. */
+    /** Judges a full scan. Returns true if it changed a device, which makes the scan stale. */
     enforce(devices: ReadonlyMap<string, ScannedDevice>): boolean {
       if (!isArmed()) return false
       closeDefaults()
@@ -254,17 +250,17 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (!isArmed()) return false
       const fresh: ScannedDevice[] = []
       const stamps = interfaces.stamps()
-      for (const portPath of sysfs.ports()) {
+      for (const portPath of inventory.ports()) {
         const before = known.get(portPath)
-        const isAuthorized = kernel.isAuthorized(portPath)
+        const isAuthorized = gate.isAuthorized(portPath)
         // The same attachment with the same state and drivers needs no new decision.
         if (
           before?.outcome.isWorking === isAuthorized &&
-          before?.outcome.judged.instance === kernel.instance(portPath) &&
+          before?.outcome.judged.instance === gate.instance(portPath) &&
           compared.get(portPath) === stamps.get(portPath)
         )
           continue
-        const device = sysfs.read(portPath)
+        const device = inventory.read(portPath)
         if (device !== undefined) fresh.push(device)
       }
       if (fresh.length === 0) return false
@@ -297,10 +293,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /**
      * Arms the host, or applies new settings to an armed host.
      *
-     * @throws if the kernel refuses; the host then keeps its previous state
+     * @throws if the system refuses; the host then keeps its previous state
      */
     arm(policy: HeldPolicy, applyToPresent: boolean, devices: readonly ScannedDevice[]): void {
-      const { grade, reason } = kernel.grade()
+      const { grade, reason } = gate.grade()
       if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
       const wasArmed = isArmed()
       const before = memory
@@ -330,7 +326,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         // Not `remember`: if the file cannot be written, the host could not be restored after a crash and must not be armed.
         saveMemory(memory)
         setUpArmed()
-        if (grade === 'before-driver') checkArmed()
+        if (grade !== 'after-attach') checkArmed()
       } catch (error) {
         if (wasArmed) {
           memory = before
@@ -343,7 +339,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       deps.onState()
     },
 
-    /** Unblocks all devices and restores the defaults of the kernel. Returns the refusals of the kernel. */
+    /** Unblocks all devices and restores the defaults of the system. Returns the refusals of the system. */
     free,
 
     /** Applies another policy. */
@@ -386,13 +382,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       }
       try {
         for (const problem of defaults.restore(memory.defaults)) log.error('default_not_restored', { message: problem })
-        remember({ defaults: notRestored(kernel, memory.defaults), recent: recent.list() })
+        remember({ defaults: notRestored(gate, memory.defaults), recent: recent.list() })
       } catch (error) {
         log.error('stop_incomplete', { message: messageOf(error) })
       }
       watchdog.end()
     },
-    grade: (): Grade => kernel.grade(),
+    grade: (): Grade => gate.grade(),
   }
 }
 export type Enforcer = ReturnType<typeof createEnforcer>

@@ -12,7 +12,7 @@ import {
   policyDevice,
   steadyReport,
 } from '@portcullis/domain'
-import type { ScannedDevice } from '../collectors/sysfs.ts'
+import type { ScannedDevice } from '../platform/platform.ts'
 import type { HeldPolicy } from './policy-file.ts'
 
 /** A device with the values that the policy matches. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyDevice } from '@portcullis/domain'
 import { readIfThere, writeDurable } from '../files.ts'
@@ -81,15 +80,6 @@ export const hasHold = ({ mode, defaults, blocked }: EnforcementMemory): boolean
 /** Returns whether the defaults stay closed while the agent does not run. */
 export const staysClosed = ({ mode, failsClosed }: EnforcementMemory): boolean =>
   mode === 'Armed' && failsClosed === true
-
-/** Returns the ID of the kernel's boot; empty if unknown. */
-export const kernelBoot = (procRoot: string): string => {
-  try {
-    return readFileSync(join(procRoot, 'sys/kernel/random/boot_id'), 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
 
 const isMemory = (value: unknown): value is EnforcementMemory => {
   const m = value as Partial<EnforcementMemory> | null

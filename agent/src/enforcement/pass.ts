@@ -1,13 +1,11 @@
 import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '@portcullis/contract/agent-protocol'
 import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
-import type { ScannedDevice } from '../collectors/sysfs.ts'
 import type { Log } from '../log.ts'
+import type { Gate, HostNeeds, ScannedDevice } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import type { Holds } from './holds.ts'
-import type { HostNeeds } from './host-needs.ts'
 import type { Judge, JudgedDevice } from './judge.ts'
-import type { Kernel } from './kernel.ts'
 import type { Recent } from './recent.ts'
 import type { Truth } from './truth.ts'
 
@@ -22,12 +20,12 @@ export interface Outcome {
   hold: HeldPort | undefined
   /** True if the device is allowed, but the host reached its limit of held ports and authorises no further devices. */
   isKeptOut: boolean
-  /** Last state in the kernel. */
+  /** Last state in the system. */
   isWorking: boolean
 }
 
 export interface PassDeps {
-  kernel: Pick<Kernel, 'setAuthorized'>
+  gate: Pick<Gate, 'setAuthorized'>
   judge: Judge
   needs: HostNeeds
   recent: Recent
@@ -55,13 +53,13 @@ const passes = ({ decision, guard, hold }: Outcome): boolean =>
 const isPlainDisk = ({ device }: JudgedDevice): boolean =>
   device.kinds.every((kind) => kind === 'Mass Storage' || kind === 'Hub')
 
-/** Creates the pass, which applies the policy and the guards to devices in the kernel. */
+/** Creates the pass, which applies the policy and the guards to devices. */
 export const createPass = (deps: PassDeps) => {
-  const { kernel, judge, needs, recent, clock, log, reports, wasPresent, truth, holds } = deps
+  const { gate, judge, needs, recent, clock, log, reports, wasPresent, truth, holds } = deps
   /** Attachments that worked before this pass. Only these can be the last keyboard. */
   let settled: Set<string> | 'all' = 'all'
   let tries = new Map<string, number>()
-  /** Attachments whose refusal by the kernel was reported. */
+  /** Attachments whose refusal by the system was reported. */
   let reported = new Set<string>()
 
   function reportOnce(code: string, { judged }: Outcome, reason: string): void {
@@ -102,7 +100,7 @@ export const createPass = (deps: PassDeps) => {
     const tried = tries.get(attachment) ?? 0
     if (tried >= MAX_TRIES) return false
     tries.set(attachment, tried + 1)
-    const result = kernel.setAuthorized(outcome.judged.portPath, true)
+    const result = gate.setAuthorized(outcome.judged.portPath, true)
     if (result.kind === 'refused') reportOnce('authorize_failed', outcome, result.reason)
     if (result.kind !== 'done') return false
     tries.delete(attachment)
@@ -115,10 +113,10 @@ export const createPass = (deps: PassDeps) => {
   }
 
   function deauthorise(outcome: Outcome): boolean {
-    const result = kernel.setAuthorized(outcome.judged.portPath, false)
+    const result = gate.setAuthorized(outcome.judged.portPath, false)
     if (result.kind === 'refused') {
       outcome.guard = 'unblockable'
-      reportOnce('device_unblockable', outcome, `the kernel did not block the device: ${result.reason}`)
+      reportOnce('device_unblockable', outcome, `the system did not block the device: ${result.reason}`)
     }
     if (result.kind !== 'done') return false
     outcome.isWorking = false
@@ -179,11 +177,11 @@ export const createPass = (deps: PassDeps) => {
       settled = 'all'
     },
     /**
-     * Judges devices and writes the results to the kernel.
+     * Judges devices and blocks or allows them.
      *
      * @param devices in port order, so that a hub is authorised before its children
      * @param isComplete false if `devices` has only new devices
-     * @returns the result for each device, and whether the kernel changed
+     * @returns the result for each device, and whether a device changed
      */
     run(devices: readonly ScannedDevice[], isComplete: boolean): { outcomes: Outcome[]; hasWritten: boolean } {
       let hasWritten = false

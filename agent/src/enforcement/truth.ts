@@ -1,7 +1,7 @@
 import type { DriverMismatch } from '@portcullis/contract/agent-protocol'
 import { type DriverScope, driverMismatch, driversFor } from '@portcullis/domain'
+import type { Interfaces } from '../platform/platform.ts'
 import type { Holds } from './holds.ts'
-import type { Interfaces } from './interfaces.ts'
 import type { JudgedDevice } from './judge.ts'
 
 export interface TruthDeps {

@@ -46,8 +46,8 @@ export const agentGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'agent/src/state.ts',
-        find: 'if ((stat.mode & 0o077) !== 0) chmodSync(dir, 0o700)',
+        file: 'agent/src/platform/posix.ts',
+        find: 'if ((stat.mode & OTHERS) !== 0) chmodSync(dir, 0o700)',
         replace: 'chmodSync(dir, 0o755)',
       },
     ],

@@ -1,11 +1,21 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { hostname, release, uptime } from 'node:os'
 import { agentLimits } from '@portcullis/contract/agent-protocol'
 import { machineHash, macosPortPath, POSIX_COMMAND, type Reading, readPoll } from '@portcullis/domain'
-import { MAX_INVENTORY_BYTES, type Scan, type ScannedDevice } from '../../collectors/sysfs.ts'
+import { MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
-import type { Grade } from '../../enforcement/kernel.ts'
-import type { MonitoringPlatform } from '../monitoring.ts'
+import {
+  noInterfaces,
+  noSealing,
+  noWatchdog,
+  observeOnly,
+  type Platform,
+  type Processes,
+  type Scan,
+  type ScannedDevice,
+  type System,
+} from '../platform.ts'
+import { posixSystem, preparePrivateDir } from '../posix.ts'
 
 /** Runs a program and returns its output. Throws if it fails. */
 export type Run = (program: string, args: readonly string[]) => Buffer
@@ -20,10 +30,7 @@ const runProgram: Run = (program, args) =>
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   })
 
-const grade: Grade = {
-  grade: 'observe',
-  reason: 'The agent for macOS only monitors.',
-}
+const gate = observeOnly('The agent for macOS only monitors.')
 
 /**
  * The system notifies no process without a driver of its own, so the agent polls. A poll runs `ioreg` alone; a scan also
@@ -43,7 +50,7 @@ const entriesOf = (output: string): { id: string; portPath: string | undefined }
   }))
 
 /** Reads the devices and facts of a Mac with the commands and the parser of agentless hosts. */
-export const createMacos = (run: Run = runProgram): MonitoringPlatform => {
+const createPlatform = (run: Run): Platform => {
   let last: Extract<Reading, { ok: true }> | undefined
 
   function read(): Extract<Reading, { ok: true }> {
@@ -90,6 +97,7 @@ export const createMacos = (run: Run = runProgram): MonitoringPlatform => {
       ports: () => (last?.devices ?? []).map(({ portPath }) => portPath),
       read: (portPath) => scan().devices.get(portPath),
     },
+    monitor: undefined,
     facts: ({ agentVersion, localAddress, releaseKey }) => ({
       collect: () => {
         let known = last
@@ -108,8 +116,8 @@ export const createMacos = (run: Run = runProgram): MonitoringPlatform => {
           ...known?.facts,
           address: cutText(localAddress(), 64),
           agentVersion: cutText(agentVersion, 64),
-          enforcement: grade.grade,
-          enforcementReason: grade.reason,
+          enforcement: gate.grade().grade,
+          enforcementReason: gate.grade().reason,
           releaseKey: releaseKey(),
         }
       },
@@ -119,11 +127,42 @@ export const createMacos = (run: Run = runProgram): MonitoringPlatform => {
       },
       smbiosHash: () => null,
     }),
-    boot: () => {
-      const id = line('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')
-      return { id, elapsed: () => Math.round(uptime() * 1_000) }
+    boot: {
+      id: line('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid'),
+      elapsed: () => Math.round(uptime() * 1_000),
     },
-    grade,
+    gate,
+    interfaces: noInterfaces,
+    needs: { otherKeyboards: () => 0, bootPorts: () => new Set() },
+    watchdog: () => noWatchdog,
+    showMessage: undefined,
+    publicDir: undefined,
+    secrets: noSealing,
+    prepareStateDir: preparePrivateDir,
+    architecture: `macos-${process.arch}`,
     timing,
   }
 }
+
+const processes: Processes = {
+  /** The output must not depend on the language or time zone of the caller. */
+  startTime: (pid) =>
+    spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], {
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      encoding: 'utf8',
+    }).stdout?.trim() ?? '',
+  boot: () => '',
+}
+
+export const createMacos = (run: Run = runProgram): System => ({
+  ...posixSystem,
+  stateDir: '/var/lib/portcullis-agent',
+  settings: [],
+  processes,
+  // The LaunchDaemon starts the agent again.
+  restart: (program) => void spawn(program, process.argv.slice(2), { stdio: 'ignore', detached: true }).unref(),
+  isAfterEnd: () => false,
+  create: () => createPlatform(run),
+})
+
+export const macos = createMacos()

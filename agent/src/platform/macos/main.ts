@@ -1,4 +1,4 @@
 import { startProgram } from '../../program.ts'
-import { createMacos } from './macos.ts'
+import { macos } from './macos.ts'
 
-startProgram(process.env, createMacos())
+startProgram(process.env, macos)

@@ -1,8 +1,9 @@
 /** The USB devices of a Windows host, from the properties of its Plug and Play devices. Reads nothing itself. */
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
 import { windowsReports } from '@portcullis/domain'
-import { comparePorts, MAX_INVENTORY_BYTES, type ScannedDevice } from '../../collectors/sysfs.ts'
+import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
+import type { ScannedDevice } from '../platform.ts'
 import {
   decodeProperties,
   MAX_INSTANCE_ID,

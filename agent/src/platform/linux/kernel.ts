@@ -1,16 +1,7 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { HostFacts } from '@portcullis/contract/agent-protocol'
-import { errnoOf, messageOf } from '../exit.ts'
-
-/** The enforcement grade of a host and why it is not higher. The reason is empty for `before-driver`. */
-export interface Grade {
-  grade: HostFacts['enforcement']
-  reason: string
-}
-
-/** Result of a write to `authorized`: verified by reading back, device removed, or refused with a reason. */
-export type WriteOutcome = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; reason: string }
+import { errnoOf, messageOf } from '../../exit.ts'
+import type { Gate, Grade, WriteOutcome } from '../platform.ts'
 
 const read = (path: string): string | undefined => {
   try {
@@ -42,7 +33,7 @@ export interface KernelDeps {
  *
  * @param sysfsRoot directory to use instead of `/sys`
  */
-export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps) => {
+export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps): Gate => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   /** Returns the path of a switch: `usb1` is the default for devices, `usb1/interface` the default for interfaces. */
   function defaultPath(name: string): string {
@@ -51,6 +42,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
   }
   const authorizedPath = (device: string): string => join(root, device, 'authorized')
 
+  /** Returns the names of the root hubs (`usb1`), one per controller and speed. */
   function controllers(): string[] {
     try {
       return readdirSync(root).filter((name) => /^usb[0-9]+$/.test(name))
@@ -70,28 +62,26 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
   }
 
   return {
-    /** Returns the names of the root hubs (`usb1`), one per controller and speed. */
-    controllers,
     /** Returns the names of the defaults for new devices and, if the kernel has them, for new interfaces. */
     switches: (): string[] =>
       controllers().flatMap((name) =>
         read(defaultPath(`${name}/interface`)) === undefined ? [name] : [name, `${name}/interface`],
       ),
-    /** Returns the value of a switch, or undefined if the switch does not exist. */
     default: (controller: string): string | undefined => read(defaultPath(controller)),
-    /** @throws if the kernel refuses the value or keeps another one */
+    open: (): string[] =>
+      controllers().flatMap((name) =>
+        (read(defaultPath(name)) ?? '0') === '0' ? [] : [`authorized_default of ${name}`],
+      ),
     setDefault(controller: string, value: string): void {
       writeAttribute(defaultPath(controller), value)
       const now = read(defaultPath(controller))
       if (now !== value)
         throw new Error(`the kernel kept ${basename(defaultPath(controller))} of ${controller} at ${now}`)
     },
-    /** Returns undefined if the device was removed or the kernel has no such switch. */
     isAuthorized(portPath: string): boolean | undefined {
       const value = read(authorizedPath(portPath))
       return value === undefined ? undefined : value !== '0'
     },
-    /** Returns `devnum`, which differs between two attachments at the same port. Empty if unknown. */
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
       try {
@@ -128,4 +118,3 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     },
   }
 }
-export type Kernel = ReturnType<typeof createKernel>

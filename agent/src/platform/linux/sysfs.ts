@@ -1,28 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { errnoOf, messageOf } from '../exit.ts'
-import { attributeText } from './text.ts'
-
-/** A device as read, with the number of its attachment. */
-export interface ScannedDevice {
-  report: DeviceReport
-  /** `devnum` of the kernel. It differs between two attachments at the same port. Empty if unknown. */
-  instance: string
-}
-
-/** A problem with one device. The caller reports it once per attachment. */
-export interface ScanProblem {
-  portPath: string
-  code: 'descriptors_unreadable' | 'descriptors_odd' | 'inventory_too_large'
-  message: string
-}
-
-export interface Scan {
-  /** By port path, in port order. */
-  devices: Map<string, ScannedDevice>
-  problems: ScanProblem[]
-}
+import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
+import { attributeText } from '../../collectors/text.ts'
+import { errnoOf, messageOf } from '../../exit.ts'
+import type { Inventory, Scan, ScannedDevice, ScanProblem } from '../platform.ts'
 
 /** Port path of a device. `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
 const portPathPattern = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
@@ -34,9 +16,6 @@ const MAX_DESCRIPTOR_BYTES = (agentLimits.descriptors / 4) * 3
 /** hidraw shows at most 4,096 bytes of a report descriptor, which are 5,464 base64 characters. */
 const MAX_REPORT_DESCRIPTOR_BYTES = 4096
 const MAX_REPORT_DESCRIPTORS = 16
-/** Half of the protocol's body limit; the other half is for changes and facts. */
-export const MAX_INVENTORY_BYTES = agentLimits.bodyBytes / 2
-
 const readText = (path: string, max: number = agentLimits.string): string | undefined => {
   try {
     return attributeText(readFileSync(path), max)
@@ -44,17 +23,6 @@ const readText = (path: string, max: number = agentLimits.string): string | unde
     // The attribute is missing or unreadable, or the device was removed. The report then omits the attribute.
     return undefined
   }
-}
-
-/** Compares port paths by number, segment by segment: `1-9` comes before `1-10`. */
-export const comparePorts = (a: string, b: string): number => {
-  const left = a.split(/[-.]/)
-  const right = b.split(/[-.]/)
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const difference = Number(left[i]) - Number(right[i])
-    if (difference !== 0) return difference
-  }
-  return left.length - right.length
 }
 
 /** Returns the HID report descriptors in the order of the interfaces. Ignores missing directories. */
@@ -146,7 +114,7 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
  *
  * @param sysfsRoot directory to use instead of `/sys`
  */
-export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
+export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }): Inventory => {
   const root = join(sysfsRoot, 'bus/usb/devices')
 
   function ports(): string[] {
@@ -209,6 +177,5 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
     },
   }
 }
-export type SysfsCollector = ReturnType<typeof createSysfsCollector>
 
 const stampedFiles = ['descriptors', 'manufacturer', 'product', 'serial', 'configuration', 'removable', 'speed']

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { messageOf } from '../exit.ts'
-import type { Log } from '../log.ts'
+import { messageOf } from '../../exit.ts'
+import type { Log } from '../../log.ts'
+import type { Watchdog } from '../platform.ts'
 
-export interface WatchdogDeps {
+export interface LinuxWatchdogDeps {
   /** Program and arguments that restore the kernel's defaults. If undefined, no watchdog is started. */
   restore: readonly string[] | undefined
   log: Log
@@ -16,7 +17,7 @@ const SCRIPT = 'trap "" TERM INT HUP; read -r line || exec "$0" "$@"'
 const RESTART_MS = 1000
 
 /** Creates a child process on a pipe that only the agent holds. It acts when the agent dies, even by kill -9. */
-export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
+export const createWatchdog = ({ restore, log }: LinuxWatchdogDeps): Watchdog => {
   let child: ChildProcess | undefined
   let isWanted = false
   let timer: NodeJS.Timeout | undefined
@@ -48,7 +49,6 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
       isWanted = true
       launch()
     },
-    /** Ends the child without a restore. */
     end(): void {
       isWanted = false
       clearTimeout(timer)
@@ -57,4 +57,3 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
     },
   }
 }
-export type Watchdog = ReturnType<typeof createWatchdog>

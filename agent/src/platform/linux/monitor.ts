@@ -1,16 +1,11 @@
 import { spawn } from 'node:child_process'
-import { createBackoff } from '../backoff.ts'
-import { messageOf } from '../exit.ts'
-import type { Log } from '../log.ts'
+import { createBackoff } from '../../backoff.ts'
+import { messageOf } from '../../exit.ts'
+import type { Monitor, MonitorDeps } from '../platform.ts'
 
-export interface MonitorDeps {
+export interface UdevMonitorDeps extends MonitorDeps {
   /** Program and arguments, run without a shell. */
   command: readonly string[]
-  log: Log
-  /** Called on an event of a USB device, and when the monitor has started. */
-  onEvent: () => void
-  /** Called with true when the monitor runs and with false when it ended or could not start. */
-  onState: (isRunning: boolean) => void
   backoff?: { minMs: number; maxMs: number }
 }
 
@@ -25,13 +20,13 @@ export const isUsbEvent = (line: string): boolean =>
 const MAX_LINE = 8192
 
 /** Runs the kernel event monitor as a child process and restarts it. Events only trigger scans; they are never evidence. */
-export const createMonitor = ({
+export const createUdevMonitor = ({
   command,
   log,
   onEvent,
   onState,
   backoff = { minMs: 1000, maxMs: 300_000 },
-}: MonitorDeps) => {
+}: UdevMonitorDeps): Monitor => {
   const [program, ...args] = command
   const wait = createBackoff(backoff)
   let child: ReturnType<typeof spawn> | undefined
@@ -91,4 +86,3 @@ export const createMonitor = ({
     },
   }
 }
-export type Monitor = ReturnType<typeof createMonitor>

@@ -3,20 +3,14 @@ import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
 import { chassisTypes, machineHash, parseOsRelease } from '@portcullis/domain'
-import { attributeText, cutText } from './text.ts'
+import { attributeText, cutText } from '../../collectors/text.ts'
+import type { FactsCollector, FactsDeps } from '../platform.ts'
 
-export interface FactsDeps {
+export interface LinuxFactsDeps extends FactsDeps {
   /** Directory to use instead of `/sys`. */
   sysfsRoot: string
   /** Directory to use instead of `/etc`. */
   etcRoot: string
-  agentVersion: string
-  /** Returns the host's address on the connection to the server; empty before the first connection. */
-  localAddress: () => string
-  /** Returns the enforcement grade of the host and its reason. */
-  enforcement: () => { grade: HostFacts['enforcement']; reason: string }
-  /** Returns the fingerprint of the release key of this host; empty without one. */
-  releaseKey: () => string
 }
 
 const read = (path: string, max: number): string => {
@@ -47,7 +41,7 @@ export const createFactsCollector = ({
   localAddress,
   enforcement,
   releaseKey,
-}: FactsDeps) => {
+}: LinuxFactsDeps): FactsCollector => {
   const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
 
   function nics(): NicReport[] {
@@ -113,4 +107,3 @@ export const createFactsCollector = ({
     smbiosHash: (): string | null => machineHash(dmi('product_uuid', 128)),
   }
 }
-export type FactsCollector = ReturnType<typeof createFactsCollector>

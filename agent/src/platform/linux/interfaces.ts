@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { BoundInterface } from '@portcullis/domain'
+import type { DeviceInterface, Interfaces } from '../platform.ts'
 import { writeAttribute } from './kernel.ts'
-
-/** An interface of an attached device. */
-export interface KernelInterface extends BoundInterface {
-  /** Name in the kernel: `1-3:1.0`. */
-  name: string
-  isAuthorized: boolean
-}
 
 const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
 /** HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`). */
@@ -51,7 +44,7 @@ const linkName = (path: string): string | null => {
  *
  * @param sysfsRoot directory to use instead of `/sys`
  */
-export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
+export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfaces => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   const drivers = join(sysfsRoot, 'bus/usb/drivers')
 
@@ -63,7 +56,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       .filter((child) => HID_NAME.test(child))
       .flatMap((child) => linkName(join(root, name, child, 'driver')) ?? [])
 
-  function readOne(name: string): KernelInterface {
+  function readOne(name: string): DeviceInterface {
     const [, , configuration, number] = NAME.exec(name) ?? []
     const driver = linkName(join(root, name, 'driver'))
     let authorized = '1'
@@ -89,14 +82,12 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
     )
 
   return {
-    /** Returns the interfaces of the active configuration by number; empty while the device is not authorised. */
-    of: (portPath: string): KernelInterface[] =>
+    of: (portPath: string): DeviceInterface[] =>
       list(root)
         .filter((name) => name.startsWith(`${portPath}:`) && NAME.test(name))
         .map(readOne)
         .sort((a, b) => a.number - b.number),
 
-    /** Returns a text for each port that changes when a driver binds or unbinds. */
     stamps: (): Map<string, string> =>
       new Map(
         [...namesByPort()].map(([portPath, names]) => [
@@ -150,7 +141,6 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       }
     },
 
-    /** Returns the same socket on the bus of the other speed (USB 2 and USB 3 share a socket). */
     peerOf(portPath: string): string | undefined {
       const peer = linkName(join(root, portPath, 'port', 'peer'))
       const [, parent, port] = /^(.+)-port([0-9]+)$/.exec(peer ?? '') ?? []
@@ -160,4 +150,3 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
     },
   }
 }
-export type Interfaces = ReturnType<typeof createInterfaces>

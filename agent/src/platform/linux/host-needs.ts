@@ -1,13 +1,6 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-
-/** Devices that the host needs. Read again on each call, just before a device is blocked. */
-export interface HostNeeds {
-  /** Returns the number of keyboards without a USB port (internal, PS/2). */
-  otherKeyboards(): number
-  /** Returns the ports of the disks that the system runs from, and of the hubs above them. */
-  bootPorts(): ReadonlySet<string>
-}
+import type { HostNeeds } from '../platform.ts'
 
 /** Mount points that the system needs to run. Disks with other mount points follow the policy. */
 const NEEDED_MOUNTS: ReadonlySet<string> = new Set(['/', '/boot', '/boot/efi', '/efi', '/usr', '/var'])

@@ -1,14 +1,7 @@
 import { uptime } from 'node:os'
 import { join } from 'node:path'
-import { readIfThere } from './files.ts'
-
-/** The current boot of the host. It orders changes in time even if the host clock jumps. */
-export interface Boot {
-  /** Identifies the boot. Empty if unknown. An unknown boot differs from every other boot. */
-  id: string
-  /** Milliseconds since the boot, including suspension. */
-  elapsed(): number
-}
+import { readIfThere } from '../../files.ts'
+import type { Boot } from '../platform.ts'
 
 export const currentBoot = (procRoot: string): Boot => {
   let id = ''

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import type { Processes } from '../platform.ts'
+
+const readOr = (path: string, other: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return other
+  }
+}
+
+export const linuxProcesses: Processes = {
+  /**
+   * Returns field 22 of /proc/<pid>/stat. The command name before it may contain blanks and parentheses, so the count
+   * starts at the last `)`. A zombie (state Z) has ended.
+   */
+  startTime(pid) {
+    const stat = readOr(`/proc/${pid}/stat`, '')
+    const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')
+  },
+  boot: () => readOr('/proc/sys/kernel/random/boot_id', '').trim(),
+}

@@ -1,0 +1,270 @@
+import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol'
+import type { BoundInterface } from '@portcullis/domain'
+import type { Log } from '../log.ts'
+
+/** A device as read, with the number of its attachment. */
+export interface ScannedDevice {
+  report: DeviceReport
+  /** Differs between two attachments at the same port. Empty if unknown. */
+  instance: string
+}
+
+/** A problem with one device. The caller reports it once per attachment. */
+export interface ScanProblem {
+  /** Empty if the problem concerns the whole scan. */
+  portPath: string
+  /** `descriptors_unreadable` is reported only if it persists for two scans. */
+  code: string
+  message: string
+}
+
+export interface Scan {
+  /** By port path, in port order. */
+  devices: Map<string, ScannedDevice>
+  problems: ScanProblem[]
+}
+
+/** Reads the USB devices of the host. */
+export interface Inventory {
+  /** Returns the port paths of all devices except root hubs. Hubs come before their children. */
+  ports(): string[]
+  /** Returns one device, or undefined if it was removed or cannot be read. */
+  read(portPath: string): ScannedDevice | undefined
+  /** Reads all devices. A single device never makes it throw. */
+  scan(): Scan
+  /** Returns a text that changes when a full scan is needed. Much cheaper than a scan. */
+  stamp(): string
+}
+
+export interface WatcherTiming {
+  /** Interval of polls while the monitor is unreliable. */
+  pollMs: number
+  /** Interval of full scans while the monitor works. */
+  resyncMs: number
+  /** Time without events that ends a burst. */
+  settleMs: number
+  /** Maximum duration of a burst, so that one flapping device does not hide the others. */
+  settleMaxMs: number
+}
+
+export interface MonitorDeps {
+  log: Log
+  /** Called when devices may have changed, and when the monitor has started. It is never evidence; the caller scans. */
+  onEvent: () => void
+  /** Called with true when the monitor runs and with false when it ended or could not start. */
+  onState: (isRunning: boolean) => void
+}
+
+/** A source of device events. */
+export interface Monitor {
+  start(): void
+  stop(): void
+}
+
+/** The current boot of the host. It orders changes in time even if the host clock jumps. */
+export interface Boot {
+  /** Identifies the boot. Empty if unknown. An unknown boot differs from every other boot. */
+  id: string
+  /** Milliseconds since the boot, including suspension. */
+  elapsed(): number
+}
+
+export interface FactsDeps {
+  agentVersion: string
+  /** Returns the host's address on the connection to the server; empty before the first connection. */
+  localAddress: () => string
+  /** Returns the enforcement grade of the host and its reason. */
+  enforcement: () => Grade
+  /** Returns the fingerprint of the release key of this host; empty without one. */
+  releaseKey: () => string
+}
+
+/** Collects the facts of the host and the hashes that identify the machine. */
+export interface FactsCollector {
+  collect(): HostFacts
+  /** Returns null if the system does not tell it. */
+  machineIdHash(): string | null
+  smbiosHash(): string | null
+}
+
+/** The enforcement grade of a host and why it is not higher. The reason is empty for the highest grade of the system. */
+export interface Grade {
+  grade: HostFacts['enforcement']
+  reason: string
+}
+
+/** Result of a change to a device: verified by reading back, device removed, or refused with a reason. */
+export type WriteOutcome = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; reason: string }
+
+/** Blocks and allows devices. Every write is verified by reading it back. */
+export interface Gate {
+  /** Returns the names of the switches that decide about new devices, such as one for each USB controller. */
+  switches(): string[]
+  /** Returns the value of a switch: `0` blocks new devices. Undefined if the switch does not exist. */
+  default(name: string): string | undefined
+  /** @throws if the system refuses the value or keeps another one */
+  setDefault(name: string, value: string): void
+  /**
+   * Returns the switches that do not block new devices although the host is armed; the names are for the message. A host
+   * with such a switch is not armed.
+   */
+  open(): string[]
+  /** Returns undefined if the device was removed or the system cannot block it. */
+  isAuthorized(portPath: string): boolean | undefined
+  /** Differs between two attachments at the same port. Empty if unknown. */
+  instance(portPath: string): string
+  setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
+  grade(): Grade
+}
+
+/** An interface of an attached device with its driver. */
+export interface DeviceInterface extends BoundInterface {
+  /** Name in the system, for example `1-3:1.0`. */
+  name: string
+  isAuthorized: boolean
+}
+
+/** Controls which drivers bind to the interfaces of a device. */
+export interface Interfaces {
+  /** Returns the interfaces of a device by number; empty while the device is not authorised. */
+  of(portPath: string): DeviceInterface[]
+  /** Returns a text for each port that changes when a driver binds or unbinds. */
+  stamps(): Map<string, string>
+  /**
+   * Authorises an interface and binds the first driver that accepts it.
+   *
+   * @param wanted names of drivers in the order to try, or `any` for all drivers of the system
+   */
+  open(name: string, wanted: readonly string[] | 'any'): void
+  /** Returns the port path of the same socket on the bus of the other speed. */
+  peerOf(portPath: string): string | undefined
+}
+
+/** For systems on which the agent cannot block devices. */
+export const observeOnly = (reason: string): Gate => ({
+  switches: () => [],
+  default: () => undefined,
+  setDefault: () => {
+    throw new Error(reason)
+  },
+  open: () => [],
+  isAuthorized: () => undefined,
+  instance: () => '',
+  setAuthorized: () => ({ kind: 'refused', reason }),
+  grade: () => ({ grade: 'observe', reason }),
+})
+
+/** For systems without control over single interfaces. */
+export const noInterfaces: Interfaces = {
+  of: () => [],
+  stamps: () => new Map(),
+  open: () => undefined,
+  peerOf: () => undefined,
+}
+
+/** Devices that the host needs. Read again on each call, just before a device is blocked. */
+export interface HostNeeds {
+  /** Returns the number of keyboards without a USB port (internal, PS/2). */
+  otherKeyboards(): number
+  /** Returns the ports of the disks that the system runs from, and of the hubs above them. */
+  bootPorts(): ReadonlySet<string>
+}
+
+export interface WatchdogDeps {
+  /** Program and arguments of this agent. If undefined, no watchdog is started. */
+  self: readonly string[] | undefined
+  stateDir: string
+  log: Log
+}
+
+/** Restores the defaults of the system if the agent dies. */
+export interface Watchdog {
+  start(): void
+  /** Ends the watchdog without a restore. */
+  end(): void
+}
+
+/** For systems that need none. */
+export const noWatchdog: Watchdog = { start: () => undefined, end: () => undefined }
+
+/** Identifies running processes, because a process ID can be reused. */
+export interface Processes {
+  /** Returns the start time of a process in any form. Empty for a process that has ended. */
+  startTime(pid: number): string
+  /** Identifies the boot; empty if the start time identifies it too. */
+  boot(): string
+}
+
+/** Protects the private key on disk. */
+export interface Secrets {
+  /** Returns the text to store. */
+  seal(secret: string): string
+  /** @throws if the text was changed or belongs to another machine */
+  open(stored: string): string
+}
+
+/** For systems on which the permissions of the file protect the key. */
+export const noSealing: Secrets = { seal: (secret) => secret, open: (stored) => stored }
+
+/** The parts of the agent that depend on the operating system. No other part of the agent knows the system. */
+export interface Platform {
+  inventory: Inventory
+  /** Creates the source of device events. If undefined, the agent polls. */
+  monitor: ((deps: MonitorDeps) => Monitor) | undefined
+  /** Intervals of polls and scans, if the defaults do not fit the system. */
+  timing?: WatcherTiming
+  facts(deps: FactsDeps): FactsCollector
+  boot: Boot
+  gate: Gate
+  interfaces: Interfaces
+  needs: HostNeeds
+  watchdog(deps: WatchdogDeps): Watchdog
+  /** Shows a text to the users of the host. If undefined, no user is notified. */
+  showMessage: ((text: string, onFailure: (message: string) => void) => void) | undefined
+  /** Directory where users of the host can read which devices are blocked. */
+  publicDir: string | undefined
+  secrets: Secrets
+  /**
+   * Creates the state directory if necessary and makes it private.
+   *
+   * @throws an error with the reason if it cannot be used
+   */
+  prepareStateDir(dir: string): void
+  /** Architecture of the builds that this host installs, as in a signed build. */
+  architecture: string
+}
+
+/** Settings that only some operating systems have. */
+export const systemSettings = [
+  'sysfs-root',
+  'proc-root',
+  'etc-root',
+  'monitor-command',
+  'notify-command',
+  'public-dir',
+] as const
+export type SystemSetting = (typeof systemSettings)[number]
+
+export type SystemSettings = Readonly<Partial<Record<SystemSetting, string>>>
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the program has to know about the operating system before it reads its settings. */
+export interface System {
+  /** Default directory of keys, spool and log. */
+  stateDir: string
+  /** Settings that only this system has. */
+  settings: readonly SystemSetting[]
+  /** Returns whether only root and the owner, which is root or this user, can read an open file. */
+  isPrivate(fd: number): boolean
+  processes: Processes
+  /** Calls the handler when root asks a running agent to read its state directory. Returns a function that stops it. */
+  onRequest(handler: () => void): () => void
+  /** Asks a running agent to read its state directory. */
+  request(pid: number): void
+  /** Starts the replaced program, unless a service manager does it. */
+  restart(program: string, env: Environment): void
+  /** Returns whether the service manager runs this program because the agent ended. */
+  isAfterEnd(env: Environment): boolean
+  create(settings: SystemSettings): Platform
+}
