@@ -25,8 +25,11 @@ type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
 const jobKind = 'commands'
-/** Number of hosts per step: their rows are locked for about 50 ms. */
-const hostsPerStep = 500
+/**
+ * Number of hosts per step. Their rows are locked until its COMMIT: for about 50 ms by 500 approvals, for about 100 ms by
+ * 1,000 commands.
+ */
+const hostsPerStep = { command: 1_000, other: 500 }
 /**
  * Maximum number of concurrent jobs per person: each holds the ids of up to 100,000 hosts, and they run one after the
  * other.
@@ -339,9 +342,10 @@ export const createBulk = (deps: BulkDeps) => {
       authenticatedAt: null,
     }
     let { opened } = (run.tally as { opened: number } | null) ?? { opened: 0 }
-    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
-      const some = job.uuids.slice(at, at + hostsPerStep)
-      const next = at + hostsPerStep
+    const size = endsHere.has(job.action) ? hostsPerStep.other : hostsPerStep.command
+    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += size) {
+      const some = job.uuids.slice(at, at + size)
+      const next = at + size
       if (job.action === 'delete') {
         // Runs in its own transaction. After a crash, a second run finds nothing more to do.
         await agents.remove(actor, some)

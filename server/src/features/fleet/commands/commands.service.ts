@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import type { AgentsApi, CommandTarget } from '#features/fleet/agents/index.ts'
@@ -22,8 +21,6 @@ import {
 
 /** Number of rows per statement: each changes some index entries, and 2,000 take well under a second. */
 const rowsPerStatement = 2_000
-/** Number of signatures between two yields to other work: about 2 ms each time. */
-const signedAtOnce = 50
 const keptMs = 90 * 24 * 3_600_000
 
 export type CommandSpec = {
@@ -96,28 +93,21 @@ export const createCommandsService = ({
   ): Promise<{ commands: NewCommand[]; counters: Map<string, number> }> {
     const now = clock.now()
     const counters = new Map<string, number>()
-    const commands: NewCommand[] = []
-    for (const [i, { agentId, kind, body, title, jobId }] of specs.entries()) {
-      const target = mustExist(targets.get(agentId), 'the target of a command')
-      const counter = Math.max((counters.get(agentId) ?? target.command_counter) + 1, now)
+    const drafts = specs.map(({ agentId, kind, body, title, jobId }) => {
+      const { host, command_counter, command_key } = mustExist(targets.get(agentId), 'the target of a command')
+      const counter = Math.max((counters.get(agentId) ?? command_counter) + 1, now)
       counters.set(agentId, counter)
       const id = newId(now)
       const payload = JSON.stringify({ id, agentId, kind, counter, expiresAt: expiresAt.toISOString(), ...body })
-      const signer = commandKeys.signerFor(target.command_key, now)
-      commands.push({
-        id,
-        agentId,
-        host: target.host,
-        kind,
-        title,
-        counter,
-        payload,
-        signature: signer.sign(payload),
-        keyNumber: signer.number,
-        expiresAt,
-        jobId: jobId ?? null,
-      })
-      if (i % signedAtOnce === signedAtOnce - 1) await yieldToOthers()
+      return { id, agentId, host, kind, title, counter, payload, command_key, expiresAt, jobId: jobId ?? null }
+    })
+    const commands: NewCommand[] = []
+    // Hosts hold at most a few different keys. Each lookup of a signer checks the key file.
+    for (const [key, some] of Map.groupBy(drafts, (draft) => draft.command_key)) {
+      const signer = commandKeys.signerFor(key, now)
+      const signatures = await signer.signAll(some.map((draft) => draft.payload))
+      for (const [i, { command_key: _, ...draft }] of some.entries())
+        commands.push({ ...draft, signature: mustExist(signatures[i], 'a signature'), keyNumber: signer.number })
     }
     return { commands, counters }
   }
