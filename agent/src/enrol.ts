@@ -7,6 +7,7 @@ import { AgentExit, cannotStart, exitCodes, messageOf } from './exit.ts'
 import { removeIfThere } from './files.ts'
 import { type AgentKey, createKey, loadKey, sha256Hex } from './keys.ts'
 import type { Log } from './log.ts'
+import { completeMachine, isOtherMachine, type Machine } from './machine.ts'
 import type { FactsCollector, Secrets } from './platform/platform.ts'
 import { createProtocol } from './protocol.ts'
 import type { Identity, State } from './state.ts'
@@ -112,17 +113,18 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     log.info('ca_pinned', { hash })
   }
 
-  async function enrol(server: URL, token: string, key: AgentKey, signal: AbortSignal): Promise<Enrolled> {
+  async function enrol(
+    server: URL,
+    token: string,
+    key: AgentKey,
+    machine: Machine,
+    signal: AbortSignal,
+  ): Promise<Enrolled> {
     await pin(server, token, signal)
     const transport = transportTo(server)
     const protocol = createProtocol({ transport, key, clock })
     const answer = await persist('enrol', signal, async () => {
-      const request = {
-        token,
-        machineIdHash: facts.machineIdHash(),
-        smbiosHash: facts.smbiosHash(),
-        facts: facts.collect(),
-      }
+      const request = { token, ...machine, facts: facts.collect() }
       try {
         return await protocol.enrol(request, signal)
       } catch (error) {
@@ -141,6 +143,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
       commandKey: answer.commandKey,
       tokenHash: sha256Hex(token),
       enrolledAt: new Date(clock.now()).toISOString(),
+      machine,
     }
     state.saveIdentity(identity)
     log.info('enrolled', { agentId: identity.agentId, server: server.origin, tookOver: answer.tookOver })
@@ -162,7 +165,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     return config.server !== undefined && config.server.origin !== new URL(identity.server).origin
   }
 
-  function resume(identity: Identity): Enrolled {
+  function resume(identity: Identity, now: Machine): Enrolled {
     const key = loadKey(state.dir, secrets)
     if (key === undefined)
       throw cannotStart(
@@ -171,6 +174,9 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     if (isFreshToken(identity)) {
       log.info('token_ignored', { reason: `This host is already enrolled as ${identity.agentId}.` })
     }
+    // Older versions stored no hashes, and an unprivileged agent cannot read all of them.
+    const machine = completeMachine(identity.machine, now)
+    if (JSON.stringify(machine) !== JSON.stringify(identity.machine)) state.amendIdentity({ machine })
     const server = config.server ?? new URL(identity.server)
     checkAddress(server, config.allowInsecureHttp)
     return { identity, key, transport: transportTo(server) }
@@ -180,7 +186,11 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     const identity = state.identity()
     const isMoved = identity !== undefined && movesElsewhere(identity)
     const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
-    if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost) return resume(identity)
+    const machine: Machine = { machineIdHash: facts.machineIdHash(), smbiosHash: facts.smbiosHash() }
+    const isCopy = identity !== undefined && isOtherMachine(identity.machine, machine)
+    if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost && !isCopy)
+      return resume(identity, machine)
+    if (isCopy) log.warn('machine_changed', { agentId: identity.agentId })
     if (isLost) log.info('enrolling_again', { agentId: identity.agentId, unknownSince: identity.unknownSince })
     if (isMoved) log.info('server_changed', { from: identity.server })
     if (identity?.revoked && !isFreshToken(identity)) {
@@ -191,15 +201,21 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
       )
     }
     if (config.token === undefined)
-      throw cannotStart('This host is not enrolled. Set an enrolment token with --token-file.')
+      throw cannotStart(
+        isCopy
+          ? `This host is a copy of the host ${identity.agentId}, or its hardware was replaced. Enrol it as a host of its own: set an enrolment token with --token-file.`
+          : 'This host is not enrolled. Set an enrolment token with --token-file.',
+      )
     const server = config.server ?? (identity && new URL(identity.server))
     if (server === undefined) throw cannotStart('The server address is missing. Set it with --server.')
     checkAddress(server, config.allowInsecureHttp)
+    // The changes in the spool happened on the other machine.
+    if (isCopy) removeIfThere(join(state.dir, 'spool.jsonl'))
     // A revoked key stays revoked and another server must not get the old key, so a fresh token gets a fresh key. The
     // agent removes the identity after the key is durable: a kill in between leaves the old pair or a key without identity.
     const kept = identity === undefined ? loadKey(state.dir, secrets) : undefined
     const key = kept ?? createKey(state.dir, secrets)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
-    return enrol(server, config.token, key, signal)
+    return enrol(server, config.token, key, machine, signal)
   }
 }

@@ -8,7 +8,7 @@ import {
   verify,
 } from 'node:crypto'
 import { join } from 'node:path'
-import { cannotStart } from './exit.ts'
+import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, writeDurable } from './files.ts'
 import type { Secrets } from './platform/platform.ts'
 
@@ -31,12 +31,18 @@ const keyPath = (stateDir: string): string => join(stateDir, 'key.pem')
 export const loadKey = (stateDir: string, secrets: Secrets): AgentKey | undefined => {
   const stored = readIfThere(keyPath(stateDir))
   if (stored === undefined) return undefined
+  const refuse = (why: string) =>
+    cannotStart(`${keyPath(stateDir)} ${why}. Remove the state directory and enrol the host again.`)
+  let pem: string
   try {
-    return wrap(createPrivateKey(secrets.open(stored)))
+    pem = secrets.open(stored)
+  } catch (error) {
+    throw refuse(`cannot be opened: ${messageOf(error)}`)
+  }
+  try {
+    return wrap(createPrivateKey(pem))
   } catch {
-    throw cannotStart(
-      `${keyPath(stateDir)} is not a valid private key. Remove the state directory and enrol the host again.`,
-    )
+    throw refuse('is not a valid private key')
   }
 }
 

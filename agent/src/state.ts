@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { SignedText } from '@portcullis/contract/agent-protocol'
 import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
+import type { Machine } from './machine.ts'
 import type { Platform } from './platform/platform.ts'
 
 /** The identity of this host at its server. Enrolment writes it. */
@@ -20,6 +21,8 @@ export interface Identity {
   tokenHash: string
   /** ISO time of the enrolment. */
   enrolledAt: string
+  /** The machine of the enrolment. On another machine, the agent does not use this identity. */
+  machine?: Machine
   /** Set when the server revoked this identity. */
   revoked?: { code: string; at: string }
   /** ISO time since which the server does not know this agent. A fresh token then enrols the host again. */
