@@ -32,6 +32,8 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
   const starting = startEmbeddedPostgres({
     dataDir: join(folder, 'data'),
     log: quiet as never,
+    // A rig loads its fleet after the start.
+    hasFullBuffers: true,
     onCrash: () => onCrash?.(),
   })
   let stopping: Promise<void> | undefined

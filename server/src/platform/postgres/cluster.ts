@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import type { PostgresBinaries } from './binaries.ts'
@@ -49,6 +49,15 @@ export async function ensureCluster(clusterDir: string, binaries: PostgresBinari
     throw error
   }
   renameSync(draft, clusterDir)
+}
+
+/** Returns the size of the tables and indexes of a cluster that does not run. */
+export function dataBytesOf(clusterDir: string): number {
+  const base = join(clusterDir, 'base')
+  return readdirSync(base, { recursive: true, encoding: 'utf8' }).reduce(
+    (sum, file) => sum + (statSync(join(base, file), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 }
 
 function readMajor(clusterDir: string): string {

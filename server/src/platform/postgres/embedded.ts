@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { prepareDataDir } from '../data-dir.ts'
 import { binariesVersion, installBinaries, removeOtherBinaries } from './binaries.ts'
-import { assertClusterVersion, ensureCluster, SUPERUSER } from './cluster.ts'
+import { assertClusterVersion, dataBytesOf, ensureCluster, SUPERUSER } from './cluster.ts'
 import { assertDatabaseFitness } from './fitness.ts'
 import { holderOf, lockDataDir } from './instance-lock.ts'
 import { letThrough } from './let-through.ts'
@@ -38,6 +38,8 @@ export interface EmbeddedPostgresOptions {
   onCrash?: (crash: DatabaseCrash) => void
   /** False only for throw-away test clusters: nothing is synced to disk, and the role may create databases. */
   durable?: boolean
+  /** True for databases that grow by far after the start: their buffers get all memory that they may use. */
+  hasFullBuffers?: boolean
 }
 
 /** Connection options for `new pg.Pool(…)`. The role owns the database and is not a superuser. */
@@ -86,7 +88,7 @@ export const runningEmbedded = (dataDir: string): { pid: number; connection: Emb
 
 async function startLocked(
   dataDir: string,
-  { log, onCrash, durable = true }: EmbeddedPostgresOptions,
+  { log, onCrash, durable = true, hasFullBuffers = false }: EmbeddedPostgresOptions,
   unlock: () => void,
 ): Promise<EmbeddedPostgres> {
   const clusterDir = join(dataDir, 'postgres')
@@ -103,7 +105,12 @@ async function startLocked(
   const start = (): Promise<Postmaster> =>
     startPostmaster({
       program: binaries.postgres,
-      args: serverArguments({ clusterDir, socketDir: socketDir.path, durable }),
+      args: serverArguments({
+        clusterDir,
+        socketDir: socketDir.path,
+        durable,
+        ...(hasFullBuffers ? {} : { dataBytes: dataBytesOf(clusterDir) }),
+      }),
       clusterDir,
       socketDir: socketDir.path,
       owner,
