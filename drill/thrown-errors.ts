@@ -266,7 +266,7 @@ export const thrownErrors: Check = {
       red: 'server ended',
       edits: [
         {
-          file: 'server/src/compose.ts',
+          file: 'server/src/platform/timers.ts',
           // biome-ignore lint/suspicious/noTemplateCurlyInString: quotes source code
           find: 'work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
           replace: 'void work()',

@@ -37,11 +37,9 @@ import type { Log } from '#platform/log.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import type { PasswordCost } from '#platform/passwords.ts'
 import type { Secret } from '#platform/secret.ts'
+import type { Timer } from '#platform/timers.ts'
 import { createTracer } from '#platform/tracing/index.ts'
 import packageFile from '../../package.json' with { type: 'json' }
-
-/** A periodic task: milliseconds between two runs, a label, and the work. */
-export type Timer = readonly [everyMs: number, what: string, work: () => Promise<unknown>]
 
 export interface ComposeOptions {
   config: Pick<
@@ -126,7 +124,6 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     connection,
     max: poolLimits.export,
     name: 'export',
-    isForStreams: true,
     log,
     statementTimeoutMs: 0,
     connectTimeoutMs,
@@ -283,7 +280,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     [120_000, 'account upkeep', accounts.maintain],
     [60_000, 'directory account check', accounts.checkDirectoryAccounts],
     [300_000, 'directory upkeep', directory.maintain],
-    [5_000, 'job takeover', async () => jobs.wake()],
+    [5_000, 'job takeover', jobs.wakeDue],
     [15_000, 'job heartbeat', jobs.beat],
     [3_600_000, 'job upkeep', jobs.forget],
   ]

@@ -12,7 +12,8 @@ import { hostsFeature } from '#features/fleet/hosts/index.ts'
 import { packagesFeature } from '#features/fleet/packages/index.ts'
 import { rolloutsFeature } from '#features/fleet/rollouts/index.ts'
 import { nacFeature } from '#features/outbound/nac/index.ts'
-import type { Base, ComposeOptions, Timer } from './compose.base.ts'
+import type { Timer } from '#platform/timers.ts'
+import type { Base, ComposeOptions } from './compose.base.ts'
 import { createIngest, registerAgentPolicy } from './features/fleet/ingest/index.ts'
 
 export type Fleet = Awaited<ReturnType<typeof composeFleet>>

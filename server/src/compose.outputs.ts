@@ -5,8 +5,9 @@ import { exportsFeature } from '#features/outbound/exports/index.ts'
 import { type NotificationsDeps, notificationsFeature } from '#features/outbound/notifications/index.ts'
 import { reportsFeature } from '#features/outbound/reports/index.ts'
 import { linkBase } from '#features/system/settings/index.ts'
+import type { Timer } from '#platform/timers.ts'
 import packageFile from '../../package.json' with { type: 'json' }
-import type { Base, ComposeOptions, Timer } from './compose.base.ts'
+import type { Base, ComposeOptions } from './compose.base.ts'
 import type { Fleet } from './compose.fleet.ts'
 
 /** Creates the outputs: to consumers of the inventory, SIEMs, webhooks, by mail, and as files. */

@@ -5,8 +5,9 @@ import { backupFeature } from '#features/system/backup/index.ts'
 import { documentFeature } from '#features/system/document/index.ts'
 import { healthFeature } from '#features/system/health/index.ts'
 import { registerDocs } from '#platform/http/docs.ts'
+import { startTimers, type Timer } from '#platform/timers.ts'
 import packageFile from '../../package.json' with { type: 'json' }
-import { type ComposeOptions, composeBase, type Timer } from './compose.base.ts'
+import { type ComposeOptions, composeBase } from './compose.base.ts'
 import { composeFleet } from './compose.fleet.ts'
 import { composeOutputs } from './compose.outputs.ts'
 
@@ -94,10 +95,6 @@ export const compose = async (options: ComposeOptions) => {
   await bus.ready(4_000)
   await knowledge.catchUp()
 
-  const every = ([milliseconds, what, work]: Timer): NodeJS.Timeout =>
-    setInterval(() => {
-      work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))
-    }, milliseconds).unref()
   const timers: Timer[] = [
     ...base.timers,
     ...fleet.timers,
@@ -141,8 +138,7 @@ export const compose = async (options: ComposeOptions) => {
     /** Starts the periodic tasks; tests call the tasks themselves. */
     startTimers: () => {
       jobs.beat().catch((error: unknown) => log.warn({ err: error }, 'the job heartbeat failed'))
-      const running = timers.map(every)
-      return () => running.forEach(clearInterval)
+      return startTimers(timers, log)
     },
     close: async () => {
       live.close()

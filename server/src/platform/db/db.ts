@@ -5,6 +5,7 @@ import type { Tracer } from '../tracing/index.ts'
 import { assertReplicated, watchReplication } from './commit.ts'
 import { LendingSocket } from './lending-socket.ts'
 import { usualPatience } from './patience.ts'
+import { createLender } from './slow-growth.ts'
 import { compile, type SqlFragment } from './sql.ts'
 import { createStandbyWait } from './standby-wait.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -106,8 +107,6 @@ export interface DbOptions {
   connectTimeoutMs?: number
   /** Duration from which a statement is logged, in milliseconds. */
   slowMs?: number
-  /** Whether large results are streamed from this pool. */
-  isForStreams?: boolean
   /** Traces statements that are part of a trace. */
   tracer?: Pick<Tracer, 'statement'>
 }
@@ -124,22 +123,23 @@ export const createDb = ({
   statementTimeoutMs,
   connectTimeoutMs = usualPatience.connectMs,
   slowMs = usualSlowMs,
-  isForStreams = false,
   tracer,
 }: DbOptions): Db => {
   const statement = tracer?.statement ?? null
   const pool = new pg.Pool({
     ...connection,
-    ...(isForStreams ? { stream: createStream as never } : {}),
+    stream: createStream as never,
     max,
     application_name: `portcullis ${name}`,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 60_000,
+    // The last used connection is lent first, so that a load that falls leaves the others idle.
+    idleTimeoutMillis: 10_000,
     ...(statementTimeoutMs > 0
       ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }
       : {}),
     idle_in_transaction_session_timeout: 60_000,
   })
+  const lender = createLender(pool, max)
   const standbys = createStandbyWait({ connection, log })
   // Without a handler, an idle connection whose backend dies would end the process.
   pool.on('error', (error) => {
@@ -161,7 +161,7 @@ export const createDb = ({
   /** Runs a statement on its own, which commits it. */
   async function single(config: pg.QueryConfig): Promise<pg.QueryResult> {
     standbys.assertConfirmed(config.text)
-    const client = await pool.connect()
+    const client = await lender.connect()
     try {
       const result = await client.query(config)
       assertReplicated(client)
@@ -175,7 +175,7 @@ export const createDb = ({
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await lender.connect()
     function ignore() {}
     client.on('error', ignore)
     try {
@@ -196,7 +196,7 @@ export const createDb = ({
     withClient,
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       standbys.assertConfirmed()
-      const client = await pool.connect()
+      const client = await lender.connect()
       let broken = false
       function onError() {
         broken = true
@@ -227,7 +227,7 @@ export const createDb = ({
     figures: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      waiting: pool.waitingCount + lender.waiting(),
       limit: max,
     }),
     close: () => {

@@ -39,7 +39,7 @@ export const jobsFeature = (
     guardCancel: service.guardCancel,
     drain: runner.drain,
     /** Looks for due jobs: no message announces those of a crashed replica. */
-    wake: runner.wake,
+    wakeDue: runner.wakeDue,
     forget: service.forget,
     /** Records that this process takes jobs. */
     beat,

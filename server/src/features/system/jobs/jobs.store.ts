@@ -94,6 +94,13 @@ export const createJobsStore = (db: Queryable) => ({
         returning j.job_id, j.kind, j.state, j.data, j.cursor, j.tally, j.created_by, j.attempts`)
     )[0],
 
+  /** Returns the kinds of jobs that `claim` would find. */
+  dueKinds: async (now: Date): Promise<string[]> =>
+    (
+      await db.query<{ kind: string }>(
+        sql`select distinct d.kind from jobs d where d.is_due and d.lease_until <= ${now}`,
+      )
+    ).map(({ kind }) => kind),
   /** Records a step. Returns false if the lease no longer holds the job. */
   save: async (tx: Tx, leaseId: string, until: Date, jobId: string, step: Progress): Promise<boolean> =>
     (await tx.execute(sql`
