@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { serverArguments } from '../scripts/bootstrap/server-arguments.mjs'
+import { serverArguments, serverEnvironment } from '../scripts/bootstrap/server-arguments.mjs'
 import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
@@ -76,6 +76,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
+      ...serverEnvironment,
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? dataDir,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),

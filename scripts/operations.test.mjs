@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { agentUnit, packagedUnit } from '../server/src/features/fleet/agents/install/unit.ts'
 import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
 import { ROOT } from './bootstrap/say.mjs'
+import { serverEnvironment } from './bootstrap/server-arguments.mjs'
 import { imageConfig } from './release/image.ts'
 import { allowedBy, copyOf, instructionsOf } from './try-image.mjs'
 
@@ -25,9 +26,10 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const isKnown = (name) =>
   unknownVariables({ [name]: '' }).length === 0 &&
   (name.startsWith('PORTCULLIS_') ||
-    ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', ...secretVariables, ...secretVariables.map((one) => `${one}_FILE`)].includes(
-      name,
-    ))
+    [
+      ...['NODE_ENV', 'NODE_EXTRA_CA_CERTS', ...Object.keys(serverEnvironment)],
+      ...[...secretVariables, ...secretVariables.map((one) => `${one}_FILE`)],
+    ].includes(name))
 
 describe('the Dockerfile', () => {
   const all = instructionsOf(read('ops/docker/Dockerfile'))
@@ -35,7 +37,7 @@ describe('the Dockerfile', () => {
   const textOf = (word, part = last) => part.filter((one) => one.word === word).map((one) => one.text)
   const copies = textOf('COPY', all).map(copyOf)
   const environment = Object.fromEntries(
-    textOf('ENV').flatMap((text) => text.split(' ').map((pair) => pair.split('='))),
+    textOf('ENV').flatMap((text) => text.split(' ').map((pair) => pair.split(/=(.*)/s, 2))),
   )
 
   it('copies only existing files that .dockerignore includes, and only what earlier stages create', () => {

@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { environmentFor } from './run.mjs'
 import { Refusal, ROOT } from './say.mjs'
-import { argumentsFor } from './server-arguments.mjs'
+import { argumentsFor, environmentOf } from './server-arguments.mjs'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 
@@ -16,7 +16,7 @@ export function handOver(node, program, args) {
   const leash = join(ROOT, 'scripts', 'bootstrap', 'leash.mjs')
   const child = spawn(node, [...argumentsFor(program), '--import', leash, file, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: environmentFor(node),
+    env: { ...environmentOf(program), ...environmentFor(node) },
   })
   child.channel?.unref()
   for (const signal of FORWARDED) {

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serverArguments } from '../bootstrap/server-arguments.mjs'
+import { serverArguments, serverEnvironment } from '../bootstrap/server-arguments.mjs'
 
 const [root, qemu] = process.argv.slice(2)
 const mount = (...args) => execFileSync('mount', args)
@@ -33,6 +33,7 @@ const server = spawn(
   {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
+      ...serverEnvironment,
       PATH: '/opt/portcullis/node/bin:/usr/bin',
       HOME: '/var/lib/portcullis',
       PORTCULLIS_HOST: '0.0.0.0',

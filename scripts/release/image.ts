@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { say } from '../bootstrap/say.mjs'
-import { argumentsFor } from '../bootstrap/server-arguments.mjs'
+import { argumentsFor, serverEnvironment } from '../bootstrap/server-arguments.mjs'
 import { IMAGE_HOME, IMAGE_USER, stageImageRoot } from './image-root.ts'
 import { writeImage } from './oci.ts'
 import { serverName } from './server.ts'
@@ -32,6 +32,7 @@ export const imageConfig = (version: string) => ({
     'PORTCULLIS_HOST=0.0.0.0',
     'PORTCULLIS_PORT=8080',
     `PORTCULLIS_DATA_DIR=${DATA}`,
+    ...Object.entries(serverEnvironment).map(([name, value]) => `${name}=${value}`),
   ],
   Cmd: run('server/src/entry/start.ts'),
   WorkingDir: `/${IMAGE_HOME}`,

@@ -1,7 +1,7 @@
 /** Writes the programs in `bin/` of a server archive. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { argumentsFor } from '../bootstrap/server-arguments.mjs'
+import { argumentsFor, environmentOf } from '../bootstrap/server-arguments.mjs'
 
 /** The oldest glibc that Node 24 runs on. */
 const GLIBC = '2.28'
@@ -15,7 +15,9 @@ if [ -z "$glibc" ] || [ "$(printf '%s\\n' ${GLIBC} "$glibc" | sort -V | head -n 
   echo "Portcullis needs glibc ${GLIBC} or newer; this system has \${glibc:-none}. Use a newer Linux distribution." >&2
   exit 1
 fi
-exec "$root/node/bin/node" ${argumentsFor(program).join(' ')} "$root/${program}" "$@"
+${Object.entries(environmentOf(program))
+  .map(([name, value]) => `export ${name}="\${${name}:-${value}}"\n`)
+  .join('')}exec "$root/node/bin/node" ${argumentsFor(program).join(' ')} "$root/${program}" "$@"
 `
 
 /** Writes `bin/portcullis-server`, `bin/portcullis` and `bin/portcullis-worker`. */

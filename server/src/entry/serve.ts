@@ -9,6 +9,7 @@ import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
 import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
+import { createIdleMemory } from '#platform/idle-memory.ts'
 import { createLog, defaultLogLevel, type Log } from '#platform/log.ts'
 import { createLogFile, logFileOf } from '#platform/log-file.ts'
 import { assertDataDirFree } from '#platform/postgres/index.ts'
@@ -48,6 +49,24 @@ const assertAlone = async (config: Config): Promise<void> => {
   if (fault !== null) throw listenFault(config, fault)
 }
 
+/** Returns memory to the system whenever the server becomes idle. Node offers this only with `--expose-gc`. */
+const returnIdleMemory = (): (() => void) => {
+  const collect = globalThis.gc
+  if (collect === undefined) return () => {}
+  const look = createIdleMemory({
+    // A regular collection keeps the pages that it frees.
+    collect: () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / 1_000
+    },
+    nowMs: () => performance.now(),
+    residentBytes: process.memoryUsage.rss,
+  })
+  const timer = setInterval(look, 10_000).unref()
+  return () => clearInterval(timer)
+}
+
 /** Starts everything; adds to `stops` what has to be undone, in order. */
 const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
   await assertAlone(config)
@@ -73,6 +92,8 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
+  const stopReturning = returnIdleMemory()
+  stops.push(async () => stopReturning())
   const worker = startOwnWorker({
     url: address.reach(port).url,
     caFile: address.isOwnCa ? join(config.dataDir, 'tls', 'ca.crt') : null,
