@@ -34,7 +34,9 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
   const parsed = parseReport(report)
   const ports = report.portPath.split(/[-.]/).slice(1).map(Number)
   const model = `USB\\VID_${parsed.vid}&PID_${parsed.pid}`
-  const id = `${model}\\${report.serial ?? `5&2AB01C3&0&${ports.at(-1)}`}`
+  const hubs = ports.slice(0, -1).join('')
+  const place = ports.join('')
+  const id = `${model}\\${report.serial ?? `5&2AB01C3${hubs}&0&${ports.at(-1)}`}`
   const classIds = (prefix: string, code: string): string[] => {
     const [a, b, c] = code.toUpperCase().split(':')
     return [`USB\\${prefix}_${a}&SubClass_${b}&Prot_${c}`, `USB\\${prefix}_${a}&SubClass_${b}`, `USB\\${prefix}_${a}`]
@@ -58,9 +60,7 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
     parent: hub,
   })
   const parts = first.flatMap((i, index) => {
-    const part = isComposite
-      ? `${model}&MI_${hex(i.number, 2)}\\6&3B1F${index}${ports.at(-1)}&0&${hex(i.number, 4)}`
-      : id
+    const part = isComposite ? `${model}&MI_${hex(i.number, 2)}\\6&3B1F${index}${place}&0&${hex(i.number, 4)}` : id
     const nodes = isComposite
       ? [rawNode(part, { compatibleIds: classIds('Class', interfaceCode(i)), parent: id, status: 0x180200a })]
       : []
@@ -74,7 +74,7 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
     )
     const children = found.map((key, col) =>
       rawNode(
-        `${part.replace(/^USB/, 'HID').split('\\').slice(0, 2).join('\\')}&COL0${col + 1}\\7&${ports.at(-1)}${index}&0&000${col}`,
+        `${part.replace(/^USB/, 'HID').split('\\').slice(0, 2).join('\\')}&COL0${col + 1}\\7&${place}${index}&0&000${col}`,
         {
           hardwareIds: [`HID_DEVICE_UP:${usages[key]}`, 'HID_DEVICE'],
           parent: part,

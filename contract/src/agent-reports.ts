@@ -5,7 +5,15 @@ import { boundedText } from './bounded-text.ts'
 import { policyKinds } from './policy-kinds.ts'
 
 /** Guards: reasons why a device works although the policy blocks it. */
-export const enforcementGuards = ['present', 'recent', 'last-keyboard', 'boot-disk', 'unblockable'] as const
+export const enforcementGuards = [
+  'present',
+  'recent',
+  'last-keyboard',
+  'last-pointing-device',
+  'bluetooth-input',
+  'boot-disk',
+  'unblockable',
+] as const
 
 /** Sources of decisions, strongest first. `default` is the implicit block of an armed host. */
 export const policySourceNames = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
@@ -39,7 +47,7 @@ export const Enforced = Type.Object(
     guard: Type.Optional(
       Type.Enum(enforcementGuards, {
         description:
-          'Why the device works although the decision is block. `present`: it was attached when the host was armed. `recent`: it worked at this port a moment ago. `last-keyboard`, `boot-disk`: the host never blocks these. `unblockable`: the kernel refused to block it.',
+          'Why the device works although the decision is block. `present`: it was attached when the host was armed. `recent`: it worked at this port a moment ago. `last-keyboard`, `boot-disk` and, on Windows, `last-pointing-device` and `bluetooth-input` (a Bluetooth adapter with paired keyboards or pointing devices): the host never blocks these. `unblockable`: the operating system refused to block it.',
       }),
     ),
     held: Type.Optional(

@@ -132,7 +132,7 @@ export const Peripheral = closed({
   }),
   guard: Type.String({
     description:
-      'Why the device works on an armed host although the decision is block: present, recent, last-keyboard, boot-disk or unblockable. Otherwise empty.',
+      'Why the device works on an armed host although the decision is block: present, recent, last-keyboard, last-pointing-device, bluetooth-input, boot-disk or unblockable. Otherwise empty.',
   }),
   driverMismatch: Type.String({
     description:

@@ -183,6 +183,22 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     show()
   }
 
+  /** Lets the gate complete a full pass. Without a policy, working devices keep working. */
+  function settle(outcomes: readonly Outcome[]): void {
+    if (judge.policy === undefined || gate.settle === undefined) return
+    const problems = gate.settle(
+      outcomes.map(({ judged: { portPath, key, device }, decision, guard, hold, isKeptOut }) => {
+        const mayWork = decision.effect === 'allow' || (guard !== undefined && guard !== 'unblockable')
+        return { portPath, key, device, passes: mayWork && hold === undefined && !isKeptOut }
+      }),
+      ({ key, device }) => {
+        const { effect, source } = judge.decide(device, clock.now())
+        return effect === 'allow' || (source === 'default' && present.has(key))
+      },
+    )
+    for (const problem of problems) reports.add('enforcement_incomplete', problem)
+  }
+
   function free(reason: string): string[] {
     const isHeld = hasHold(memory)
     if (reason === RELEASED) holds.clear()
@@ -241,6 +257,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       compared = interfaces.stamps()
       for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
       for (const outcome of outcomes) note(outcome)
+      settle(outcomes)
       updateBlocked()
       return hasWritten
     },
@@ -367,6 +384,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         return
       }
       closeDefaults()
+      if (gate.isUnsettled?.() === true) deps.rescan()
       if (clock.now() < grantsUntil) return
       grantsUntil = judge.nextExpiry(clock.now())
       deps.rescan()
@@ -375,7 +393,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /** Stops enforcement. New devices then work unless the host fails closed. Blocked devices stay blocked. */
     stop(): void {
       if (!isArmed()) return
-      if (staysClosed(memory)) {
+      if (gate.isLasting === true || staysClosed(memory)) {
         remember({ recent: recent.list() })
         watchdog.end()
         return

@@ -66,7 +66,8 @@ export const restoreDefaults = (where: Offline): string => {
   if (pid !== undefined) return `The agent is running (process ${pid}). Nothing to restore.`
   const memory = storedMemory(stateDir, gate, boot.id)
   if (memory === undefined || Object.keys(memory.defaults).length === 0) return 'Nothing to restore.'
-  if (memory.kernelBoot !== boot.id) return 'The host was restarted since. Nothing to restore.'
+  if (memory.kernelBoot !== boot.id && gate.isLasting !== true)
+    return 'The host was restarted since. Nothing to restore.'
   if (staysClosed(memory))
     return 'This host fails closed, so new devices stay blocked. To free it, run "portcullis-agent release" as root.'
   return withLock(where, () => {
@@ -83,7 +84,8 @@ const releaseAlone = (where: Offline): string => {
   const memory = storedMemory(stateDir, gate, boot.id)
   if (memory === undefined || !hasHold(memory)) return 'This host is not armed.'
   return withLock(where, () => {
-    const known = memory.kernelBoot === boot.id ? memory : { ...memory, defaults: {}, foreign: [] }
+    const known =
+      memory.kernelBoot === boot.id || gate.isLasting === true ? memory : { ...memory, defaults: {}, foreign: [] }
     const defaults = createDefaults(gate)
     const problems = unblockAll({ gate, interfaces, defaults, ports: inventory.ports(), memory: known })
     createMemoryFile(stateDir).save({

@@ -36,7 +36,7 @@ export interface PassDeps {
   wasPresent: (key: string) => boolean
   truth: Truth
   holds: Pick<Holds, 'find' | 'add' | 'isFull'>
-  /** Returns whether the host keeps its last keyboard. */
+  /** Returns whether the host keeps its last keyboard, and on Windows its last pointing device and Bluetooth input. */
   sparesLastKeyboard: () => boolean
 }
 
@@ -44,6 +44,7 @@ export interface PassDeps {
 const MAX_TRIES = 3
 
 const isKeyboard = ({ device }: JudgedDevice): boolean => device.kinds.includes('Keyboard')
+const isPointer = ({ device }: JudgedDevice): boolean => device.kinds.includes('Mouse')
 const attachmentOf = ({ portPath, instance }: JudgedDevice): string => `${portPath}|${instance}`
 
 const passes = ({ decision, guard, hold }: Outcome): boolean =>
@@ -139,23 +140,40 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  /** Returns the keyboard to keep if the pass blocks all working keyboards. Never keeps an attack tool or a denied one. */
-  function keptKeyboard(outcomes: readonly Outcome[], toBlock: ReadonlySet<Outcome>): Outcome | undefined {
-    if (!deps.sparesLastKeyboard()) return undefined
-    const candidates = [...toBlock].filter(
-      ({ judged, decision, hold }) =>
-        hold === undefined &&
-        decision.source === 'default' &&
-        isKeyboard(judged) &&
-        (settled === 'all' || settled.has(attachmentOf(judged))),
-    )
+  /** Returns whether the last input device may be this one: not new, and blocked only because no rule allows it. */
+  const isSpared = ({ judged, decision, hold }: Outcome): boolean =>
+    hold === undefined && decision.source === 'default' && (settled === 'all' || settled.has(attachmentOf(judged)))
+
+  /** Returns the device to keep if the pass blocks all working ones of a kind. Never keeps an attack tool or a denied one. */
+  function keptOne(
+    outcomes: readonly Outcome[],
+    toBlock: readonly Outcome[],
+    isKind: (judged: JudgedDevice) => boolean,
+    others: () => number,
+  ): Outcome | undefined {
+    const blocked = new Set(toBlock)
+    const candidates = toBlock.filter((one) => isKind(one.judged) && isSpared(one))
     if (candidates.length === 0) return undefined
-    const hasOther = outcomes.some((o) => o.isWorking && isKeyboard(o.judged) && !toBlock.has(o))
-    if (hasOther || needs.otherKeyboards() > 0) return undefined
+    const hasOther = outcomes.some((o) => o.isWorking && isKind(o.judged) && !blocked.has(o))
+    if (hasOther || others() > 0) return undefined
     return candidates[0]
   }
 
-  /** Sets the guards `boot-disk` and `last-keyboard`. Returns the devices that are still to be blocked. */
+  /** Sets the guards of input devices. Returns the devices that are still to be blocked. */
+  function applyInputGuards(outcomes: readonly Outcome[], toBlock: readonly Outcome[]): Outcome[] {
+    const radios = needs.inputRadios?.()
+    for (const one of toBlock)
+      if (radios?.has(one.judged.portPath) === true && isSpared(one)) one.guard = 'bluetooth-input'
+    const rest = (): Outcome[] => toBlock.filter((one) => one.guard === undefined)
+    const keyboard = keptOne(outcomes, rest(), isKeyboard, needs.otherKeyboards)
+    if (keyboard !== undefined) keyboard.guard = 'last-keyboard'
+    const { otherPointers } = needs
+    const pointer = otherPointers && keptOne(outcomes, rest(), isPointer, otherPointers)
+    if (pointer !== undefined) pointer.guard = 'last-pointing-device'
+    return rest()
+  }
+
+  /** Sets the guards of devices that the host needs. Returns the devices that are still to be blocked. */
   function applyGuards(outcomes: readonly Outcome[], toBlock: Outcome[]): Outcome[] {
     if (toBlock.length === 0) return toBlock
     const bootPorts = needs.bootPorts()
@@ -166,9 +184,7 @@ export const createPass = (deps: PassDeps) => {
       if (mayBe && bootPorts.has(judged.portPath)) outcome.guard = 'boot-disk'
     }
     const rest = toBlock.filter((outcome) => outcome.guard === undefined)
-    const kept = keptKeyboard(outcomes, new Set(rest))
-    if (kept !== undefined) kept.guard = 'last-keyboard'
-    return rest.filter((outcome) => outcome !== kept)
+    return deps.sparesLastKeyboard() ? applyInputGuards(outcomes, rest) : rest
   }
 
   return {

@@ -43,7 +43,7 @@ const loadMemory = ({ identity, stateDir, platform, reports }: SetUpDeps): Enfor
     return { ...fresh, mode: 'Armed', defaults: Object.fromEntries(closed.map((name) => [name, '1'])) }
   }
   // A restart of Linux resets its defaults and authorisations.
-  const isSameBoot = loaded.kernelBoot === boot
+  const isSameBoot = loaded.kernelBoot === boot || platform.gate.isLasting === true
   const memory = isSameBoot
     ? loaded
     : {

@@ -1,5 +1,5 @@
 import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol'
-import type { BoundInterface } from '@portcullis/domain'
+import type { BoundInterface, PolicyDevice } from '@portcullis/domain'
 import type { Log } from '../log.ts'
 
 /** A device as read, with the number of its attachment. */
@@ -114,7 +114,35 @@ export interface Gate {
   /** Differs between two attachments at the same port. Empty if unknown. */
   instance(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
+  /**
+   * True if the switches keep their values while the agent does not run and after a restart of the host, so that only Free
+   * and `release` open them.
+   */
+  isLasting?: true
+  /**
+   * Completes a full pass on a system whose state also concerns devices that are not attached.
+   *
+   * @param stillPasses decides about a device that was attached before
+   * @returns problems to report
+   */
+  settle?(attached: readonly SettledDevice[], stillPasses: (known: KnownDevice) => boolean): string[]
+  /** Returns whether `settle` has work left, so that another pass is needed. */
+  isUnsettled?(): boolean
   grade(): Grade
+}
+
+/** A device without its attachment. */
+export interface KnownDevice {
+  /** Port and identity without the firmware revision (`JudgedDevice.key`). */
+  key: string
+  device: PolicyDevice
+}
+
+/** An attached device after a full pass. */
+export interface SettledDevice extends KnownDevice {
+  portPath: string
+  /** Whether the policy or a guard lets it work. False for a device that works because it could not be blocked. */
+  passes: boolean
 }
 
 /** An interface of an attached device with its driver. */
@@ -168,6 +196,10 @@ export interface HostNeeds {
   otherKeyboards(): number
   /** Returns the ports of the disks that the system runs from, and of the hubs above them. */
   bootPorts(): ReadonlySet<string>
+  /** Returns the number of pointing devices without a USB port. Undefined if the guard does not apply to the system. */
+  otherPointers?(): number
+  /** Returns the ports of wireless adapters with paired keyboards or pointing devices. */
+  inputRadios?(): ReadonlySet<string>
 }
 
 export interface WatchdogDeps {

@@ -155,8 +155,8 @@ export const agentGuards = defineGuards({
     removedBy: [
       {
         file: 'agent/src/enforcement/pass.ts',
-        find: "decision.source === 'default' &&\n        isKeyboard(judged)",
-        replace: 'isKeyboard(judged)',
+        find: "hold === undefined && decision.source === 'default' && (settled",
+        replace: 'hold === undefined && (settled',
       },
     ],
   },

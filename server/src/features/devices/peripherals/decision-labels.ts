@@ -16,8 +16,10 @@ const guardLabels = {
   present: 'not blocked because it was attached before the host was armed',
   recent: 'not blocked because it worked a moment ago at the same port',
   'last-keyboard': 'not blocked because it is the last keyboard of the host',
+  'last-pointing-device': 'not blocked because it is the last pointing device of the host',
+  'bluetooth-input': 'not blocked because keyboards or pointing devices of the host are connected through it',
   'boot-disk': 'not blocked because the host runs from it',
-  unblockable: 'not blocked because the kernel of the host refused to block it',
+  unblockable: 'not blocked because the operating system of the host refused to block it',
 } as const
 
 /** Returns why a device is allowed or blocked. `ruleReason` is the reason of the deciding rule, if a rule decided. */

@@ -1,0 +1,61 @@
+import { messageOf } from '../../../exit.ts'
+import type { Grade } from '../../platform.ts'
+import { type Registry, type RegistryKey, textOf } from '../registry.ts'
+import { foreignRestriction, isOwned, OWN_KEY } from './restrictions.ts'
+
+const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
+const PROBE = 'Probe'
+
+/** Layered evaluation came to these builds by an update with this revision (Policy CSP DeviceInstallation). */
+const LAYERED_REVISION = 1151
+/** The first build with restrictions by instance ID. */
+const FIRST_BUILD = 19_041
+/** The first build that was released with layered evaluation. */
+const LAYERED_BUILD = 19_044
+
+const text = (registry: Registry, name: string): string => {
+  const value = registry.read(VERSION_KEY, name)
+  return (value && textOf(value)) ?? ''
+}
+
+/** Returns why this Windows cannot enforce, or undefined. */
+const unsuited = (registry: Registry): string | undefined => {
+  const edition = text(registry, 'EditionID')
+  if (/^Core/i.test(edition)) return 'Windows Home does not have device installation restrictions.'
+  const build = Number.parseInt(text(registry, 'CurrentBuildNumber'), 10)
+  const revision = registry.readDword(VERSION_KEY, 'UBR') ?? 0
+  if (!(build >= FIRST_BUILD))
+    return `Windows build ${build || 'unknown'} has no restrictions by instance ID. Update Windows to build ${FIRST_BUILD} or later.`
+  if (build < LAYERED_BUILD && revision < LAYERED_REVISION)
+    return `Windows build ${build}.${revision} has no layered restrictions. Update Windows to ${build}.${LAYERED_REVISION} or later.`
+  return undefined
+}
+
+/** Returns why the agent cannot write to the registry, or undefined. Only a write shows it. */
+const refusal = (registry: Registry): string | undefined => {
+  try {
+    const wasOwned = isOwned(registry)
+    registry.writeText(OWN_KEY, PROBE, '')
+    registry.remove(OWN_KEY, PROBE)
+    if (!wasOwned) registry.removeTree(OWN_KEY)
+    return undefined
+  } catch (error) {
+    return `The agent cannot write to the registry: ${messageOf(error)} Run it as the service, as LocalSystem.`
+  }
+}
+
+/** Determines how a Windows host can enforce, and why not. */
+export const createWindowsGrade = (registry: Registry): (() => Grade) => {
+  /** A right to write does not end while the agent runs, and the facts ask every 30 s. */
+  let canWrite = false
+  return () => {
+    try {
+      const reason = unsuited(registry) ?? foreignRestriction(registry) ?? (canWrite ? undefined : refusal(registry))
+      if (reason !== undefined) return { grade: 'observe', reason }
+      canWrite = true
+      return { grade: 'before-install', reason: '' }
+    } catch (error) {
+      return { grade: 'observe', reason: `The agent cannot read the registry: ${messageOf(error)}` }
+    }
+  }
+}

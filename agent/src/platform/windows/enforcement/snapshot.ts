@@ -1,0 +1,36 @@
+import type { RawNode, ReadHub, WindowsScan } from '../inventory.ts'
+import { windowsScan } from '../inventory.ts'
+import { createTreeOf, type Tree } from './tree.ts'
+
+/** The devices by port and the tree that they belong to, read at the same moment. */
+export interface Snapshot {
+  scan: WindowsScan
+  tree: Tree
+}
+
+export interface SnapshotDeps {
+  nodes: () => Iterable<RawNode>
+  readHub?: ReadHub | undefined
+  clock: { monotonic(): number }
+  /** Age in ms at which the devices are read again. One question about each port then reads them once. */
+  maxAgeMs?: number
+}
+
+/** Reads the devices, and answers from memory for a moment. */
+export const createSnapshots = ({ nodes, readHub, clock, maxAgeMs = 100 }: SnapshotDeps) => {
+  let last: { at: number; snapshot: Snapshot } | undefined
+  return {
+    get(): Snapshot {
+      const now = clock.monotonic()
+      if (last !== undefined && now - last.at <= maxAgeMs) return last.snapshot
+      const raw = [...nodes()]
+      last = { at: now, snapshot: { scan: windowsScan(raw, readHub), tree: createTreeOf(raw) } }
+      return last.snapshot
+    },
+    /** Reads again on the next call. Call it after every change to a device. */
+    forget(): void {
+      last = undefined
+    },
+  }
+}
+export type Snapshots = ReturnType<typeof createSnapshots>

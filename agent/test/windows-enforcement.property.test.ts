@@ -1,0 +1,196 @@
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import { plainKeyboard, storageStick, webcam } from '@portcullis/domain/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { RESTRICTIONS } from '../src/platform/windows/enforcement/restrictions.ts'
+import { dwordValue, textOf } from '../src/platform/windows/registry.ts'
+import { rule } from './enforcing.ts'
+import { heldPolicy } from './passing.ts'
+import { anyRule, effectOf, presets } from './random-policy.ts'
+import { createWindowsHost, type WindowsHost } from './windows-host.ts'
+import type { MachineOptions } from './windows-machine.ts'
+
+const PORTS = ['1-1', '1-2', '1-3', '1-4'] as const
+/** A device has the same serial number wherever it is attached. Its instance ID then identifies it. */
+const model = fc.record({
+  preset: fc.constantFrom(...presets),
+  serial: fc.constantFrom(undefined, 'A1', 'B2'),
+})
+type Model = typeof model extends fc.Arbitrary<infer T> ? T : never
+const reportOf = ({ preset, serial }: Model, portPath: string): DeviceReport =>
+  preset({ portPath, removable: 'removable', ...(serial === undefined ? {} : { serial: `${serial}` }) })
+
+const rules = fc.array(anyRule, { maxLength: 6 })
+const action = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('plug' as const), port: fc.constantFrom(...PORTS), model }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('unplug' as const), port: fc.constantFrom(...PORTS) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('policy' as const), rules }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('agent-restart' as const, 'host-restart' as const) }) },
+)
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
+const machine: fc.Arbitrary<Partial<MachineOptions>> = fc.record({ areChildrenRemovable: fc.boolean() })
+
+const allowed = ({ memoryRegistry }: WindowsHost): (string | undefined)[] =>
+  memoryRegistry.registry.list(`${RESTRICTIONS}\\AllowInstanceIDs`).map((value) => textOf(value))
+
+/** Runs actions on an armed host. The devices are attached before the agent notices them. */
+const createRun = (host: WindowsHost, first: readonly PolicyRule[]) => {
+  const attached = new Map<string, DeviceReport>()
+  let current = first
+  return {
+    attached,
+    rules: () => current,
+    act(step: Action): void {
+      if (step.do === 'plug') {
+        const report = reportOf(step.model, step.port)
+        // The same device is not at two ports.
+        const isElsewhere = [...attached.values()].some(
+          (one) => one.serial !== undefined && one.serial === report.serial,
+        )
+        if (isElsewhere && attached.get(step.port)?.serial !== report.serial) return
+        if (attached.delete(step.port)) host.machine.unplug(step.port)
+        host.plug(report)
+        attached.set(step.port, report)
+      } else if (step.do === 'unplug') {
+        if (attached.delete(step.port)) host.machine.unplug(step.port)
+      } else if (step.do === 'policy') {
+        current = step.rules
+        host.enforcer().usePolicy(heldPolicy(current))
+      } else if (step.do === 'host-restart') host.machine.restart()
+      else host.restart(current)
+    },
+  }
+}
+
+describe('Windows enforcement', () => {
+  it('means exactly what the policy means, and gives no blocked device a driver when it arrives', () => {
+    let blocked = 0
+    let passed = 0
+    fc.assert(
+      fc.property(machine, rules, fc.array(action, { minLength: 1, maxLength: 12 }), (options, first, steps) => {
+        const host = createWindowsHost(options)
+        host.arm(first)
+        const run = createRun(host, first)
+        for (const step of steps) {
+          host.machine.started.length = 0
+          run.act(step)
+          // What arrived just now was not judged yet.
+          for (const [portPath, report] of run.attached) {
+            if (effectOf(report, run.rules()).effect === 'allow') continue
+            blocked++
+            expect(host.machine.started).not.toContain(host.machine.instanceIdOf(portPath))
+          }
+          host.settle()
+          for (const [portPath, report] of run.attached) {
+            const isAllowed = effectOf(report, run.rules()).effect === 'allow'
+            expect(host.machine.works(portPath)).toBe(isAllowed)
+            expect(allowed(host).includes(host.machine.instanceIdOf(portPath))).toBe(isAllowed)
+            if (isAllowed) passed++
+          }
+          // Whatever Windows knows is allowed.
+          for (const id of host.machine
+            .phantoms()
+            .filter((one) => /^USB\\VID_[^\\]*\\/.test(one) && !one.includes('&MI_')))
+            expect(allowed(host)).toContain(id)
+          expect(host.gate().open()).toEqual([])
+        }
+      }),
+      { numRuns: 60 },
+    )
+    expect(Math.min(blocked, passed)).toBeGreaterThan(30)
+  }, 60_000)
+
+  it('loses and leaves nothing, whenever the agent is killed', () => {
+    let kills = 0
+    fc.assert(
+      fc.property(
+        machine,
+        fc.array(fc.tuple(fc.constantFrom(...PORTS), model), { maxLength: 3 }),
+        fc.array(model, { maxLength: 2 }),
+        rules,
+        fc.boolean(),
+        fc.array(action, { maxLength: 6 }),
+        fc.nat({ max: 80 }),
+        fc.boolean(),
+        (options, before, known, first, applies, steps, kill, restarts) => {
+          const host = createWindowsHost(options)
+          host.memoryRegistry.registry.write(RESTRICTIONS, 'DenyRemovableDevices', dwordValue(0))
+          host.memoryRegistry.registry.writeText(`${RESTRICTIONS}\\AllowInstanceIDs`, '2', 'USB\\VID_1&PID_2\\OLD')
+          for (const one of known) host.machine.addPhantom(reportOf({ ...one, serial: 'OLD' as never }, '1-7'))
+          const run = createRun(host, first)
+          for (const [port, one] of before) run.act({ do: 'plug', port, model: one })
+          const previous = host.everything()
+          host.killAfter(kill)
+          try {
+            host.arm(first, applies)
+            for (const step of steps) {
+              run.act(step)
+              host.settle()
+            }
+            host.enforcer().free('')
+          } catch (error) {
+            if (!host.isKilled()) throw error
+          }
+          kills++
+          if (restarts) host.machine.restart()
+          host.restart(run.rules())
+          host.enforcer().free('')
+          host.settle()
+          expect(host.everything()).toEqual(previous)
+          expect(host.memory()).toMatchObject({ mode: 'Free', defaults: {} })
+          for (const portPath of run.attached.keys())
+            expect([portPath, host.machine.works(portPath)]).toEqual([portPath, true])
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect(kills).toBeGreaterThan(50)
+  }, 60_000)
+
+  it('survives a kill at each single change of arming, approving, revoking and freeing', () => {
+    const allow = [rule({ effect: 'allow', kinds: ['Mass Storage'] })]
+    const keyboard = plainKeyboard({ portPath: '1-1' })
+    const stick = storageStick({ portPath: '1-2' })
+    const camera = webcam({ portPath: '1-3' })
+    const begin = () => {
+      const host = createWindowsHost({ areChildrenRemovable: true })
+      host.machine.addPhantom(storageStick({ portPath: '1-4', serial: 'OLD' }))
+      host.plug(keyboard)
+      host.plug(camera)
+      return host
+    }
+    const live = (host: WindowsHost) => {
+      host.arm([], true)
+      host.plug(stick)
+      host.settle()
+      host.enforcer().usePolicy(heldPolicy(allow))
+      host.settle()
+      host.enforcer().usePolicy(heldPolicy([]))
+      host.enforcer().free('')
+    }
+    const whole = begin()
+    const previous = whole.everything()
+    live(whole)
+    expect(whole.everything()).toEqual(previous)
+    const total = whole.changes()
+    expect(total).toBeGreaterThan(50)
+    for (let kill = 0; kill < total; kill++) {
+      const host = begin()
+      host.killAfter(kill)
+      try {
+        live(host)
+      } catch {
+        // Killed.
+      }
+      host.restart([])
+      // An armed host blocks what its policy blocks, also after the kill.
+      if (host.memory().mode === 'Armed') {
+        expect(host.gate().open()).toEqual([])
+        expect([kill, host.machine.works('1-3')]).toEqual([kill, false])
+      }
+      host.enforcer().free('')
+      expect([kill, host.everything()]).toEqual([kill, previous])
+      expect([kill, host.machine.works('1-1'), host.machine.works('1-3')]).toEqual([kill, true, true])
+    }
+  }, 60_000)
+})

@@ -1,0 +1,149 @@
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import { createDefaults } from '../src/enforcement/defaults.ts'
+import { createEnforcer } from '../src/enforcement/enforcer.ts'
+import { type EnforcementMemory, freshMemory } from '../src/enforcement/memory.ts'
+import { createLog } from '../src/log.ts'
+import { type HostNeeds, noInterfaces, noWatchdog, type ScannedDevice } from '../src/platform/platform.ts'
+import { createWindowsGate } from '../src/platform/windows/enforcement/gate.ts'
+import { createSnapshots } from '../src/platform/windows/enforcement/snapshot.ts'
+import { createRegistry, type RawRegistry, type RegistryKey } from '../src/platform/windows/registry.ts'
+import { heldPolicy } from './passing.ts'
+import { createMemoryRegistry } from './registry-memory.ts'
+import { createWindowsMachine, type MachineOptions, type Quirks } from './windows-machine.ts'
+
+const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
+
+/** A host in memory: Windows, its registry, and the agent's enforcement, which can be killed before any change. */
+export const createWindowsHost = (options: Partial<Omit<MachineOptions, 'raw'>> = {}) => {
+  const memoryRegistry = createMemoryRegistry()
+  const { registry } = memoryRegistry
+  registry.writeText(VERSION_KEY, 'CurrentBuildNumber', '22631')
+  registry.writeDword(VERSION_KEY, 'UBR', 3000)
+  registry.writeText(VERSION_KEY, 'EditionID', 'Professional')
+  registry.writeText('HKLM\\Software\\Policies\\Microsoft\\Windows', 'Name', 'kept')
+
+  /** Changes left until the agent is killed; it then changes nothing any more. */
+  let left = Number.POSITIVE_INFINITY
+  let changes = 0
+  function beforeChange(): void {
+    if (left <= 0) throw new Error('The agent was killed.')
+    left--
+    changes++
+  }
+  const change =
+    <A extends readonly unknown[], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      beforeChange()
+      return call(...args)
+    }
+  const raw: RawRegistry = {
+    ...memoryRegistry.raw,
+    set: change(memoryRegistry.raw.set),
+    remove: change(memoryRegistry.raw.remove),
+    removeTree: change(memoryRegistry.raw.removeTree),
+  }
+  const machine = createWindowsMachine({ ...options, raw: memoryRegistry.raw, beforeCall: beforeChange })
+  let stored: EnforcementMemory = freshMemory('a', 'boot')
+  let time = 0
+  const clock = { now: () => 1_700_000_000_000 + time, monotonic: () => time }
+  const reported: string[] = []
+  const log = createLog({ clock, level: 'error', write: () => undefined })
+
+  function startAgent(needs: HostNeeds) {
+    const cached = createSnapshots({ nodes: machine.nodes, readHub: machine.readHub, clock })
+    let seen = -1
+    // Its time does not pass, so only events of others make it stale. The gate has to say when it changed something.
+    const snapshots: typeof cached = {
+      ...cached,
+      get() {
+        if (seen !== machine.events()) cached.forget()
+        seen = machine.events()
+        return cached.get()
+      },
+    }
+    const gate = createWindowsGate({ registry: createRegistry(raw), calls: machine.calls, snapshots, clock })
+    const scan = (): Map<string, ScannedDevice> => {
+      const { devices } = snapshots.get().scan
+      for (const { report } of devices.values()) {
+        const isAuthorized = gate.isAuthorized(report.portPath)
+        if (isAuthorized !== undefined) report.authorized = isAuthorized
+      }
+      return devices
+    }
+    const enforcer = createEnforcer({
+      agentId: 'a',
+      gate,
+      interfaces: noInterfaces,
+      inventory: { ports: () => [...scan().keys()], read: (portPath) => scan().get(portPath) },
+      needs,
+      defaults: createDefaults(gate),
+      memory: stored,
+      saveMemory: (next) => {
+        beforeChange()
+        stored = next
+      },
+      policy: undefined,
+      notify: { add: () => undefined, stop: () => undefined },
+      publicStatus: { show: () => undefined },
+      watchdog: noWatchdog,
+      clock,
+      log,
+      reports: { add: (code, message) => void reported.push(`${code}: ${message}`) },
+      rescan: () => void enforcer.enforce(scan()),
+      onState: () => undefined,
+    })
+    return { enforcer, gate, scan }
+  }
+
+  let needs: HostNeeds = { otherKeyboards: () => 1, bootPorts: () => new Set() }
+  let agent = startAgent(needs)
+  const host = {
+    machine,
+    memoryRegistry,
+    reported,
+    clock,
+    /** Number of changes that the agent made so far. */
+    changes: () => changes,
+    gate: () => agent.gate,
+    enforcer: () => agent.enforcer,
+    memory: () => stored,
+    pass: (ms = 0) => {
+      time += ms
+    },
+    /** Attaches a device before the agent notices it. */
+    plug: (report: DeviceReport, quirks?: Quirks) => machine.plug(report, quirks),
+    /** Lets the agent see the devices, as after an event. */
+    settle(): void {
+      for (let i = 0; i < 3; i++) agent.enforcer.enforce(agent.scan())
+    },
+    arm(rules: readonly PolicyRule[], applyToPresent = false): void {
+      agent.enforcer.arm(heldPolicy(rules), applyToPresent, [...agent.scan().values()])
+    },
+    /** Starts the agent again after it ended or was killed. `rules` is its policy on disk. */
+    restart(rules?: readonly PolicyRule[], nextNeeds: HostNeeds = needs): void {
+      left = Number.POSITIVE_INFINITY
+      needs = nextNeeds
+      agent = startAgent(needs)
+      // As for the facts of the first check-in.
+      agent.gate.grade()
+      if (rules !== undefined) agent.enforcer.usePolicy(heldPolicy(rules))
+      agent.enforcer.start()
+      host.settle()
+    },
+    isKilled: () => left <= 0,
+    /** Kills the agent before the change after this many more. */
+    killAfter(more: number): void {
+      left = more
+    },
+    /** Returns all keys and values of the registry. */
+    everything(): unknown {
+      const keys = (key: RegistryKey): string[] => [
+        key.toLowerCase(),
+        ...memoryRegistry.raw.keys(key).names.flatMap((name) => keys(`${key}\\${name}` as RegistryKey)),
+      ]
+      return { keys: keys('HKLM\\Software').sort(), values: memoryRegistry.dump() }
+    },
+  }
+  return host
+}
+export type WindowsHost = ReturnType<typeof createWindowsHost>
