@@ -199,6 +199,7 @@ export const runAgent = async (
       running,
       version,
       architecture: platform.architecture,
+      interpreter: platform.interpreter,
       record: createUpdateRecord(config.stateDir),
       releaseKey,
       calls,

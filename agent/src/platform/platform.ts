@@ -264,6 +264,8 @@ export interface Platform {
   prepareStateDir(dir: string): void
   /** Architecture of the builds that this host installs, as in a signed build. */
   architecture: string
+  /** Program that runs builds, if they are scripts. */
+  interpreter?: string
 }
 
 /** Settings that only some operating systems have. */

@@ -59,8 +59,12 @@ const collectGarbage = (): void => {
   if (typeof gc === 'function') gc()
 }
 
-const checkVersion = (path: string, version: string): void => {
-  const run = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: VERSION_CHECK_MS, killSignal: 'SIGKILL' })
+const checkVersion = ([program = '', ...args]: readonly string[], version: string): void => {
+  const run = spawnSync(program, [...args, '--version'], {
+    encoding: 'utf8',
+    timeout: VERSION_CHECK_MS,
+    killSignal: 'SIGKILL',
+  })
   const printed = run.stdout?.trim() ?? ''
   if (printed === version) return
   if (run.status === 0) throw new Unusable(`The build reports version ${cutText(printed, 64)} instead of ${version}.`)
@@ -71,12 +75,13 @@ const checkVersion = (path: string, version: string): void => {
 /**
  * Downloads a build to a file with the mode of the current executable, and runs it once to check its version.
  *
+ * @param options.interpreter program that runs the build, if it is a script
  * @throws with the reason if the build is unusable; the file is then removed
  */
 export const fetchBuild = async (
   transport: Pick<Transport, 'download'>,
   build: Build,
-  { target, like }: { target: string; like: string },
+  { target, like, interpreter }: { target: string; like: string; interpreter?: string | undefined },
   token: string,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -105,7 +110,7 @@ export const fetchBuild = async (
     }
     if (bytes !== build.size || hash.digest('hex') !== build.sha256)
       throw new Unusable('The size or digest of the download does not match the update command.')
-    checkVersion(target, build.version)
+    checkVersion(interpreter === undefined ? [target] : [interpreter, target], build.version)
   } catch (error) {
     removeIfThere(target)
     throw error

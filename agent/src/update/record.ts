@@ -15,7 +15,7 @@ export interface UpdateRecord {
   hasPrevious?: boolean
   /** Starts of the new version without an acknowledged check-in. */
   starts: number
-  /** Ends of the new version that the service manager noticed; the previous version counts them. */
+  /** Ends of the new version that the service manager noticed, or on Windows its launches. Another version counts them. */
   ends: number
   failure: string
 }
@@ -84,4 +84,16 @@ export const noteEnd = (stateDir: string): boolean => {
   if (ends < MAX_STARTS) file.save({ ...record, ends })
   else rollBack(file, record, `Version ${record.to} ended ${ends} times and never reached the server.`)
   return ends >= MAX_STARTS
+}
+
+/**
+ * Counts a launch of the new version, for a system whose service manager runs no program after an end. Rolls it back at the
+ * fourth launch.
+ */
+export const noteLaunch = (stateDir: string): void => {
+  const file = createUpdateRecord(stateDir)
+  const record = file.load()
+  if (record?.state !== 'swapped') return
+  if (record.ends < MAX_STARTS) file.save({ ...record, ends: record.ends + 1 })
+  else rollBack(file, record, `Version ${record.to} started ${MAX_STARTS} times and never reached the server.`)
 }

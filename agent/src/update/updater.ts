@@ -21,6 +21,8 @@ export interface UpdaterDeps {
    * Undefined if updates replace the running executable.
    */
   running: string | undefined
+  /** Program that runs builds, if they are scripts. */
+  interpreter?: string | undefined
   version: string
   architecture: string
   record: UpdateRecordFile
@@ -41,7 +43,7 @@ const PROBATION_MS = 120_000
 
 /** Replaces the executable with a newer one and rolls it back if the new version does not reach the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
-  const { executable, running, version, architecture, record, calls, transport, clock, log, reports } = deps
+  const { executable, running, interpreter, version, architecture, record, calls, transport, clock, log, reports } = deps
   let deadline = Number.POSITIVE_INFINITY
   const isPackaged = running !== undefined
   /** Whether the package's own version runs, because `executable` is missing, older or not verified. */
@@ -141,7 +143,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
       if (isPackaged) mkdirSync(dirname(executable), { recursive: true, mode: 0o700 })
       await calls.call(
         'the build',
-        (token) => fetchBuild(transport, build, { target, like: running ?? executable }, token, signal),
+        (token) => fetchBuild(transport, build, { target, like: running ?? executable, interpreter }, token, signal),
         signal,
       )
       if (isPackaged) keepSigned(executable, build)

@@ -20,17 +20,19 @@ export interface Koffi {
   register(callback: (...args: never[]) => unknown, type: Type): unknown
 }
 
-let loaded: Koffi | undefined
+/** One library for all versions of the agent in this process: it cannot be loaded twice. */
+const LIBRARY = Symbol.for('portcullis.agent.koffi')
+const shared = globalThis as { [LIBRARY]?: Koffi }
 
 /** Loads koffi from the file next to node.exe. */
 export const loadKoffi = (file = join(dirname(process.execPath), 'koffi.node')): Koffi => {
-  if (loaded === undefined) {
-    const library = { exports: {} as Koffi }
-    // Unlike `require`, this also works in the bundled agent.
-    process.dlopen(library, file)
-    loaded = library.exports
-  }
-  return loaded
+  const known = shared[LIBRARY]
+  if (known !== undefined) return known
+  const library = { exports: {} as Koffi }
+  // Unlike `require`, this also works in the bundled agent.
+  process.dlopen(library, file)
+  shared[LIBRARY] = library.exports
+  return library.exports
 }
 
 /** Returns the 16 bytes of a GUID as Windows stores them. */
