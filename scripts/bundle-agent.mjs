@@ -30,13 +30,14 @@ const versionOnly = (version) => ({
 
 /**
  * Writes the agent as one script that any Node can run, with the release key inside. `version` is for tests of updates,
- * which need a newer agent.
+ * which need a newer agent. Without `write`, the result contains the script and no file is written.
  */
 export const bundleAgent = ({
   entry = join(ROOT, 'agent', 'src', 'main.ts'),
   outfile,
   releaseKey,
   version = readVersion(),
+  write = true,
 }) =>
   build({
     entryPoints: [entry],
@@ -44,6 +45,7 @@ export const bundleAgent = ({
     // The comments of the bundle contain paths relative to this folder.
     absWorkingDir: ROOT,
     bundle: true,
+    write,
     platform: 'node',
     // We cannot upgrade Node on hosts, so the script supports older versions.
     target: 'node20',

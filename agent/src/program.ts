@@ -6,7 +6,7 @@ import { type AgentConfig, loadConfig, usage } from './config.ts'
 import { releaseHost, restoreDefaults } from './enforcement/offline.ts'
 import { AgentExit, cannotStart, type ExitCode, exitCodes } from './exit.ts'
 import { createLog } from './log.ts'
-import type { Environment, System } from './platform/platform.ts'
+import type { Environment, Platform, System } from './platform/platform.ts'
 import { statusText } from './status.ts'
 import { selectExecutable } from './update/installed.ts'
 import { createUpdateRecord, noteEnd } from './update/record.ts'
@@ -33,8 +33,65 @@ const select = ({ executable, stateDir, isEnded }: AgentConfig, architecture: st
   })
 }
 
-const run = async (env: Environment, system: System): Promise<ExitCode> => {
-  const config = loadConfig(process.argv.slice(2), env, system)
+/** Runs the agent until the signal is aborted, or until a command replaced it. */
+const runUntil = async (
+  config: AgentConfig,
+  { system, platform, env }: { system: System; platform: Platform; env: Environment },
+  stop: AbortController,
+): Promise<void> => {
+  let isLate = false
+  const limit = config.once
+    ? setTimeout(() => {
+        isLate = true
+        stop.abort()
+      }, ONCE_LIMIT_MS)
+    : undefined
+  try {
+    const end = await runAgent(
+      {
+        config,
+        version: pkg.version,
+        clock: systemClock,
+        createLog: (dir) =>
+          createLog({
+            ...{ clock: systemClock, level: config.logLevel, dir },
+            write(line) {
+              process.stderr.write(line)
+              platform.record?.(line)
+            },
+          }),
+        self,
+        system,
+        platform,
+        builtInKey: builtInReleaseKey(),
+        executable: config.executable ?? (isSea() ? process.execPath : undefined),
+      },
+      stop.signal,
+    )
+    if (end === 'replaced' && !config.once)
+      system.restart(config.launcher ?? config.executable ?? process.execPath, env)
+  } catch (error) {
+    if (!stop.signal.aborted || error instanceof AgentExit) throw error
+  } finally {
+    clearTimeout(limit)
+  }
+  if (isLate)
+    throw cannotStart(`The agent completed no check-in within ${ONCE_LIMIT_MS / 1000} s. Read the log for the reason.`)
+}
+
+/**
+ * Carries out a command line of the agent.
+ *
+ * @param stop ends the agent if it is aborted
+ * @throws AgentExit with the exit code and a message for the operator
+ */
+export const runProgram = async (
+  argv: readonly string[],
+  env: Environment,
+  system: System,
+  stop: AbortController,
+): Promise<ExitCode> => {
+  const config = loadConfig(argv, env, system)
   const platform = system.create(config.system)
   const { stateDir } = config
   if (config.command === 'help') process.stdout.write(usage(system))
@@ -46,55 +103,20 @@ const run = async (env: Environment, system: System): Promise<ExitCode> => {
     process.stdout.write(`${restoreDefaults({ stateDir, system, platform })}\n`)
   } else if (config.command === 'release')
     process.stdout.write(`${await releaseHost({ stateDir, system, platform })}\n`)
-  else {
-    const stop = new AbortController()
-    const onSignal = (): void => {
-      stop.abort()
-      setTimeout(() => process.exit(exitCodes.ok), STOP_LIMIT_MS).unref()
-    }
-    process.once('SIGTERM', onSignal)
-    process.once('SIGINT', onSignal)
-    let isLate = false
-    const limit = config.once
-      ? setTimeout(() => {
-          isLate = true
-          stop.abort()
-        }, ONCE_LIMIT_MS)
-      : undefined
-    try {
-      const end = await runAgent(
-        {
-          config,
-          version: pkg.version,
-          clock: systemClock,
-          createLog: (dir) =>
-            createLog({ clock: systemClock, level: config.logLevel, dir, write: (line) => process.stderr.write(line) }),
-          self,
-          system,
-          platform,
-          builtInKey: builtInReleaseKey(),
-          executable: config.executable ?? (isSea() ? process.execPath : undefined),
-        },
-        stop.signal,
-      )
-      if (end === 'replaced' && !config.once)
-        system.restart(config.launcher ?? config.executable ?? process.execPath, env)
-    } catch (error) {
-      if (!stop.signal.aborted || error instanceof AgentExit) throw error
-    } finally {
-      clearTimeout(limit)
-    }
-    if (isLate)
-      throw cannotStart(
-        `The agent completed no check-in within ${ONCE_LIMIT_MS / 1000} s. Read the log for the reason.`,
-      )
-  }
+  else await runUntil(config, { system, platform, env }, stop)
   return exitCodes.ok
 }
 
-/** Runs the agent as a program. */
+/** Runs the agent as a program that signals stop. */
 export const startProgram = (env: Environment, system: System): void => {
-  run(env, system).then(
+  const stop = new AbortController()
+  const onSignal = (): void => {
+    stop.abort()
+    setTimeout(() => process.exit(exitCodes.ok), STOP_LIMIT_MS).unref()
+  }
+  process.once('SIGTERM', onSignal)
+  process.once('SIGINT', onSignal)
+  runProgram(process.argv.slice(2), env, system, stop).then(
     (code) => process.exit(code),
     (error: unknown) => {
       process.stderr.write(

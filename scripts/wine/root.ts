@@ -1,5 +1,5 @@
 /** A Debian system with Wine, in which tests run the Windows build of Node. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -21,6 +21,8 @@ const ENVIRONMENT = `export HOME=/root WINEPREFIX=/prefix WINEDEBUG=-all WINEDLL
 
 const DRIVE_Z = 'prefix/dosdevices/z:'
 
+const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
+
 const unshare = (script: string, timeoutMs: number) =>
   spawnSync('/usr/bin/unshare', ['--mount', '--pid', '--net', '--fork', '--kill-child', 'sh', '-c', script], {
     encoding: 'utf8',
@@ -28,7 +30,7 @@ const unshare = (script: string, timeoutMs: number) =>
     // unshare ignores SIGTERM while it waits.
     killSignal: 'SIGKILL',
     maxBuffer: 64 * 1024 * 1024,
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+    env,
   })
 
 /** Returns why this machine cannot run Windows programs, or null. */
@@ -87,7 +89,31 @@ export const createWineRoot = async () => {
     return { status: done.status, all: `${done.stdout}${done.stderr}` }
   }
 
+  /**
+   * Starts a shell script in the system, with its own processes and the network of this machine, so that its programs reach
+   * servers of the test. `done` resolves with the output; `stop` ends all of its processes.
+   */
+  function start(script: string) {
+    writeFileSync(join(dir, 'upper/script.sh'), `${ENVIRONMENT}\ncd /agent\n${script}\n`)
+    const begin = `${mountOverlay(dir, pristine)}; mount -t proc proc '${dir}/root/proc'; exec chroot '${dir}/root' /bin/sh /script.sh`
+    const child = spawn('/usr/bin/unshare', ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', begin], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    const done = new Promise<string>((resolve) => child.on('close', () => resolve(output)))
+    return {
+      done,
+      stop: () => {
+        child.kill('SIGKILL')
+        return done
+      },
+    }
+  }
+
   return {
+    start,
     /** Writes a file next to node.exe. Programs find it as `Z:\agent\` and its name. */
     add(name: string, content: string | Uint8Array): void {
       mkdirSync(dirname(pathOf(name)), { recursive: true })

@@ -253,6 +253,8 @@ export interface Platform {
   watchdog(deps: WatchdogDeps): Watchdog
   /** Shows a text to the users of the host. If undefined, no user is notified. */
   showMessage: ((text: string, onFailure: (message: string) => void) => void) | undefined
+  /** Also receives each line of the log, for a log of the system other than the standard error output. */
+  record?: (line: string) => void
   /** Directory where users of the host can read which devices are blocked. */
   publicDir: string | undefined
   secrets: Secrets

@@ -27,8 +27,12 @@ export interface HubData extends Pick<DeviceReport, 'manufacturer' | 'product' |
   speedMbps?: number
 }
 
-/** Reads a device through the hub with this instance ID. Returns undefined if the hub refuses. */
-export type ReadHub = (hubInstanceId: string, port: number) => HubData | undefined
+/**
+ * Reads a device through the hub with this instance ID. Returns undefined if the hub refuses.
+ *
+ * @param attachment differs between two attachments; undefined if unknown
+ */
+export type ReadHub = (hubInstanceId: string, port: number, attachment: string | undefined) => HubData | undefined
 
 /** Evidence that a report on Linux has and this one lacks. */
 export type MissingEvidence = 'descriptors' | 'strings' | 'speed' | 'report-descriptors' | 'removable'
@@ -280,7 +284,8 @@ const hubDataOf = (
 ): HubData | undefined => {
   const port = properties.address
   if (hubId === undefined || port === undefined || port < 1 || port > 255) return undefined
-  const data = readHub(hubId, port)
+  const { arrival } = properties
+  const data = readHub(hubId, port, arrival === undefined ? undefined : `${id} ${arrival}`)
   if (data === undefined) return undefined
   const { descriptors } = data
   const hex = (at: number): string => descriptors.readUInt16LE(at).toString(16).toUpperCase().padStart(4, '0')

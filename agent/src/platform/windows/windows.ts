@@ -1,0 +1,92 @@
+import { fstatSync } from 'node:fs'
+import {
+  type Environment,
+  noInterfaces,
+  noWatchdog,
+  observeOnly,
+  type Platform,
+  type Scan,
+  type System,
+} from '../platform.ts'
+import { createArrivals, listenToWindow } from './arrivals.ts'
+import { windowsBoot } from './boot.ts'
+import { createDpapi } from './dpapi.ts'
+import { createEventLog, createReportEvent } from './event-log.ts'
+import { createWindowsFacts } from './facts.ts'
+import { createFirmware } from './firmware.ts'
+import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
+import { createHubReader } from './hub.ts'
+import { windowsScan } from './inventory.ts'
+import { type Koffi, loadKoffi } from './koffi.ts'
+import { createMessage } from './message.ts'
+import { createProcesses } from './processes.ts'
+import { createRegistry } from './registry.ts'
+import { createRegistryApi } from './registry-api.ts'
+import { createSecrets } from './secrets.ts'
+import { createSetupApi } from './setup-api.ts'
+import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
+
+/** Interval at which a running agent looks for requests in its state directory. Windows has no signals. */
+const REQUEST_MS = 1000
+
+const createPlatform = (koffi: Koffi): Platform => {
+  const registry = createRegistry(createRegistryApi(koffi))
+  const setup = createSetupApi(koffi)
+  const readHub = createHubReader(koffi)
+  const firmware = createFirmware(koffi)
+  const security = createFolderSecurity(koffi)
+  const gate = observeOnly('Windows enforcement is a preview. The server has to enable it.')
+
+  function scan(): Scan {
+    return windowsScan(setup.nodes(), readHub)
+  }
+
+  return {
+    inventory: {
+      scan,
+      stamp: setup.stamp,
+      ports: () => [...scan().devices.keys()],
+      read: (portPath) => scan().devices.get(portPath),
+    },
+    monitor: ({ onEvent, onState }) => {
+      let arrivals: ReturnType<typeof createArrivals> | undefined
+      return {
+        start() {
+          arrivals = createArrivals({ stamp: setup.stamp, onEvent, listen: (heard) => listenToWindow(koffi, heard) })
+          onState(true)
+        },
+        stop: () => arrivals?.stop(),
+      }
+    },
+    facts: (deps) => createWindowsFacts({ ...deps, registry, firmware }),
+    boot: windowsBoot(registry),
+    gate,
+    interfaces: noInterfaces,
+    needs: { otherKeyboards: () => 0, bootPorts: () => new Set() },
+    // The restrictions stay in force while the agent does not run.
+    watchdog: () => noWatchdog,
+    record: createEventLog(createReportEvent(koffi)),
+    showMessage: createMessage(koffi),
+    publicDir: undefined,
+    secrets: createSecrets(createDpapi(koffi)),
+    prepareStateDir: createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security),
+    architecture: `windows-${process.arch}`,
+  }
+}
+
+/** The system for an environment, which contains the folder for data of programs. */
+export const createWindows = (env: Environment, koffi: () => Koffi = loadKoffi): System => ({
+  stateDir: defaultStateDir(env),
+  settings: [],
+  // The ACL of the state directory protects its files.
+  isPrivate: (fd) => fstatSync(fd).isFile(),
+  processes: createProcesses(koffi),
+  onRequest(handler) {
+    const timer = setInterval(handler, REQUEST_MS)
+    return () => clearInterval(timer)
+  },
+  request: () => undefined,
+  restart: () => undefined,
+  isAfterEnd: () => false,
+  create: () => createPlatform(koffi()),
+})

@@ -1,0 +1,89 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import { Value } from 'typebox/value'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { until } from '../../agent/test/harness.ts'
+import { startPeer } from '../../agent/test/peer.ts'
+import { windowsNodes } from '../../agent/test/windows-nodes.ts'
+import { bundleAgent } from '../../scripts/bundle-agent.mjs'
+import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
+import { bundleForWine } from './bundle.ts'
+
+type Report = Parameters<typeof windowsNodes>[0]
+
+const fixtures = (report: Report) =>
+  windowsNodes(report).map(({ instanceId, properties }) => ({
+    instanceId,
+    properties: Object.entries(properties).map(([name, { type, data }]) => [
+      name,
+      type,
+      Buffer.from(data ?? []).toString('base64'),
+    ]),
+  }))
+
+/** Serves orders to `guest/plug.ts`, one per request. */
+const startOrders = async () => {
+  const waiting: object[] = []
+  const server = createServer((_, response) => response.end(JSON.stringify(waiting.shift() ?? {})))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    send: (order: object) => void waiting.push(order),
+    close: () => server.close(),
+  }
+}
+
+describe('the agent for Windows under Wine', unless(whyNoWine()), () => {
+  let root: WineRoot
+  beforeAll(async () => {
+    root = await createWineRoot()
+    const { outputFiles } = await bundleAgent({
+      entry: 'agent/src/platform/windows/main.ts',
+      outfile: 'agent.cjs',
+      releaseKey: null,
+      write: false,
+    })
+    root.add('agent.cjs', outputFiles?.[0]?.text ?? '')
+    root.add('plug.cjs', await bundleForWine('e2e/windows/guest/plug.ts'))
+  }, 600_000)
+  afterAll(() => root?.remove())
+
+  it('enrols, reports devices as they are attached and removed, and refuses to be armed', async () => {
+    const peer = await startPeer({ nextCheckInSeconds: 1 })
+    const orders = await startOrders()
+    const keyboard = plainKeyboard({ portPath: '1-1' })
+    const stick = storageStick({ portPath: '1-2', serial: '4C530001230615119999' })
+    orders.send({ attach: fixtures(keyboard) })
+    const run = root.start(`
+wine /agent/node.exe 'Z:\\agent\\plug.cjs' ${orders.url} </dev/null >plug.txt 2>&1 &
+wine /agent/node.exe 'Z:\\agent\\agent.cjs' --server ${peer.url} --token ${peer.token} </dev/null >agent.txt 2>&1
+cat plug.txt agent.txt`)
+    onTestFinished(async () => {
+      await run.stop()
+      await peer.stop()
+      orders.close()
+    })
+    void run.done.then((output) => console.log(output))
+    await until('the keyboard', () => peer.seen.checkIns.length > 0 && peer.only().devices.has('1-1'), 60_000)
+    const { facts } = peer.seen.enrols[0] ?? {}
+    expect(Value.Check(HostFacts, facts)).toBe(true)
+    expect(facts).toMatchObject({ osName: expect.stringMatching(/^Windows/), enforcement: 'observe' })
+
+    const began = performance.now()
+    orders.send({ attach: fixtures(stick) })
+    await until('the stick', () => peer.only().devices.has('1-2'))
+    const arrivalMs = performance.now() - began
+    console.log(`a stick was reported ${Math.round(arrivalMs)} ms after it was attached`)
+    expect(peer.only().devices.get('1-2')?.serial).toBe(stick.serial)
+
+    const id = peer.order('configure', { mode: 'Armed', applyToPresent: false })
+    await until('the refusal', () => peer.seen.acks.some((ack) => ack.commandId === id))
+    expect(peer.seen.acks.find((ack) => ack.commandId === id)).toMatchObject({ outcome: 'failed' })
+
+    orders.send({ remove: fixtures(stick).map(({ instanceId }) => instanceId) })
+    await until('its removal', () => !peer.only().devices.has('1-2'))
+    expect(peer.seen.violations).toEqual([])
+  }, 180_000)
+})
