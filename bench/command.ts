@@ -1,4 +1,6 @@
 /** Measures how long a command takes to reach one connected host, and how long ten thousand commands take. */
+
+import { mustExist } from '@portcullis/domain'
 import { createWake } from '../agent/src/transport/wake.ts'
 import { createHostAgent, type HostAgent } from '../cli/simulator/host-agent.ts'
 import { createHost } from '../cli/simulator/hosts.ts'
@@ -15,8 +17,10 @@ const listening = 100
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** Requirement: a connected host receives its command in less than a second. */
 const deliveryLimitMs = 1_000
-/** Limit for a request with ten thousand items. */
-const requestLimitMs = 3_000
+/** Limit for a request with ten thousand items: a person waits for it. */
+const requestLimitMs = 300
+/** Limit from such a request until the commands of all its hosts are signed and queued. */
+const queuedLimitMs = 1_500
 
 const deadline = async <T>(what: string, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
@@ -92,6 +96,17 @@ const measureOne = async (server: BenchServer, listeners: readonly Listener[], t
 const measureMany = async (server: BenchServer, token: string): Promise<Figure[]> => {
   const page = await server.call('/prime/webui/agents?PageSize=10000&DeploymentMode=Agent', undefined, token)
   const uuids = (page.data as { uuid: string }[]).map((row) => row.uuid)
+  const queued = async (jobId: string, count: number): Promise<boolean> => {
+    const path = `/prime/webui/agents/commands?PageSize=1&jobId=${jobId}`
+    return Number((await server.call(path, undefined, token)).recordsFiltered) >= count
+  }
+  const allQueued = (jobId: string, count: number) =>
+    deadline(
+      'the job',
+      (async () => {
+        while (!(await queued(jobId, count))) await new Promise((resolve) => setTimeout(resolve, 50))
+      })(),
+    )
   const startedAt = performance.now()
   await server.call(
     '/prime/webui/agents/configuration',
@@ -99,31 +114,41 @@ const measureMany = async (server: BenchServer, token: string): Promise<Figure[]
     token,
   )
   const requestMs = performance.now() - startedAt
+  const jobs = (await server.call('/prime/webui/jobs', undefined, token)).data as { id: string; kind: string }[]
+  await allQueued(
+    mustExist(jobs.find(({ kind }) => kind === 'modes')?.id, 'the job of the configuration'),
+    uuids.length,
+  )
+  const configuredMs = performance.now() - startedAt
   const bulkAt = performance.now()
   const bulk = await server.call('/prime/webui/agents/bulk', { uuids, action: 'free' }, token)
   const bulkMs = performance.now() - bulkAt
-  const queued = async (): Promise<boolean> => {
-    const path = `/prime/webui/agents/commands?PageSize=1&jobId=${bulk.jobId}`
-    return Number((await server.call(path, undefined, token)).recordsFiltered) >= Number(bulk.accepted)
-  }
-  await deadline(
-    'the job',
-    (async () => {
-      while (!(await queued())) await new Promise((resolve) => setTimeout(resolve, 100))
-    })(),
-  )
+  await allQueued(String(bulk.jobId), Number(bulk.accepted))
   const jobMs = performance.now() - bulkAt
   return [
     {
       what: 'configuration of up to 10,000 hosts: answered',
       beside: `${uuids.length} hosts`,
       value: round(requestMs),
-      unit: 'ms',
       limit: requestLimitMs,
+      unit: 'ms',
+      better: 'less',
+    },
+    {
+      what: 'configuration of up to 10,000 hosts: all signed and queued',
+      value: round(configuredMs),
+      limit: queuedLimitMs,
+      unit: 'ms',
       better: 'less',
     },
     { what: 'bulk on up to 10,000 hosts: answered', value: round(bulkMs), unit: 'ms', better: 'less' },
-    { what: 'bulk on up to 10,000 hosts: all signed and queued', value: round(jobMs), unit: 'ms', better: 'less' },
+    {
+      what: 'bulk on up to 10,000 hosts: all signed and queued',
+      value: round(jobMs),
+      limit: queuedLimitMs,
+      unit: 'ms',
+      better: 'less',
+    },
   ]
 }
 

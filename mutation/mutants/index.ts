@@ -4,6 +4,7 @@ import { agentsMutants } from './agents.ts'
 import { doorMutants } from './door.ts'
 import { exportsMutants } from './exports.ts'
 import { ingestMutants } from './ingest.ts'
+import { modeOrdersMutants } from './mode-orders.ts'
 import { predictionsMutants } from './predictions.ts'
 
 /** Mutants by the part of the product that they break. */
@@ -13,5 +14,6 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   agents: agentsMutants,
   exports: exportsMutants,
   predictions: predictionsMutants,
+  'mode-orders': modeOrdersMutants,
   door: doorMutants,
 }

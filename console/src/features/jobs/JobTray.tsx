@@ -125,7 +125,7 @@ export const JobTray = () => {
             share={jobShare(job)}
             isRunning={job.state === 'running'}
             severity={severityOf(job)}
-            {...(job.kind === 'commands'
+            {...(job.kind === 'commands' || job.kind === 'modes'
               ? { link: { to: '/commands', search: { jobId: job.id }, text: strings.commandsLink } }
               : {})}
             cancel={

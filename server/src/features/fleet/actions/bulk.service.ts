@@ -18,13 +18,16 @@ import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
-import { recordOrder } from './record.ts'
+import { recordJob, recordOrder } from './record.ts'
 
 type Selection = BodyOf<typeof previewBulk>
 type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
-const jobKind = 'commands'
+/** Jobs that sign new modes. They mark their hosts when they are created, so that a newer order wins. */
+const modeJobs = 'modes'
+const otherJobs = 'commands'
+const isMode = (action: BulkAction): boolean => action === 'arm' || action === 'free'
 /**
  * Number of hosts per step. Their rows are locked until its COMMIT: for about 50 ms by 500 approvals, for about 100 ms by
  * 1,000 commands.
@@ -57,7 +60,7 @@ export interface BulkDeps {
   clock: Clock
   agents: Pick<AgentsApi, 'remove'>
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
-  commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
+  commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob' | 'orderModes' | 'dropModes' | 'withdrawModes'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
   read: ActionsRead
@@ -215,13 +218,14 @@ export const createBulk = (deps: BulkDeps) => {
     const { userName, accountId, profile, permissions, ip } = actor
     const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
     const id = await jobs.enqueue(tx, actor, {
-      kind: jobKind,
+      kind: isMode(job.action) ? modeJobs : otherJobs,
       title,
       total: job.uuids.length,
       canCancel: true,
       ...bounds,
       data: { ...job, actor: { userName, accountId, profile, permissions: [...permissions], ip } } satisfies BulkJob,
     })
+    if (isMode(job.action)) await commands.orderModes(tx, id, job.uuids)
     return id
   }
 
@@ -271,17 +275,16 @@ export const createBulk = (deps: BulkDeps) => {
           limit,
         })
     }
-    const jobId = await db.transaction(async (tx) => {
+    const jobId = await transactionAgain(db, async (tx) => {
       const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags, counted }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
-      await audit.write(tx, actor, {
-        action: 'bulk.ordered',
-        entity: hostsText(uuids.length),
-        details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}${reason === '' ? '' : `, reason: ${reason}`}`,
-        variant: action,
-        count: uuids.length,
+      await recordJob(audit, tx, actor, {
+        action,
+        uuids,
+        jobId: id,
+        selection: given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`,
         reason,
-        objects: namedTags(given, hashtags).map((name) => ({ kind: 'tag' as const, name })),
+        tags: namedTags(given, hashtags),
       })
       return id
     })
@@ -293,7 +296,14 @@ export const createBulk = (deps: BulkDeps) => {
    * and the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so
    * hosts beyond the `granted` ones are counted again.
    */
-  async function step(tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) {
+  async function step(
+    tx: Tx,
+    job: BulkJob,
+    actor: Actor,
+    { jobId, onlyMarked }: { jobId: string; onlyMarked: boolean },
+    some: readonly string[],
+    granted: number,
+  ) {
     const targets = await read.targets(tx, read.named(some))
     if (job.action === 'cancelCommands') {
       await commands.cancel(tx, actor, some)
@@ -325,11 +335,15 @@ export const createBulk = (deps: BulkDeps) => {
     const specs = able.flatMap(
       (target) => commandFor(job.action, target, { applyToPresent: job.applyToPresent, builds, jobId }) ?? [],
     )
-    const { queued } = await commands.queue(tx, actor, specs)
-    return { ended: 0, queued, order: able, opened: 0 }
+    const commanded = new Set(specs.map((spec) => spec.agentId))
+    const unable = onlyMarked ? some.filter((id) => !commanded.has(id)) : []
+    if (unable.length > 0) await commands.dropModes(tx, jobId, some, unable)
+    const { queued } = await commands.queue(tx, actor, specs, { onlyMarked })
+    const ordered = new Set(queued)
+    return { ended: 0, queued, order: able.filter((target) => ordered.has(target.agent_id)), opened: 0 }
   }
 
-  async function work(run: JobRun): Promise<'done' | 'waits'> {
+  async function work(run: JobRun, onlyMarked: boolean): Promise<'done' | 'waits'> {
     const job = run.data as BulkJob
     const actor: Actor = {
       ...job.actor,
@@ -354,7 +368,7 @@ export const createBulk = (deps: BulkDeps) => {
       }
       const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
       opened += await transactionAgain(db, async (tx) => {
-        const done = await step(tx, job, actor, run.id, some, granted)
+        const done = await step(tx, job, actor, { jobId: run.id, onlyMarked }, some, granted)
         await run.save(tx, {
           done: done.ended,
           failed: some.length - done.ended - done.queued.length,
@@ -368,10 +382,23 @@ export const createBulk = (deps: BulkDeps) => {
     return endsHere.has(job.action) ? 'done' : 'waits'
   }
 
-  jobs.handle(jobKind, {
-    run: work,
+  const cancelled = (run: JobRun) => commands.cancelJob(run.id, 'The job was cancelled.')
+  // Jobs of earlier releases that arm or free hosts are among the others, without marks.
+  jobs.handle(otherJobs, {
+    run: (run) => work(run, false),
     cancelled: async (run) => {
-      await commands.cancelJob(run.id, 'The job was cancelled.')
+      await cancelled(run)
+    },
+  })
+  jobs.handle(modeJobs, {
+    run: (run) => work(run, true),
+    cancelled: async (run) => {
+      await commands.withdrawModes(run.id, (run.data as BulkJob).uuids, null)
+      await cancelled(run)
+    },
+    failed: async (run) => {
+      const { action, uuids } = run.data as BulkJob
+      await commands.withdrawModes(run.id, uuids, actionTitles[action])
     },
   })
 

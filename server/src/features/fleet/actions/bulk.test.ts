@@ -66,7 +66,7 @@ describe('an action on many hosts', () => {
     await t.jobs.drain()
     const id = done.json().jobId as string
     expect(await job(id)).toMatchObject({
-      kind: 'commands',
+      kind: 'modes',
       title: 'Arm: 2 hosts',
       state: 'running',
       total: 2,

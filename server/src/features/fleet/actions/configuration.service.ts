@@ -10,7 +10,10 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
-import { recordOrder } from './record.ts'
+import { recordJob, recordOrder } from './record.ts'
+
+/** Above this number of hosts, the server answers at once and a job signs the commands. */
+const signedAtOnce = 500
 
 type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
 type Answer = ResponseOf<typeof agentsConfiguration>
@@ -22,6 +25,12 @@ export interface ConfigurationDeps {
   approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Audit
+  /** Creates a job that arms or frees hosts. Returns its id. */
+  enqueue(
+    tx: Tx,
+    actor: Actor,
+    order: { action: 'arm' | 'free'; applyToPresent: boolean; uuids: string[] },
+  ): Promise<string>
   /** Approves every attached peripheral of these agents, except suspected or confirmed attack tools. */
   approvePresent(
     tx: Tx,
@@ -58,6 +67,7 @@ export const createConfiguration = ({
   approvals,
   read,
   audit,
+  enqueue,
   approvePresent,
   settle,
 }: ConfigurationDeps) => {
@@ -68,26 +78,53 @@ export const createConfiguration = ({
     if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
   }
 
-  /** Approves, queues and records, in the caller's transaction. Skips deleted hosts. */
+  /** Creates a job for each mode, which marks its hosts. Returns what to record about them. */
+  async function enqueueModes(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) {
+    const jobs = []
+    for (const some of Map.groupBy(items, (item) => `${item.mode} ${item.applyToPresent}`).values()) {
+      const { mode, applyToPresent } = mustExist(some[0], 'an item of a job')
+      const action = labels[mustExist(mode, 'the mode of a job')]
+      const uuids = some.map((item) => item.uuid).sort()
+      jobs.push({ action, uuids, jobId: await enqueue(tx, actor, { action, applyToPresent, uuids }) })
+    }
+    return jobs
+  }
+
+  /**
+   * Approves, queues and records, in the caller's transaction. Skips deleted hosts. A job signs the commands for many
+   * hosts.
+   */
   async function carryOut(tx: Tx, actor: Actor, items: readonly ConfigurationItem[], granted: number): Promise<void> {
+    const modes = items.filter((item) => item.mode !== null)
+    const later = modes.length > signedAtOnce ? modes : []
+    const named = later.length === 0 ? items : items.filter((item) => item.mode === null || item.approveAll)
     const targets = new Map<string, Target>(
-      (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
+      named.length === 0
+        ? []
+        : (await read.targets(tx, read.named(named.map((item) => item.uuid)))).map((target) => [
+            target.agent_id,
+            target,
+          ]),
     )
-    const known = items.flatMap((item) => {
+    const known = named.flatMap((item) => {
       const target = targets.get(item.uuid)
       return target === undefined ? [] : [{ ...item, target }]
     })
+    const now = later.length === 0 ? known : known.filter((item) => item.mode === null)
     const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
-    const specs = known.flatMap(({ target, mode, applyToPresent }) => {
+    const specs = now.flatMap(({ target, mode, applyToPresent }) => {
       const spec = mode === null ? null : commandFor(labels[mode], target, { applyToPresent, builds: none.builds })
       return spec === null ? [] : [spec]
     })
+    let jobs: Awaited<ReturnType<typeof enqueueModes>> = []
     async function order() {
       if (specs.length > 0) await commands.queue(tx, actor, specs)
+      jobs = await enqueueModes(tx, actor, later)
     }
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
-    for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
+    for (const job of jobs) await recordJob(audit, tx, actor, { ...job, selection: 'hosts by name' })
+    for (const [mode, some] of Map.groupBy(now, (item) => item.mode)) {
       const action = mode === null ? 'approveAll' : labels[mode]
       await recordOrder(
         audit,
@@ -124,20 +161,15 @@ export const createConfiguration = ({
       }
       // The server validates the request before it asks for approval. The records use their own transactions, so that a
       // refusal does not roll them back.
+      const { resolved, items } = await transactionAgain(db, plan)
       if (freed > 0) {
-        const { items } = await transactionAgain(db, plan)
         const limit = await approvals.release(actor, freed)
         if (limit !== null)
           await approvals.require<ConfigurationChange>(actor, { kind: 'configuration', change: { items }, limit })
       }
-      const outcome = await transactionAgain(db, async (tx) => {
-        const planned = await plan(tx)
-        await carryOut(tx, actor, planned.items, 0)
-        return planned
-      }).catch(async (error: unknown) => {
+      await transactionAgain(db, (tx) => carryOut(tx, actor, items, 0)).catch((error: unknown) => {
         if (!(error instanceof NeedsApprover)) throw error
         // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
-        const { items } = await transactionAgain(db, plan)
         return approvals.require<ConfigurationChange>(actor, {
           kind: 'configuration',
           change: { items },
@@ -145,8 +177,8 @@ export const createConfiguration = ({
         })
       })
       // The caller then reads the new decisions.
-      if (outcome.items.some((item) => item.approveAll)) await settle()
-      return outcome.resolved.map((agent, i) => ({
+      if (items.some((item) => item.approveAll)) await settle()
+      return resolved.map((agent, i) => ({
         uuid: agent.uuid,
         hostIdentifier: agent.hostIdentifier,
         ipAddress: agent.ipAddress,

@@ -166,6 +166,7 @@ describe('POST agents/configuration', () => {
     const ids = await t.db.query<{ agent_id: string }>(sql`select agent_id from agents where os_name = 'Fleet OS'`)
     const answer = await configure(ids.map((row) => ({ uuid: row.agent_id, agentConfigViewResource: arm })))
     expect([answer.statusCode, answer.json().length]).toEqual([200, 10_000])
+    await t.jobs.drain()
     expect((await pageOf(t, 'agents/commands?state=queued&PageSize=1')).recordsFiltered).toBeGreaterThanOrEqual(10_000)
   }, 120_000)
 })

@@ -14,7 +14,9 @@ import { type ConfigurationDeps, createConfiguration } from './configuration.ser
 import { registerGated } from './gated.ts'
 import { createOnIds, type OnIdsDeps } from './on-ids.service.ts'
 
-type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'approvals'> & { approvals: ApprovalsApi }
+type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'approvals' | 'enqueue'> & {
+  approvals: ApprovalsApi
+}
 
 export type ActionsApi = ReturnType<typeof actionsFeature>
 
@@ -22,7 +24,7 @@ export type ActionsApi = ReturnType<typeof actionsFeature>
 export const actionsFeature = (app: HttpApp, given: Given) => {
   const deps = { ...given, read: createActionsRead(given.db) }
   const bulk = createBulk(deps)
-  const configuration = createConfiguration(deps)
+  const configuration = createConfiguration({ ...deps, enqueue: bulk.enqueue })
   const onIds = createOnIds(deps)
   registerGated(given.approvals, {
     names: async (tx, uuids) =>

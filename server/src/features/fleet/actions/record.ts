@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { BulkAction } from '@portcullis/contract'
 import type { Audit, AuditTarget } from '#features/system/audit/index.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -46,4 +47,37 @@ export const recordOrder = async (
       objects: targets.slice(at, at + idsPerRecord),
     })
   }
+}
+
+/**
+ * Records that a job was created for an order, inside the transaction that created it. Its steps record the hosts one by
+ * one. The digest of the ordered list shows later whether they did what was ordered.
+ */
+export const recordJob = async (
+  audit: Audit,
+  tx: Tx,
+  actor: Actor,
+  job: {
+    action: BulkAction
+    uuids: readonly string[]
+    jobId: string
+    /** How the hosts were selected. */
+    selection: string
+    reason?: string
+    tags?: readonly string[]
+  },
+): Promise<void> => {
+  const { action, uuids, jobId, selection, reason = '', tags = [] } = job
+  const digest = createHash('sha256')
+    .update([...uuids].sort().join('\n'))
+    .digest('hex')
+  await audit.write(tx, actor, {
+    action: 'bulk.ordered',
+    entity: `${uuids.length} ${uuids.length === 1 ? 'host' : 'hosts'}`,
+    details: `${actionTitles[action]}, job ${jobId}, ${selection}, SHA-256 of the host ids ${digest}${reason === '' ? '' : `, reason: ${reason}`}`,
+    variant: action,
+    count: uuids.length,
+    reason,
+    objects: tags.map((name) => ({ kind: 'tag' as const, name })),
+  })
 }

@@ -129,6 +129,8 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     addErrors: store.addErrors,
     commandsPending: commandState.pending,
     commandsDone: commandState.idle,
+    orderModes: commandState.orderModes,
+    withdrawModes: commandState.withdrawModes,
     configured: commandState.configured,
     /** Stores check-ins without changes in batches of hundreds. */
     takeHeartbeats: heartbeats.take,

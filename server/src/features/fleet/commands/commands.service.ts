@@ -41,7 +41,17 @@ export interface CommandsDeps {
   /** The command keys. Each host holds one of them. */
   commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
   log: Log
-  agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured' | 'onRemove' | 'wake'>
+  agents: Pick<
+    AgentsApi,
+    | 'lockForCommands'
+    | 'commandsPending'
+    | 'commandsDone'
+    | 'orderModes'
+    | 'withdrawModes'
+    | 'configured'
+    | 'onRemove'
+    | 'wake'
+  >
   events: Pick<EventsApi, 'append'>
   jobs: Pick<JobsApi, 'count'>
   settings: Pick<SettingsApi, 'values'>
@@ -126,18 +136,28 @@ export const createCommandsService = ({
     return null
   }
 
+  const failureOf = ({ agent_id, host, address, hashtags }: CommandTarget, details: string): NewEvent => ({
+    kind: 'commandFailed',
+    agentId: agent_id,
+    entity: `${host} (${address})`,
+    hashtags,
+    details,
+  })
+
   const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
 
   return {
     /**
      * Signs commands and stores them until their hosts have ended them. Connected hosts are woken at COMMIT. A newer
-     * command replaces a waiting one of the same kind. Returns the agents that exist, and those that do not. Locks
-     * agents in id order, then commands, then jobs.
+     * command replaces a waiting one of the same kind. Returns the agents that exist, and those that do not. With
+     * `onlyMarked`, skips agents that are not, or no longer, marked for the job of their spec. Locks agents in id order,
+     * then commands, then jobs.
      */
     queue: async (
       tx: Tx,
       actor: Pick<Actor, 'userName'>,
       specs: readonly CommandSpec[],
+      { onlyMarked = false } = {},
     ): Promise<{ queued: string[]; missing: string[] }> => {
       const now = new Date(clock.now())
       const lifeHours = (await settings.values(tx, 'vendorA')).number('VENDORA_COMMAND_EXPIRY_HOURS')
@@ -154,7 +174,10 @@ export const createCommandsService = ({
             )
           ).map((target) => [target.agent_id, target]),
         )
-        const possible = some.filter((spec) => targets.has(spec.agentId))
+        const possible = some.filter(({ agentId, jobId }) => {
+          const target = targets.get(agentId)
+          return target !== undefined && (!onlyMarked || target.mode_job === jobId)
+        })
         missing.push(...some.filter((spec) => !targets.has(spec.agentId)).map((spec) => spec.agentId))
         if (possible.length === 0) continue
         for (const [kind, ofKind] of Map.groupBy(possible, (spec) => spec.kind)) {
@@ -163,7 +186,8 @@ export const createCommandsService = ({
         }
         const { commands, counters } = await signAll(possible, targets, expiresAt)
         await store.insert(tx, now, actor.userName, commands)
-        await agents.commandsPending(tx, counters)
+        const modes = possible.filter((spec) => spec.kind === 'configure').map((spec) => spec.agentId)
+        await agents.commandsPending(tx, counters, new Set(modes))
         queued.push(...counters.keys())
       }
       await countFor(tx, replaced)
@@ -172,6 +196,43 @@ export const createCommandsService = ({
         await agents.wake(tx, queued)
       }
       return { queued, missing }
+    },
+
+    /**
+     * Marks agents for a job that will sign their new mode with `queue`. From then on, a command is pending for them. A
+     * newer mode, a cancellation or another job removes the mark.
+     */
+    orderModes: async (tx: Tx, jobId: string, agentIds: readonly string[]): Promise<void> => {
+      await agents.orderModes(tx, jobId, agentIds)
+      await announce(tx, { agents: agentIds })
+    },
+
+    /** Removes the marks of a job from some of these agents, in its step. Locks all of them in id order. */
+    dropModes: async (tx: Tx, jobId: string, agentIds: readonly string[], unable: readonly string[]): Promise<void> => {
+      await agents.lockForCommands(tx, agentIds)
+      const dropped = await agents.withdrawModes(tx, unable, jobId)
+      if (dropped.length > 0) await settle(tx, dropped)
+    },
+
+    /**
+     * Withdraws what a job ordered and has not signed. With a title, the job failed: creates an event for each of these
+     * agents.
+     */
+    withdrawModes: async (jobId: string, agentIds: readonly string[], failed: string | null): Promise<void> => {
+      for (const some of slices([...agentIds].sort(), rowsPerStatement))
+        await db.transaction(async (tx) => {
+          const targets = await agents.lockForCommands(tx, some)
+          const withdrawn = new Set(await agents.withdrawModes(tx, some, jobId))
+          if (withdrawn.size === 0) return
+          await settle(tx, [...withdrawn])
+          await announce(tx, { agents: [...withdrawn] })
+          if (failed === null) return
+          const left = targets.filter((target) => withdrawn.has(target.agent_id))
+          await events.append(
+            tx,
+            left.map((target) => failureOf(target, `${failed}: the server could not sign the command`)),
+          )
+        })
     },
 
     /** Returns the pending commands of these agents, for the responses to their check-ins. */
@@ -230,15 +291,18 @@ export const createCommandsService = ({
       const now = new Date(clock.now())
       const known: string[] = []
       const ended: EndedCommand[] = []
+      const withdrawn: string[] = []
       for (const some of slices([...agentIds].sort(), rowsPerStatement)) {
         const targets = (await agents.lockForCommands(tx, some)).map((target) => target.agent_id)
         if (targets.length === 0) continue
         known.push(...targets)
         ended.push(...(await store.end(tx, now, 'cancelled', `Cancelled by ${actor.userName}.`, { agentIds: targets })))
+        withdrawn.push(...(await agents.withdrawModes(tx, targets, null)))
         await settle(tx, targets)
       }
       await countFor(tx, ended)
-      if (ended.length > 0) await announce(tx, { agents: [...new Set(ended.map((c) => c.agent_id))] })
+      const changed = new Set([...ended.map((c) => c.agent_id), ...withdrawn])
+      if (changed.size > 0) await announce(tx, { agents: [...changed] })
       return known
     },
 
@@ -289,17 +353,7 @@ export const createCommandsService = ({
             tx,
             ended.flatMap((c) => {
               const target = targets.get(c.agent_id)
-              return target === undefined
-                ? []
-                : [
-                    {
-                      kind: 'commandFailed' as const,
-                      agentId: c.agent_id,
-                      entity: `${target.host} (${target.address})`,
-                      hashtags: target.hashtags,
-                      details: `${c.title}: expired before the host completed it`,
-                    },
-                  ]
+              return target === undefined ? [] : [failureOf(target, `${c.title}: expired before the host completed it`)]
             }),
           )
           expired += ended.length

@@ -41,6 +41,8 @@ export interface JobHandler {
   run(job: JobRun): Promise<'done' | 'waits'>
   /** Cleans up after a cancellation. May be called more than once. */
   cancelled?(job: JobRun): Promise<void>
+  /** Cleans up before the job is recorded as failed. May be called more than once. */
+  failed?(job: JobRun): Promise<void>
 }
 
 /** The job was taken over or cancelled, so the current step must be rolled back. */
@@ -71,6 +73,19 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
 
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
 
+  /** Records a failure after the handler cleaned up. If it cannot, the job is retried. */
+  async function fail(job: ClaimedJob, leaseId: string, handler: JobHandler, run: JobRun, why: string): Promise<void> {
+    try {
+      await handler.failed?.(run)
+    } catch (error) {
+      log.warn({ err: error, jobId: job.job_id, kind: job.kind }, 'could not clean up after a failed job')
+      await store.release(leaseId, job.job_id, inMs(retryMs))
+      return
+    }
+    await store.fail(leaseId, job.job_id, inMs(0), why)
+    ended(job.kind, 'failed')
+  }
+
   async function work(job: ClaimedJob, leaseId: string): Promise<void> {
     const handler = mustExist(handlers.get(job.kind), 'the handler of a job')
     const run: JobRun = {
@@ -96,15 +111,12 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
     } catch (error) {
       // A job that a stopping server interrupts did not fail.
       if (error instanceof JobLost || stopping) await store.release(leaseId, job.job_id, inMs(0))
-      else if (error instanceof AppError && error.status < 500) {
-        await store.fail(leaseId, job.job_id, inMs(0), error.message)
-        ended(job.kind, 'failed')
-      } else if (job.attempts < maxAttempts && (isUnavailable(error) || isConflict(error)))
+      else if (error instanceof AppError && error.status < 500) await fail(job, leaseId, handler, run, error.message)
+      else if (job.attempts < maxAttempts && (isUnavailable(error) || isConflict(error)))
         await store.release(leaseId, job.job_id, inMs(retryMs))
       else {
         log.error({ err: error, jobId: job.job_id, kind: job.kind }, 'job failed')
-        await store.fail(leaseId, job.job_id, inMs(0), 'The server failed. See its log for details.')
-        ended(job.kind, 'failed')
+        await fail(job, leaseId, handler, run, 'The server failed. See its log for details.')
       }
     }
   }

@@ -201,6 +201,26 @@ describe('a job', () => {
     expect(await read(id)).toMatchObject({ state: 'failed', message: 'The server failed. See its log for details.' })
   })
 
+  it('cleans up before it is recorded as failed, and again if that fails', async () => {
+    const states: string[] = []
+    let id = ''
+    const kind = kindOf({
+      run: async () => {
+        throw new Error('a defect')
+      },
+      failed: async () => {
+        states.push((await read(id)).state)
+        if (states.length === 1) throw new Error('the database is away')
+      },
+    })
+    id = await enqueue(kind)
+    await t.jobs.drain()
+    expect([states, (await read(id)).state]).toEqual([['running'], 'running'])
+    t.clock.advance(5_000)
+    await t.jobs.drain()
+    expect([states, (await read(id)).state]).toEqual([['running', 'running'], 'failed'])
+  })
+
   it('requires a signed-in reader, and a Manager to cancel it', async () => {
     const id = await enqueue(kindOf({ run: async () => 'done' }))
     const user = await person(t, { profile: 30 })
