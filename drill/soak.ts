@@ -64,7 +64,18 @@ export const soak: Check = {
       const seconds = minutes * 60
       const args = ['--server', server.url, '--token', String(token), '--agents', String(agents), '--json']
       // The simulator has no time limit. A signal stops it, and then it prints its summary.
-      args.push('--interval', isQuick ? '2' : '10', '--duration', '0', '--wake', '500', '--plug-rate', '20')
+      args.push(
+        '--interval',
+        isQuick ? '2' : '10',
+        '--duration',
+        '0',
+        '--wake',
+        '500',
+        '--plug-rate',
+        '20',
+        '--offline',
+        '0',
+      )
       fleet = spawn(process.execPath, [join(root, 'cli/simulator/main.ts'), ...args], {
         stdio: ['ignore', 'pipe', 'ignore'],
       })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { defaultMix, type Mix, type Platform, platforms } from './platforms.ts'
 
 /** Parsed command line of the simulator. */
 export interface SimulatorArguments {
@@ -14,6 +15,10 @@ export interface SimulatorArguments {
   /** Devices attached or removed per second in the fleet. If undefined, one per host in ten minutes. */
   plugRate: number | undefined
   seed: number
+  /** Shares of the platforms. */
+  mix: Mix
+  /** Share of hosts that are offline from time to time, and report their changes afterwards. */
+  offlineShare: number
   /** Number of hosts with a wake socket, which get commands at once. */
   wakeSockets: number
   /** File that stores the identities of the fleet. If undefined, they are not stored. */
@@ -34,6 +39,9 @@ export const usage = `Usage: npm run simulate -- --server URL --token-file FILE 
   --duration S       seconds to run after all hosts are enrolled; 0 runs until stopped
   --plug-rate R      devices attached or removed per second over all hosts (default: agents / 600)
   --wake N           number of hosts with a wake socket, which get commands at once (default: 1000)
+  --mix LIST         shares of the platforms (default: windows=70,linux=20,macos=10); absent ones have none
+  --offline SHARE    share of hosts that are offline for a quarter of the time and report their changes afterwards,
+                     0 to 1 (default: 0.02)
   --seed N           seed of the fleet; another seed gives another fleet (default: 1)
   --state FILE       file for the identities; the next run with this file is the same fleet
   --json             print the result as one JSON object in the last line`
@@ -74,6 +82,19 @@ const tokensOf = (given: readonly string[], files: readonly string[]): Map<strin
   return tokens
 }
 
+const mixOf = (text: string | undefined): Mix => {
+  if (text === undefined) return defaultMix
+  const mix: Record<Platform, number> = { windows: 0, linux: 0, macos: 0 }
+  for (const part of text.split(',')) {
+    const [name = '', share] = part.split('=')
+    const platform = platforms.find((one) => one === name.trim())
+    if (platform === undefined) throw new UsageError(`--mix has the platforms ${platforms.join(', ')}, not "${name}".`)
+    mix[platform] = number('mix', share, 0, 1_000_000)
+  }
+  if (mix.windows + mix.linux + mix.macos === 0) throw new UsageError('--mix needs a platform with a share above 0.')
+  return mix
+}
+
 /** Parses the command line. @throws UsageError */
 export const readArguments = (args: readonly string[]): SimulatorArguments => {
   const string = { type: 'string' } as const
@@ -90,6 +111,8 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
         'plug-rate': string,
         wake: string,
         seed: string,
+        mix: string,
+        offline: string,
         state: string,
         json: { type: 'boolean' },
       },
@@ -115,6 +138,8 @@ export const readArguments = (args: readonly string[]): SimulatorArguments => {
     plugRate: values['plug-rate'] === undefined ? undefined : number('plug-rate', values['plug-rate'], 0, 100_000),
     wakeSockets: whole('wake', values.wake ?? '1000', 0, 1_000_000),
     seed: whole('seed', values.seed ?? '1', 0, 4_294_967_295),
+    mix: mixOf(values.mix),
+    offlineShare: number('offline', values.offline ?? '0.02', 0, 1),
     stateFile: values.state,
   }
 }

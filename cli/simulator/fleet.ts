@@ -30,6 +30,8 @@ export interface FleetOptions {
   wakeSockets: number
   /** Opens the wake socket of a host and returns a function that closes it. A wake message calls `onWake`. */
   listen(agent: HostAgent, onWake: () => void): () => void
+  /** Share of hosts that are offline for a quarter of the time. */
+  offlineShare: number
   /** Devices attached or removed per second in the fleet. */
   plugRate: number
   random: Random
@@ -46,6 +48,9 @@ export interface FleetOptions {
 const enrolConcurrency = 16
 /** Share of device changes on hosts with an attack tool. */
 const attackedShare = 0.03
+/** Check-in intervals of one cycle of a host that is sometimes offline, and of its time offline. */
+const cycleIntervals = 40
+const offlineIntervals = 10
 const longestTimerMs = 2_147_483_647
 
 const round = (value: number): number => Math.round(value * 100) / 100
@@ -95,13 +100,21 @@ export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
     return run
   }
 
+  const offline = new Set(joined.filter(() => random.chance(o.offlineShare)))
+  /** Returns whether a host cannot reach the server now. Its changes wait for the next check-in. */
+  const isOffline = (agent: HostAgent): boolean => {
+    if (!offline.has(agent)) return false
+    const intervals = (performance.now() - startedAt) / o.intervalMs + agent.host.index
+    return intervals % cycleIntervals >= cycleIntervals - offlineIntervals
+  }
+
   const live = async (agent: HostAgent): Promise<void> => {
     await checkIn(agent, undefined)
     // The interval starts with the first answer. The first reports of 10,000 hosts take time, so the fleet spreads over
     // the interval instead of checking in all at once.
     for (let due = performance.now() + o.intervalMs; due < endsAt; due += o.intervalMs) {
       await waits.sleep(due - performance.now())
-      await checkIn(agent, due)
+      if (!isOffline(agent)) await checkIn(agent, due)
     }
   }
 
@@ -113,13 +126,13 @@ export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
       const agent = random.pick(attacked.length > 0 && random.chance(attackedShare) ? attacked : joined)
       if (agent.isRefused()) continue
       agent.changeDevices()
-      checkIn(agent, undefined).catch(() => {})
+      if (!isOffline(agent)) checkIn(agent, undefined).catch(() => {})
     }
   }
 
   const sockets = joined.slice(0, o.wakeSockets).map((agent) =>
     o.listen(agent, () => {
-      checkIn(agent, undefined).catch(() => {})
+      if (!isOffline(agent)) checkIn(agent, undefined).catch(() => {})
     }),
   )
   const settled = await Promise.allSettled([...joined.map(live), plug()])

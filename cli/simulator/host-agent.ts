@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import {
   agentPaths,
   type CheckInRequest,
+  checkInAgeHeader,
   type DeviceChange,
   type EnrolRequest,
   enrolProofText,
@@ -172,6 +173,7 @@ export const createHostAgent = (
   const exchange = async (started: () => void): Promise<Answer> => {
     if (session === undefined || clock.now() >= session.renewAt) await openSession()
     let body: string | undefined
+    let formedAt = 0
     let sent: DeviceChange[] = []
     let report: ReturnType<typeof commands.report> = {}
     const answer = await persist(
@@ -182,6 +184,7 @@ export const createHostAgent = (
             if (body === undefined) {
               report = commands.report()
               body = createBody(report)
+              formedAt = performance.now()
               sent = changes
               changes = []
             }
@@ -189,6 +192,8 @@ export const createHostAgent = (
           },
           session?.token,
           started,
+          'application/json',
+          () => ({ [checkInAgeHeader]: String(Math.round(performance.now() - formedAt)) }),
         ),
       async (code, { status }) => {
         if (sessionLost.has(code)) {

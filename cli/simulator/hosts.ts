@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import type { HostFacts } from '@portcullis/contract'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Role } from './models.ts'
+import { macosFacts, windowsFacts } from './other-systems.ts'
+import type { Platform } from './platforms.ts'
 import type { Random } from './random.ts'
 
 /** Versions of simulated agents. Most have the current one. */
@@ -246,6 +248,7 @@ export const departments: readonly Department[] = [
 export interface Host {
   index: number
   department: Department
+  platform: Platform
   facts: HostFacts
   machineIdHash: string
   smbiosHash: string
@@ -257,10 +260,15 @@ const mac = (random: Random): string =>
   ['3c', '52', ...Array.from({ length: 4 }, () => random.hex(2).toLowerCase())].join(':')
 
 /** Creates the host with an index. `random` must not be shared with another host. `salt` distinguishes fleets. */
-export const createHost = (index: number, random: Random, salt: string): Host => {
+export const createHost = (index: number, random: Random, salt: string, platform: Platform = 'linux'): Host => {
   const department = random.weighted(departments)
   const os = random.weighted(department.os)
-  const hardware = random.weighted(department.hardware)
+  // No other system runs on small boards.
+  const hardware = random.weighted(
+    platform === 'linux'
+      ? department.hardware
+      : department.hardware.filter(({ architecture }) => architecture === 'x64'),
+  )
   const address = `10.${department.net + ((index >> 16) & 7)}.${(index >> 8) & 255}.${index & 255}`
   const isLaptop = hardware.chassis === 'Notebook'
   const nics = [
@@ -272,24 +280,32 @@ export const createHost = (index: number, random: Random, salt: string): Host =>
     },
     ...(isLaptop ? [{ name: 'wlp0s20f3', mac: mac(random), addresses: [address], isUp: true }] : []),
   ]
+  const linux: HostFacts = {
+    hostname: `${department.prefix}${String(index + 1).padStart(department.digits, '0')}`,
+    address,
+    osName: os.name,
+    osVersion: os.version,
+    kernel: os.kernel,
+    architecture: hardware.architecture,
+    vendor: hardware.vendor,
+    model: hardware.model,
+    chassis: hardware.chassis,
+    sku: hardware.sku,
+    nics,
+    agentVersion: random.weighted(agentVersions).version,
+    enforcement: random.chance(0.9) ? 'before-driver' : 'observe',
+  }
+  const changes =
+    platform === 'windows'
+      ? windowsFacts(department.name, isLaptop, linux, random)
+      : platform === 'macos'
+        ? macosFacts(isLaptop, linux, random)
+        : {}
   return {
     index,
     department,
-    facts: {
-      hostname: `${department.prefix}${String(index + 1).padStart(department.digits, '0')}`,
-      address,
-      osName: os.name,
-      osVersion: os.version,
-      kernel: os.kernel,
-      architecture: hardware.architecture,
-      vendor: hardware.vendor,
-      model: hardware.model,
-      chassis: hardware.chassis,
-      sku: hardware.sku,
-      nics,
-      agentVersion: random.weighted(agentVersions).version,
-      enforcement: random.chance(0.9) ? 'before-driver' : 'observe',
-    },
+    platform,
+    facts: { ...linux, ...changes },
     machineIdHash: machineHash(`${salt} machine ${index}`),
     smbiosHash: machineHash(`${salt} board ${index}`),
   }

@@ -6,6 +6,7 @@ import type { Department } from './hosts.ts'
 import type { Judge } from './judge.ts'
 import type { Model } from './model.ts'
 import { attackTools, models, type Role } from './models.ts'
+import { type Platform, reportedOn } from './platforms.ts'
 import type { Random } from './random.ts'
 
 const internal: ReadonlySet<Role> = new Set<Role>(['internalCamera', 'bluetooth', 'fingerprint'])
@@ -52,11 +53,16 @@ const descriptors = (model: Model, revision: string): string => {
 export type LooseDevice = Omit<DeviceReport, 'portPath'>
 
 /** Creates a device of a model with a random serial number and revision, usually the most common revision. */
-export const makeDevice = (model: Model, random: Random, isFixed = false): LooseDevice => {
+export const makeDevice = (
+  model: Model,
+  random: Random,
+  isFixed = false,
+  platform: Platform = 'linux',
+): LooseDevice => {
   const revision = random.chance(0.7) ? mustExist(model.revisions[0], 'a revision') : random.pick(model.revisions)
   const serial = model.serial?.replace(/#/g, () => random.hex(1))
   const configuration = model.configurations?.[revision]
-  return {
+  const linux: LooseDevice = {
     descriptors: descriptors(model, revision),
     ...(model.manufacturer ? { manufacturer: model.manufacturer } : {}),
     ...(model.product ? { product: model.product } : {}),
@@ -66,12 +72,14 @@ export const makeDevice = (model: Model, random: Random, isFixed = false): Loose
     removable: isFixed ? 'fixed' : 'removable',
     authorized: true,
   }
+  return reportedOn(platform, { model, revision, linux, random })
 }
 
 export type Inventory = ReturnType<typeof createInventory>
 
 /** Creates the devices of a host in a department. The same `random` gives the same devices and changes. */
-export const createInventory = (department: Department, random: Random) => {
+export const createInventory = (department: Department, random: Random, platform: Platform = 'linux') => {
+  const make = (model: Model, isFixed = false): LooseDevice => makeDevice(model, random, isFixed, platform)
   const present = new Map<string, DeviceReport>()
   const free = [...outerPorts]
   let nextInternal = 5
@@ -95,7 +103,7 @@ export const createInventory = (department: Department, random: Random) => {
   }
   const attachHub = (): void => {
     const port = mustExist(free.shift(), 'a free port')
-    attach(makeDevice(random.pick(models.hub), random), port)
+    attach(make(random.pick(models.hub)), port)
     free.push(...[1, 2, 3, 4].map((child) => `${port}.${child}`))
   }
 
@@ -104,19 +112,16 @@ export const createInventory = (department: Department, random: Random) => {
   for (const [role, share] of roles) {
     if (role === 'hub' || !random.chance(share) || present.size >= maxDevices - 1) continue
     if (internal.has(role)) {
-      attach(makeDevice(random.pick<Model>(models[role]), random, true), `1-${nextInternal++}`)
+      attach(make(random.pick<Model>(models[role]), true), `1-${nextInternal++}`)
       continue
     }
     if (free.length <= 2) attachHub()
-    attach(makeDevice(random.pick<Model>(models[role]), random), mustExist(free.shift(), 'a free port'))
+    attach(make(random.pick<Model>(models[role])), mustExist(free.shift(), 'a free port'))
   }
   while (present.size < minDevices) {
     if (free.length <= 2) attachHub()
     else
-      attach(
-        makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random),
-        mustExist(free.shift(), 'a free port'),
-      )
+      attach(make(random.pick<Model>(models[random.pick(department.carried)])), mustExist(free.shift(), 'a free port'))
   }
 
   // Enough free ports for all portable devices and an attack tool.
@@ -124,10 +129,10 @@ export const createInventory = (department: Department, random: Random) => {
 
   /** Portable devices of this host. They keep their identity when they return. */
   const portable = Array.from({ length: random.between(1, 3) }, () =>
-    makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random),
+    make(random.pick<Model>(models[random.pick(department.carried)])),
   )
   const isAttacked = random.chance(attackedShare)
-  const tool = isAttacked ? makeDevice(random.pick(attackTools), random) : undefined
+  const tool = isAttacked ? make(random.pick(attackTools)) : undefined
   const carried = new Map<string, LooseDevice>()
   if (tool !== undefined && random.chance(0.5)) {
     const port = mustExist(free.shift(), 'a free port')

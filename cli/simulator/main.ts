@@ -8,6 +8,7 @@ import { createHostAgent } from './host-agent.ts'
 import { createHost } from './hosts.ts'
 import { type Identity, loadIdentities, saveIdentities } from './identity.ts'
 import { createInventory } from './inventory.ts'
+import { platformOf } from './platforms.ts'
 import { createRandom } from './random.ts'
 import { createTransport } from './transport.ts'
 import { createWaits } from './waits.ts'
@@ -63,8 +64,8 @@ const run = async (args: SimulatorArguments): Promise<void> => {
 
   const agents = Array.from({ length: args.agents }, (_, index) => {
     const random = createRandom(Math.imul(args.seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
-    const host = createHost(index, random, `seed ${args.seed}`)
-    const inventory = createInventory(host.department, random)
+    const host = createHost(index, random, `seed ${args.seed}`, platformOf(index, args.mix))
+    const inventory = createInventory(host.department, random, host.platform)
     const deps = { host, inventory, transport, clock, waits, failed: failures.add }
     return createHostAgent(deps, known.get(index))
   })
@@ -81,6 +82,7 @@ const run = async (args: SimulatorArguments): Promise<void> => {
       agent.onSession(wake.useToken)
       return wake.stop
     },
+    offlineShare: args.offlineShare,
     plugRate: args.plugRate ?? args.agents * plugsPerHostAndSecond,
     random: createRandom(args.seed),
     waits,

@@ -79,6 +79,7 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     body: string | Buffer,
     token: string | undefined,
     contentType: string,
+    headers: Readonly<Record<string, string>>,
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const request = send({
@@ -87,6 +88,7 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
         headers: {
           'content-type': contentType,
           'content-length': Buffer.byteLength(body),
+          ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
       })
@@ -110,18 +112,19 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     })
 
   return {
-    /** Waits for a free connection, creates the body and sends it. Calls `started` when the connection is free. */
+    /** Waits for a free connection, creates the body and then the headers, and sends them. Calls `started` when the connection is free. */
     post: async (
       path: string,
       form: () => string | Buffer,
       token: string | undefined,
       started: () => void = () => {},
       contentType = 'application/json',
+      headers: () => Record<string, string> = () => ({}),
     ): Promise<Answer> => {
       await acquire()
       try {
         started()
-        return await exchange(path, form(), token, contentType)
+        return await exchange(path, form(), token, contentType, headers())
       } finally {
         release()
       }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract'
 import { CheckInRequest, HostFacts } from '@portcullis/contract'
-import { inventoryHash, parentPortPath, parseReport } from '@portcullis/domain'
+import { inventoryHash, isSynthetic, parentPortPath, parseReport } from '@portcullis/domain'
 import fc from 'fast-check'
 import { Check } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
@@ -14,12 +14,13 @@ import { createInventory, makeDevice } from '../simulator/inventory.ts'
 import type { Model } from '../simulator/model.ts'
 import { attackTools, models } from '../simulator/models.ts'
 import { createPercentiles } from '../simulator/percentiles.ts'
+import { defaultMix, type Platform, platformOf, platforms } from '../simulator/platforms.ts'
 import { createRandom } from '../simulator/random.ts'
 
-const hostOf = (index: number) => {
+const hostOf = (index: number, platform: Platform = platformOf(index, defaultMix)) => {
   const random = createRandom(index * 7 + 1)
-  const host = createHost(index, random, 'test')
-  return { host, inventory: createInventory(host.department, random) }
+  const host = createHost(index, random, 'test', platform)
+  return { host, inventory: createInventory(host.department, random, platform) }
 }
 
 const apply = (
@@ -57,6 +58,49 @@ describe('fleet model', () => {
     }
   })
 
+  it.each([10, 100, 1_000])('has 70 % Windows, 20 % Linux and 10 % macOS among %d hosts', (hosts) => {
+    const counts = Map.groupBy(
+      Array.from({ length: hosts }, (_, i) => platformOf(i, defaultMix)),
+      (platform) => platform,
+    )
+    for (const platform of platforms)
+      expect(Math.abs((counts.get(platform)?.length ?? 0) - (hosts * defaultMix[platform]) / 100)).toBeLessThanOrEqual(
+        1,
+      )
+    expect(platformOf(hosts, { windows: 0, linux: 1, macos: 0 })).toBe('linux')
+  })
+
+  it('reports the evidence that an agent has on each platform', () => {
+    const devicesOf = (platform: Platform) =>
+      Array.from({ length: 60 }, (_, i) => hostOf(i, platform).inventory.devices()).flat()
+    const shareOf = (devices: readonly DeviceReport[], isSo: (d: DeviceReport) => boolean) =>
+      devices.filter(isSo).length / devices.length
+    const isGuess = (device: DeviceReport) => isSynthetic(parseReport(device))
+    const [linux, windows, macos] = (['linux', 'windows', 'macos'] as const).map(devicesOf) as [
+      DeviceReport[],
+      DeviceReport[],
+      DeviceReport[],
+    ]
+    expect([shareOf(linux, isGuess), shareOf(macos, isGuess)]).toEqual([0, 1])
+    expect(shareOf(windows, isGuess)).toBeGreaterThan(0.08)
+    expect(shareOf(windows, isGuess)).toBeLessThan(0.25)
+    // A hub that returns no descriptors returns neither strings nor the speed.
+    const refused = windows.filter(isGuess)
+    expect(shareOf(refused, (d) => d.manufacturer === undefined && d.speedMbps === undefined)).toBe(1)
+    expect(shareOf(windows, (d) => d.reportDescriptors !== undefined)).toBeGreaterThan(0.2)
+    expect(shareOf([...linux, ...macos], (d) => d.reportDescriptors !== undefined)).toBe(0)
+    for (const device of [...windows, ...macos]) expect(parseReport(device).problems).toEqual([])
+    expect(hostOf(1, 'windows').host.facts).toMatchObject({
+      osName: expect.stringMatching(/^Windows/),
+      enforcement: 'observe',
+    })
+    expect(hostOf(1, 'macos').host.facts).toMatchObject({
+      osName: 'macOS',
+      vendor: 'Apple Inc.',
+      enforcement: 'observe',
+    })
+  })
+
   it('gives the same fleet for the same seed, and another for another seed', () => {
     const of = (seed: number) => {
       const random = createRandom(seed)
@@ -74,7 +118,7 @@ describe('fleet model', () => {
       for (const revision of model.revisions) expect(revision).toMatch(/^[0-9A-F]{4}$/)
     }
     for (let index = 0; index < 200; index++)
-      for (const device of hostOf(index).inventory.devices()) {
+      for (const device of hostOf(index, 'linux').inventory.devices()) {
         const parsed = parseReport(device)
         expect(parsed.problems, `${parsed.vid}:${parsed.pid}`).toEqual([])
         expect(parsed.iSerial !== 0).toBe(device.serial !== undefined)
@@ -161,6 +205,8 @@ describe('arguments', () => {
   it('are parsed from the command line of npm run simulate', () => {
     const args = readArguments([...given, '--interval', '2', '--duration', '30', '--token', 'kiosk=pce_b', '--json'])
     expect(args).toMatchObject({ agents: 10, intervalSeconds: 2, durationSeconds: 30, json: true, seed: 1 })
+    expect(args).toMatchObject({ mix: defaultMix, offlineShare: 0.02 })
+    expect(readArguments([...given, '--mix', 'windows=1,macos=3']).mix).toEqual({ windows: 1, linux: 0, macos: 3 })
     expect([...args.tokens]).toEqual([
       ['', 'pce_a'],
       ['kiosk', 'pce_b'],
@@ -186,6 +232,10 @@ describe('arguments', () => {
     [[...given, '--agents', '1.5']],
     [[...given, '--interval', '0']],
     [[...given, '--duration', 'long']],
+    [[...given, '--mix', 'beos=1']],
+    [[...given, '--mix', 'linux=0']],
+    [[...given, '--mix', 'linux=many']],
+    [[...given, '--offline', '2']],
     [[...given, '--unknown']],
   ])('are rejected: %j', (args) => {
     expect(() => readArguments(args)).toThrow(UsageError)
