@@ -13,6 +13,7 @@ import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
+import { benchPlatforms } from './platforms.ts'
 import { benchPolls } from './poll.ts'
 import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
@@ -45,6 +46,8 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
     benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
   feeds: ({ isQuick, databaseUrl }) =>
     benchFeeds({ databaseUrl, hosts: isQuick ? 500 : 5_000, rounds: isQuick ? 5 : 30 }),
+  platforms: ({ isQuick, databaseUrl }) =>
+    benchPlatforms({ databaseUrl, hosts: isQuick ? 200 : 1_000, rounds: isQuick ? 4 : 10 }),
   kernel: benchKernel,
   memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
   start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),

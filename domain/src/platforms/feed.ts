@@ -4,7 +4,7 @@ import { xmlEvent } from './feed-xml.ts'
 import { parseJson, type Tree, type TreeObject } from './tree.ts'
 
 export type { FeedEvent } from './feed-event.ts'
-export { type WindowsReport, windowsDevices, windowsReports } from './windows.ts'
+export { type WindowsReport, windowsReports } from './windows.ts'
 
 export interface FeedLine extends FeedEvent {
   line: number

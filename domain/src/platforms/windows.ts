@@ -206,10 +206,6 @@ const devicesOf = (nodes: readonly Node[]): DeviceReport[] => reportsOf(nodes).m
 export const windowsReports = (said: readonly TreeObject[]): WindowsReport[] =>
   reportsOf(said.flatMap((one) => nodeOf(one) ?? []))
 
-/** Returns the devices of Plug and Play nodes as the list of Windows shows them, whoever reports the nodes. */
-export const windowsDevices = (said: readonly TreeObject[]): DeviceReport[] =>
-  devicesOf(said.flatMap((one) => nodeOf(one) ?? []))
-
 /** Parses the output of the script on Windows, after the line with the system name. */
 export const readWindows = (lines: readonly string[]): Reading => {
   const end = lines.findIndex((line) => line.trim() === 'end')

@@ -1,6 +1,6 @@
 import { feedLimits } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { readFeed, readPoll, windowsDevices } from '../../src/platforms/index.ts'
+import { readFeed, readPoll, windowsReports } from '../../src/platforms/index.ts'
 import { windowsAnswer } from './windows-host.ts'
 
 const host = 'pc-7.corp.example'
@@ -184,7 +184,7 @@ describe('a device of a feed', () => {
   it('has the serial number of its instance ID, unless Windows generated it', () => {
     const serialsOf = (id: string) => {
       const event = only(JSON.stringify({ ...(windowsForms.NXLog as object), DeviceId: id }))
-      return windowsDevices([event.said]).map(({ serial }) => serial)
+      return windowsReports([event.said]).map(({ report }) => report.serial)
     }
     expect(serialsOf(device)).toEqual(['60A44C3FAFE0B2B0D9A8000B'])
     expect(serialsOf('USB\\VID_046D&PID_C03E\\6&DF2EE03&0&6')).toEqual([undefined])
@@ -200,7 +200,7 @@ it('shows a device as the poll of a Windows host does', () => {
   ])
   const { reading } = readPoll(Buffer.from(answer))
   if (!reading.ok) throw new Error(reading.message)
-  expect(windowsDevices([event.said])).toEqual(reading.devices)
+  expect(windowsReports([event.said]).map(({ report }) => report)).toEqual(reading.devices)
 })
 
 describe('hostile lines', () => {

@@ -3,6 +3,7 @@ import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authorise } from './authorise.ts'
 import { credentialSeen } from './connections.ts'
+import { isRawEncoding } from './gunzip.ts'
 import { createHeavyWork, largePage } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
@@ -111,6 +112,7 @@ export const createRegister = (
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
         if (known.rawTypes !== undefined && !isRawType(known.rawTypes, request.headers['content-type']))
           throw unsupportedMediaType('lines')
+        if (isRaw && !isRawEncoding(request.headers['content-encoding'])) throw unsupportedMediaType('lines')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
         if (ours.isKnown) credentialSeen(request.raw.socket)
       },

@@ -10,7 +10,7 @@ import {
   type HostFacts,
   type updateFeed,
 } from '@portcullis/contract'
-import { cleanText, inventoryHash, mustExist, readFeed, windowsDevices } from '@portcullis/domain'
+import { cleanText, inventoryHash, mustExist, type Occurrence, readFeed, windowsReports } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { IngestApi } from '#features/fleet/ingest/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -18,6 +18,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, transactionAgain } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
+import { unzipped } from '#platform/http/gunzip.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
@@ -52,6 +53,15 @@ const notShown = [
   'Descriptors and strings of devices',
   'USB ports',
 ]
+
+/** Windows writes the time by its own clock. In a domain, it differs by five minutes at most (Kerberos). */
+const eventClockMs = 5 * 60_000
+/** An older event has a wrong clock, as in the reports of agents. */
+const oldestMs = 400 * dayMs
+
+/** Returns when an event of a feed happened. Events without a time, or with one in the future, have that of the receipt. */
+const occurredAt = (at: number | undefined, receivedAt: number): Occurrence | undefined =>
+  at === undefined || at >= receivedAt || receivedAt - at > oldestMs ? undefined : { at, uncertaintyMs: eventClockMs }
 
 const factsOf = (host: string): HostFacts => ({
   hostname: host,
@@ -170,12 +180,19 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       )
       const now = clock.now()
       const results = await Promise.allSettled(
-        due.map(({ agent_id, seq }) => {
-          const inventory = windowsDevices(
-            (said.get(agent_id) ?? []).map((row) => row.said as Parameters<typeof windowsDevices>[0][number]),
+        due.map(({ agent_id, seq, received_at }) => {
+          const rows = said.get(agent_id) ?? []
+          const reports = windowsReports(rows.map((row) => row.said as Parameters<typeof windowsReports>[0][number]))
+          const times = new Map(rows.map((row) => [row.instance, row.last_event.getTime()]))
+          const attachedAt = new Map(
+            reports.flatMap(({ id, report }) => {
+              const occurred = occurredAt(times.get(id.toUpperCase()), received_at.getTime())
+              return occurred === undefined ? [] : [[report.portPath, occurred] as const]
+            }),
           )
+          const inventory = reports.map(({ report }) => report)
           const request = { bootId: agent_id, seq, clock: now, inventory, inventoryHash: inventoryHash(inventory) }
-          return ingest.report({ agentId: agent_id, request })
+          return ingest.report({ agentId: agent_id, request, attachedAt })
         }),
       )
       // A report that the server refuses now would be refused again.
@@ -257,12 +274,21 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       return { deleted: true }
     },
 
-    ingest: async (actor: Actor, feedId: string, bytes: Buffer | undefined): Promise<FeedAnswer> => {
+    ingest: async (
+      actor: Actor,
+      feedId: string,
+      bytes: Buffer | undefined,
+      isCompressed: boolean,
+    ): Promise<FeedAnswer> => {
       const feed = await feedOf(feedId)
       if (actor.kind !== 'apiToken' || actor.credentialId !== feed.token_id)
         throw new AppError('forbidden_object', { detail: 'Only the API token of this feed can send to it.' })
       assertCredit(feedId)
-      const reading = readFeed((bytes ?? Buffer.alloc(0)).toString('utf8'))
+      const given = bytes ?? Buffer.alloc(0)
+      const body = isCompressed ? await unzipped(given, feedLimits.bodyBytes) : given
+      // Other requests may have used the quota in the meantime.
+      assertCredit(feedId)
+      const reading = readFeed(body.toString('utf8'))
       levels.set(feedId, { level: levelOf(feedId) - Math.max(1, reading.total), at: clock.now() })
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {

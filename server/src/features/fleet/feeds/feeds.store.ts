@@ -204,13 +204,16 @@ export const createFeedsStore = () => ({
   },
 
   /** Returns hosts whose devices changed since their last report. */
-  due: async (q: Queryable, limit: number): Promise<{ agent_id: string; seq: number }[]> =>
+  due: async (q: Queryable, limit: number): Promise<{ agent_id: string; seq: number; received_at: Date }[]> =>
     q.query(sql`
-      select h.agent_id, h.seq from feed_hosts h where h.seq > h.reported_seq order by h.agent_id limit ${limit}::int`),
+      select h.agent_id, h.seq, h.received_at from feed_hosts h where h.seq > h.reported_seq order by h.agent_id limit ${limit}::int`),
 
-  devicesOf: (q: Queryable, agentIds: readonly string[]): Promise<{ agent_id: string; said: unknown }[]> =>
+  devicesOf: (
+    q: Queryable,
+    agentIds: readonly string[],
+  ): Promise<{ agent_id: string; instance: string; said: unknown; last_event: Date }[]> =>
     q.query(sql`
-      select distinct on (d.agent_id, d.instance) d.agent_id, d.said from feed_devices d
+      select distinct on (d.agent_id, d.instance) d.agent_id, d.instance, d.said, d.last_event from feed_devices d
       where d.agent_id = any(${agentIds}::uuid[]) order by d.agent_id, d.instance, d.last_event desc`),
 
   reported: async (tx: Queryable, rows: readonly { agent_id: string; seq: number }[]): Promise<void> => {

@@ -1,4 +1,6 @@
 /** Events of Windows and Defender, sent through the door: hosts, devices, replays, faults, limits and replacement. */
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
@@ -126,6 +128,60 @@ describe('a feed', () => {
     ])
     expect((await feed.read()).recentErrors[0]).toMatchObject({ line: 9, code: 'device-missing' })
     expect((await feed.raw('{}\n'.repeat(10_001))).json()).toMatchObject({ code: 'payload_too_large' })
+  })
+
+  it('takes gzip bodies within its limits, from its own token only', async () => {
+    const [feed, other] = [await feedWith(), await feedWith()]
+    const packed = (body: Buffer, encoding = 'gzip', bearer = feed.token.token) =>
+      t.app.fastify.inject({
+        method: 'POST',
+        url: `${base}/${feed.id}`,
+        headers: {
+          ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+          'content-type': 'application/x-ndjson',
+          'content-encoding': encoding,
+        },
+        payload: body,
+      })
+    const lines = Array.from({ length: 500 }, (_, i) => winlogbeat({ host: 'packed-1', record: i })).join('\n')
+    expect((await packed(gzipSync(lines), 'GZIP')).json()).toMatchObject({ lines: 500, stored: 500 })
+    // More than 8 MiB, more than 300 times its size, several members, and no gzip.
+    const noise = gzipSync(Buffer.from(`${randomBytes(32).toString('hex')}\n`.repeat(150_000)), { level: 0 })
+    const bomb = gzipSync(Buffer.alloc(8_000_000, ' '))
+    expect(bomb.length * 300).toBeLessThan(8_000_000)
+    for (const body of [bomb, Buffer.concat(Array.from({ length: 20 }, () => bomb))])
+      expect((await packed(body)).json()).toMatchObject({ code: 'payload_too_large' })
+    expect([413, 'payload_too_large']).toEqual([(await packed(noise)).statusCode, (await packed(noise)).json().code])
+    expect((await packed(gzipSync(lines).subarray(0, -9))).json()).toMatchObject({ code: 'validation_failed' })
+    expect((await packed(Buffer.from(lines))).json()).toMatchObject({ code: 'validation_failed' })
+    for (const encoding of ['br', 'gzip, gzip', 'deflate'])
+      expect((await packed(gzipSync(lines), encoding)).json()).toMatchObject({ code: 'unsupported_media_type' })
+    // Refused before the body is unpacked, which would fail.
+    expect((await packed(bomb, 'gzip', '')).json()).toMatchObject({ code: 'unauthorized' })
+    expect((await packed(bomb, 'gzip', other.token.token)).json()).toMatchObject({ code: 'forbidden_object' })
+  })
+
+  it('shows when an event happened, by the time in its line', async () => {
+    const feed = await feedWith()
+    await feed.send(winlogbeat({ host: 'late-1', record: 1 }))
+    const devices = ['1', '2', '3'].map((serial) => `USB\\VID_0951&PID_1666\\LATE000${serial}`) as [
+      string,
+      string,
+      string,
+    ]
+    const times = ['2031-05-02T08:09:10.123Z', '2999-01-01T00:00:00Z', '2029-01-01T00:00:00Z'] as const
+    for (const [i, device] of devices.entries())
+      await feed.send(winlogbeat({ host: 'late-1', record: i + 2, device, time: times[i] ?? '' }))
+    const { data } = await pageOf<FleetEvent>(t, 'events/getevents?source=late-1&category=USB&PageSize=10')
+    const seen = data.map((one) => [one.occurredAt, one.occurredUncertaintyMs])
+    const [old, future, late] = data
+    // In the order of receipt. A time in the future and one of years ago come from a wrong clock.
+    expect(seen).toEqual([
+      [old?.creationTime, null],
+      [future?.creationTime, null],
+      ['2031-05-02T08:09:10.123', 300_000],
+    ])
+    expect(late?.creationTime).not.toBe(late?.occurredAt)
   })
 
   it('takes events only from its own token', async () => {

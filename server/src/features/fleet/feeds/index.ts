@@ -1,4 +1,5 @@
 import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds, updateFeed } from '@portcullis/contract'
+import { isGzip } from '#platform/http/gunzip.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFeedsService, type FeedsDeps } from './feeds.service.ts'
 import { createFeedsStore } from './feeds.store.ts'
@@ -11,7 +12,7 @@ export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
   app.register(updateFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
   app.register(deleteFeed, ({ actor, params }) => feeds.remove(actor, params.id))
   app.register(ingestFeed, ({ actor, params, request }) =>
-    feeds.ingest(actor, params.id, request.body as Buffer | undefined),
+    feeds.ingest(actor, params.id, request.body as Buffer | undefined, isGzip(request.headers['content-encoding'])),
   )
   app.register(feedHost, ({ params }) => feeds.host(params.uuid))
   return { maintain: feeds.maintain }

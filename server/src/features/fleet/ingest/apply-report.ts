@@ -20,7 +20,7 @@ export type HostChange = {
   before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
-  /** When it happened. Undefined: only the inventory shows it. */
+  /** When it happened. Undefined: only an inventory without times shows it. */
   occurred: Occurrence | undefined
 }
 
@@ -59,6 +59,7 @@ export const applyReport = (
   stored: readonly HostPeripheral[],
   changes: readonly JudgedChange[],
   inventory: readonly JudgedDevice[] | null,
+  attachedAt?: ReadonlyMap<string, Occurrence>,
 ): Applied => {
   const byId = new Map(stored.map((p) => [p.deviceId, p]))
   const byPort = new Map(stored.filter((p) => p.present).map((p) => [p.portPath, p]))
@@ -148,7 +149,7 @@ export const applyReport = (
     const ports = new Set(inventory.map((device) => device.report.portPath))
     for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath, undefined)
     for (const device of [...inventory].sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
-      attach(device, undefined)
+      attach(device, attachedAt?.get(device.report.portPath))
   }
   return {
     touched,

@@ -1,5 +1,13 @@
 import type { CheckInRequest, HeldPort, SignedText } from '@portcullis/contract'
-import { cleanText, factsHash, type HostClock, mustExist, occurrenceOf, skewOf } from '@portcullis/domain'
+import {
+  cleanText,
+  factsHash,
+  type HostClock,
+  mustExist,
+  type Occurrence,
+  occurrenceOf,
+  skewOf,
+} from '@portcullis/domain'
 import type { JudgedDevice } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/fleet/agents/index.ts'
@@ -67,12 +75,13 @@ export interface Received {
   request: CheckInRequest
   ageMs: number | undefined
   receivedAt: number
+  attachedAt?: ReadonlyMap<string, Occurrence> | undefined
 }
 
 /** Applies one check-in to the stored state of its host. Pure: it neither decides nor writes. */
 export const collectReport = (
   state: AgentState,
-  { request, ageMs, receivedAt }: Received,
+  { request, ageMs, receivedAt, attachedAt }: Received,
   { changes, inventory }: Judged,
   stored: readonly HostPeripheral[],
   dictionary: ReadonlyMap<string, number>,
@@ -92,7 +101,7 @@ export const collectReport = (
   const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
   // Changes before the first inventory have no base state. The inventory that the response requests includes them.
   const isBlind = state.inventory_hash === null && inventory === null
-  const applied = applyReport(stored, isBlind ? [] : dated, inventory)
+  const applied = applyReport(stored, isBlind ? [] : dated, inventory, attachedAt)
   const hash = isBlind ? null : storedHash(applied.all)
   const facts = request.facts === undefined ? null : storedFacts(agentId, request.facts, dictionary)
   const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }

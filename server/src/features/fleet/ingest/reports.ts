@@ -1,5 +1,5 @@
 import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
-import { inventoryHash, mustExist } from '@portcullis/domain'
+import { inventoryHash, mustExist, type Occurrence } from '@portcullis/domain'
 import type { JudgedDevice, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import { assessHosts, hostOf, type PolicyApi } from '#features/devices/policy/index.ts'
 import { type AgentsApi, dictionaryTexts } from '#features/fleet/agents/index.ts'
@@ -17,6 +17,8 @@ export interface CheckIn {
   request: CheckInRequest
   /** How long it waited on its host, in milliseconds. Undefined: not stated. */
   ageMs?: number | undefined
+  /** When the devices of the inventory were attached, by port path. Only for hosts without an agent. */
+  attachedAt?: ReadonlyMap<string, Occurrence>
 }
 
 export interface ReportsDeps extends WriteReportsDeps {
@@ -121,7 +123,7 @@ export const createReports = (deps: ReportsDeps) => {
       const hosts = await readHosts(tx, sound)
       const collected: CollectedReport[] = []
       const yieldNow = createYielder(10)
-      for (const [i, { agentId, request, ageMs }] of sound.entries()) {
+      for (const [i, { agentId, request, ageMs, attachedAt }] of sound.entries()) {
         await yieldNow()
         const state = hosts.states.get(agentId)
         const refused = refusalOf(state, request)
@@ -130,7 +132,7 @@ export const createReports = (deps: ReportsDeps) => {
           collected.push(
             collectReport(
               state,
-              { request, ageMs, receivedAt: now.getTime() },
+              { request, ageMs, receivedAt: now.getTime(), attachedAt },
               mustExist(judged[i], 'the verdicts on a check-in'),
               hosts.storedOf(agentId),
               dictionary,

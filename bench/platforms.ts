@@ -1,0 +1,110 @@
+import { createHostAgent, type HostAgent } from '../cli/simulator/host-agent.ts'
+import { createHost } from '../cli/simulator/hosts.ts'
+import { createInventory } from '../cli/simulator/inventory.ts'
+import type { Platform } from '../cli/simulator/platforms.ts'
+import { createRandom } from '../cli/simulator/random.ts'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { createWaits } from '../cli/simulator/waits.ts'
+import { startServer } from '../rig/server-process.ts'
+import { type BenchResult, round } from './result.ts'
+
+export interface PlatformsBench {
+  databaseUrl: string | undefined
+  /** Hosts of each platform. */
+  hosts: number
+  /** Rounds in which each host reports one change. */
+  rounds: number
+}
+
+const concurrency = 32
+/** Requirement: reports of Windows hosts cost at most a quarter more than those of Linux hosts. */
+const wantedShare = 0.8
+
+/** Runs work for each host, several at a time. */
+const forEach = async (hosts: readonly HostAgent[], work: (host: HostAgent) => Promise<void>): Promise<void> => {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let host = hosts[next++]; host !== undefined; host = hosts[next++]) await work(host)
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+}
+
+/** Compares reports of simulated Windows hosts with those of Linux hosts, on the same server in turns. */
+export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBench): Promise<BenchResult> => {
+  const server = await startServer({ databaseUrl })
+  const transport = createTransport({ server: new URL(server.url), connections: concurrency })
+  let failed = 0
+  const waits = createWaits()
+  try {
+    const { token } = (await server.call(
+      '/prime/webui/agents/enrollmenttokens',
+      { name: 'bench', maxUses: 2 * hosts },
+      await server.signIn(),
+    )) as { token: string }
+    const fleetOf = (platform: Platform, from: number): HostAgent[] =>
+      Array.from({ length: hosts }, (_, i) => {
+        const random = createRandom(Math.imul(i + 1, 0x85ebca6b))
+        const host = createHost(from + i, random, 'platforms', platform)
+        const inventory = createInventory(host.department, random, platform)
+        const clock = { now: () => Date.now() }
+        return createHostAgent({ host, inventory, transport, clock, waits, failed: () => failed++ })
+      })
+    const fleets = { linux: fleetOf('linux', 0), windows: fleetOf('windows', hosts) }
+    type Name = keyof typeof fleets
+    const spent: Record<Name, { checkIns: number; seconds: number }> = {
+      linux: { checkIns: 0, seconds: 0 },
+      windows: { checkIns: 0, seconds: 0 },
+    }
+    const reported = async (name: Name, work: (host: HostAgent) => void = () => {}): Promise<void> => {
+      const before = server.cpu()
+      await forEach(fleets[name], async (host) => {
+        work(host)
+        await host.checkIn(undefined, () => {
+          spent[name].checkIns++
+        })
+      })
+      const after = server.cpu()
+      spent[name].seconds += after.server - before.server + after.database - before.database
+    }
+    /** Returns the check-ins per core-second since the last call. */
+    const rates = (): Record<Name, number> => {
+      const rate = (name: Name): number => spent[name].checkIns / spent[name].seconds
+      const result = { linux: rate('linux'), windows: rate('windows') }
+      for (const name of ['linux', 'windows'] as const) spent[name] = { checkIns: 0, seconds: 0 }
+      return result
+    }
+    for (const fleet of Object.values(fleets)) await forEach(fleet, (host) => host.join(token))
+    for (const name of ['linux', 'windows'] as const) await reported(name)
+    const first = rates()
+    for (let i = 0; i < rounds; i++)
+      // Each platform goes first as often as the other.
+      for (const name of i % 2 === 0 ? (['linux', 'windows'] as const) : (['windows', 'linux'] as const))
+        await reported(name, (host) => host.changeDevices())
+    const changed = rates()
+    return {
+      name: 'platforms',
+      conditions: `${hosts} simulated hosts of each platform in turns, ${rounds} changes each; server and database on this machine`,
+      figures: [
+        {
+          what: 'a change: check-ins of Windows hosts per core-second, as share of Linux hosts',
+          value: round(changed.windows / changed.linux),
+          unit: '',
+          beside: `${round(changed.windows, 0)}/s and ${round(changed.linux, 0)}/s`,
+          limit: wantedShare,
+          better: 'more',
+        },
+        {
+          what: 'the first inventory: the same',
+          value: round(first.windows / first.linux),
+          unit: '',
+          beside: `${round(first.windows, 0)}/s and ${round(first.linux, 0)}/s`,
+          better: 'more',
+        },
+        { what: 'requests of simulated hosts that failed', value: failed, unit: '', limit: 0, better: 'less' },
+      ],
+    }
+  } finally {
+    transport.close()
+    await server.stop()
+  }
+}
