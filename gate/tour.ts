@@ -228,11 +228,12 @@ const tourRollouts = async ({ get, post }: Caller): Promise<void> => {
   }
 }
 
-const tourFeeds = async ({ get, post, remove }: Caller, { others }: Fixture): Promise<void> => {
+const tourFeeds = async ({ get, post, put, remove }: Caller, { others }: Fixture): Promise<void> => {
   const event = { EventID: 6416, Computer: 'gate-feed', DeviceId: 'USB\\VID_0951&PID_1666\\60A44C3F' }
   await post(`ingest/feeds/${others.feed}`, event, others.feedToken.token)
   const { data } = await get('agents?DeploymentMode=Feed')
   await get(`ingest/feedhosts/${(data as { uuid: string }[] | undefined)?.[0]?.uuid}`)
+  await put(`ingest/feeds/${others.feed}`, { keepDays: 31 })
   const { id } = await post('ingest/feeds', { name: 'to be deleted', tokenId: others.apiToken.id })
   await remove(`ingest/feeds/${id}`)
 }
