@@ -17,7 +17,7 @@ export interface AdoptDeps {
 }
 
 /**
- * Adds polled hosts to the agents. They have no key, and their id is also the boot id under which their reports count.
+ * Adds hosts without an agent: polled ones, and those that other systems observe. They have no key, and their id is also the boot id under which their reports count.
  */
 export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
   /** Returns the ids of the texts in facts. Call it before the transaction, which has only one connection. */
@@ -38,8 +38,6 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       machineIdHash: string | null
       tags: readonly string[]
       details: string
-      /** True for a host that only the events of another system show. */
-      feed?: boolean
     },
     ids: ReadonlyMap<string, number>,
   ): Promise<string> => {
@@ -59,17 +57,36 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       osId: facts.osId,
       versionId: facts.versionId,
       agentless: true,
-      feed: host.feed === true,
       commandKey: 0,
     })
     await agents.writeFacts(tx, [facts])
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
     if (known.length > 0) await store.linkDuplicates(tx, [agentId, ...known.map((one) => one.agent_id)])
     const about = { agentId, entity: `${facts.host} (${facts.address})`, hashtags: host.tags.join(',') }
-    await events.append(tx, [
-      { ...about, kind: host.feed === true ? 'observed' : 'polled', details: host.details },
-      ...duplicateEvents(about, known),
-    ])
+    await events.append(tx, [{ ...about, kind: 'polled', details: host.details }, ...duplicateEvents(about, known)])
     return agentId
+  },
+
+  /** Adds hosts that only the events of another system show, in the caller's transaction. Returns their ids in order. */
+  observe: async (
+    tx: Tx,
+    hosts: readonly { facts: HostFacts; details: string }[],
+    ids: ReadonlyMap<string, number>,
+  ): Promise<string[]> => {
+    const now = new Date(clock.now())
+    const added = hosts.map(({ facts }) => storedFacts(newId(now.getTime()), facts, ids))
+    await store.insertObserved(tx, now, added)
+    await agents.writeFacts(tx, added)
+    await events.append(
+      tx,
+      added.map((one, i) => ({
+        agentId: one.agentId,
+        entity: `${one.host} (${one.address})`,
+        hashtags: '',
+        kind: 'observed',
+        details: hosts[i]?.details ?? '',
+      })),
+    )
+    return added.map(({ agentId }) => agentId)
   },
 })

@@ -1,5 +1,6 @@
 import type { EnrollmentToken } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
@@ -43,8 +44,6 @@ export interface NewAgentRow {
   osId: number
   versionId: number
   agentless: boolean
-  /** True for a host that only the events of another system show. */
-  feed?: boolean
   /** Number of the command key that it pins. */
   commandKey: number
 }
@@ -134,11 +133,35 @@ export const createEnrollmentStore = (db: Queryable) => ({
       insert into agents (agent_id, host, address, public_key, key_algorithm, machine_id_hash, smbios_hash, enrolled_at, enrollment_token_id, facts)
       values (${a.agentId}, ${a.host}, '', ${a.publicKey}, ${a.keyAlgorithm}, ${a.machineIdHash}, ${a.smbiosHash}, ${a.now}, ${a.tokenId}, '{}')`)
     await tx.execute(sql`
-      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless, feed)
-      values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless}, ${a.feed === true})`)
+      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless)
+      values (${a.agentId}, lower(${a.host}::text), '', ${a.now}, ${a.now}, ${a.osId}, ${a.versionId}, ${a.agentless})`)
     await tx.execute(sql`
       insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id, command_key)
       values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end, ${a.commandKey}::int)`)
+  },
+
+  /** Adds hosts that only the events of another system show. */
+  insertObserved: async (
+    tx: Tx,
+    now: Date,
+    hosts: readonly Pick<NewAgentRow, 'agentId' | 'host' | 'osId' | 'versionId'>[],
+  ): Promise<void> => {
+    const added = unnestOf([
+      [hosts.map((one) => one.agentId), 'uuid[]'],
+      [hosts.map((one) => one.host), 'text[]'],
+      [hosts.map((one) => one.osId), 'int[]'],
+      [hosts.map((one) => one.versionId), 'int[]'],
+    ])
+    await tx.execute(sql`
+      insert into agents (agent_id, host, address, enrolled_at, facts)
+      select u.agent_id, u.host, '', ${now}::timestamptz, '{}' from ${added} u(agent_id, host, os_id, version_id) order by u.agent_id`)
+    await tx.execute(sql`
+      insert into agent_rows (agent_id, host, address, last_configured, first_seen, os_id, version_id, agentless, feed)
+      select u.agent_id, lower(u.host), '', ${now}::timestamptz, ${now}::timestamptz, u.os_id, u.version_id, true, true
+      from ${added} u(agent_id, host, os_id, version_id) order by u.agent_id`)
+    await tx.execute(sql`
+      insert into agent_heartbeats (agent_id, last_seen, agentless, boot_id, command_key)
+      select u.agent_id, ${now}::timestamptz, true, u.agent_id, 0 from ${added} u(agent_id, host, os_id, version_id) order by u.agent_id`)
   },
 
   /**

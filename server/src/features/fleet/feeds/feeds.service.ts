@@ -23,7 +23,7 @@ import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
-import type { FeedRow, FeedsStore, RecentError, RecentLine, SeenHost } from './feeds.store.ts'
+import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
 
 export interface FeedsDeps {
   db: Db
@@ -41,7 +41,7 @@ const dayMs = 24 * hourMs
 const seenDays = 30
 const recentRows = 20
 /** New hosts per transaction. */
-const hostsAtOnce = 50
+const hostsAtOnce = 250
 /** Hosts per round of reports. */
 const reportsAtOnce = 500
 /** Burst of lines of one feed, and the refill per second. */
@@ -128,8 +128,8 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   }
 
   /**
-   * Adds the hosts that no agent or poll reports, up to the limit of the feed. Adds few hosts per transaction, because each
-   * adds an event, and other writers of events wait for the transaction.
+   * Adds the hosts that no agent or poll reports, up to the limit of the feed. Limits the hosts per transaction,
+   * because each adds an event, and other writers of events wait for the transaction.
    */
   async function addHosts(feedId: string, lines: readonly TimedLine[], now: Date): Promise<void> {
     const seen = new Map(hostsOf(lines).map((one) => [one.host, one]))
@@ -146,18 +146,13 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
         const used = isNewHour ? 0 : feed.hour_hosts
         const there = await store.hosts(tx, some)
         const added = some.filter((host) => !there.has(host)).slice(0, Math.max(0, feed.new_hosts_per_hour - used))
-        const rows: (SeenHost & { agentId: string })[] = []
-        for (const host of added) {
-          const about = {
-            facts: factsOf(host),
-            machineIdHash: null,
-            tags: [],
-            details: `Feed ${feed.name}`,
-            feed: true,
-          }
-          const agentId = await agents.hosts.adopt(tx, about, ids)
-          rows.push({ ...mustExist(seen.get(host), 'the lines of a host'), agentId, events: 0 })
-        }
+        const observed = added.map((host) => ({ facts: factsOf(host), details: `Feed ${feed.name}` }))
+        const agentIds = added.length === 0 ? [] : await agents.hosts.observe(tx, observed, ids)
+        const rows = added.map((host, i) => ({
+          ...mustExist(seen.get(host), 'the lines of a host'),
+          agentId: mustExist(agentIds[i], 'the id of a host'),
+          events: 0,
+        }))
         if (rows.length > 0) await store.saveHosts(tx, now, rows)
         await store.countHosts(tx, feedId, { at: isNewHour ? now : feed.hour_at, hosts: used + rows.length })
         return used + rows.length >= feed.new_hosts_per_hour
