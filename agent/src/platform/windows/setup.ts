@@ -1,0 +1,177 @@
+/** The commands of the Windows installer: they write the settings, and remove what the agent wrote. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfigFile } from '../../config-file.ts'
+import { cannotStart, messageOf } from '../../exit.ts'
+import { parseProxy } from '../../proxy-config.ts'
+import { BOOT_KEY } from './boot.ts'
+import { createReportEvent, registerEventSource, removeEventSource } from './event-log.ts'
+import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
+import { loadKoffi } from './koffi.ts'
+import { createRegistry } from './registry.ts'
+import { createRegistryApi } from './registry-api.ts'
+import { relatedProducts } from './related-products.ts'
+import { setUpService } from './service-setup.ts'
+import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const SERVICE_NAME = 'PortcullisAgent'
+
+/** Start of a value that the server has not written into the package. */
+const EMPTY_SLOT = 'PORTCULLIS-SLOT-'
+/** Number of values that the package passes, in the order of `parse`. */
+const VALUES = 7
+
+const isEnrolled = (stateDir: string): boolean => existsSync(join(stateDir, 'identity.json'))
+
+/** Returns the value without the padding of a slot; undefined for an empty one. */
+const given = (value: string | undefined): string | undefined => {
+  const text = value?.trim() ?? ''
+  return text === '' || text.startsWith(EMPTY_SLOT) ? undefined : text
+}
+
+const parseServer = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
+    throw cannotStart('SERVERURL is not an address. Use a form like https://portcullis.example.org:8443.')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw cannotStart('SERVERURL may contain only scheme, host, port and path.')
+  return text
+}
+
+const parseToken = (text: string | undefined): string | undefined => {
+  if (text === undefined || (text.length <= 512 && /^pce_[\w.-]+$/.test(text))) return text
+  throw cannotStart('TOKEN is not an enrolment token. Copy it again from the console.')
+}
+
+const parse = (values: readonly string[]) => {
+  // A value that ends with a backslash or contains a quotation mark moves the others.
+  if (values.length !== VALUES)
+    throw cannotStart('A value of the installation contains a quotation mark or ends with a backslash. Correct it.')
+  const [server, token, presetServer, presetToken, proxy, noProxy, credentials] = values.map(given)
+  // Values of a command line take precedence. A token belongs to its server.
+  const source = server === undefined ? { server: presetServer, token: token ?? presetToken } : { server, token }
+  // The agent reads the credentials when it starts.
+  parseProxy({ url: proxy, credentialsFile: undefined, exceptions: noProxy, isPrivate: () => true })
+  return {
+    server: parseServer(source.server),
+    token: parseToken(source.token),
+    proxy,
+    noProxy,
+    credentials,
+  }
+}
+
+type Settings = ReturnType<typeof parse>
+
+/** Completes the settings of an installation; undefined: those of the previous installation stay. */
+const complete = (settings: Settings, stateDir: string): (Settings & { server: string }) | undefined => {
+  const { server, token } = settings
+  if (server === undefined) {
+    if (existsSync(join(stateDir, 'agent.env'))) return undefined
+    throw cannotStart('The address of the server is missing. Add SERVERURL=https://... to the command line of msiexec.')
+  }
+  if (token === undefined && !isEnrolled(stateDir))
+    throw cannotStart('The enrolment token is missing. Add TOKEN=pce_... to the command line of msiexec.')
+  return { ...settings, server }
+}
+
+/** Writes the settings. Those that the installation does not give stay. */
+const write = ({ server, token, proxy, noProxy, credentials }: Settings, stateDir: string): void => {
+  const file = join(stateDir, 'agent.env')
+  const tokenFile = join(stateDir, 'token')
+  const needsToken = token !== undefined && !isEnrolled(stateDir)
+  const changes: Readonly<Record<string, string | undefined>> = {
+    STATE_DIR: stateDir,
+    SERVER: server,
+    TOKEN_FILE: needsToken ? tokenFile : undefined,
+    PROXY: proxy,
+    NO_PROXY: noProxy,
+    PROXY_CREDENTIALS_FILE: credentials,
+  }
+  const settings = new Map(Object.entries(readConfigFile(file)))
+  for (const [name, value] of Object.entries(changes))
+    if (value !== undefined) settings.set(`PORTCULLIS_AGENT_${name}`, value)
+  if (needsToken) writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 })
+  writeFileSync(file, [...settings].map(([name, value]) => `${name}=${value}\r\n`).join(''), { mode: 0o600 })
+}
+
+/** What an installation changes in Windows, apart from its own files. */
+export interface SetupDeps {
+  /** Creates the state directory with access for SYSTEM and Administrators only. */
+  prepareStateDir(dir: string): void
+  /** Completes the service and registers the source of its events. */
+  setUpService(): void
+  /** Removes the source of the events and the key of the current boot. */
+  removeKeys(): void
+  /** Returns the product codes of the installed versions. */
+  relatedProducts(upgradeCode: string): string[]
+  /** Writes an error to the event log. Windows Installer discards the output of programs. */
+  reportError(message: string): void
+}
+
+/** EVENTLOG_ERROR_TYPE, and the number of the event in the documentation. */
+const ERROR_TYPE = 1
+const REFUSED_EVENT = 80
+
+const systemDeps = (): SetupDeps => {
+  const koffi = loadKoffi()
+  const registry = createRegistry(createRegistryApi(koffi))
+  const security = createFolderSecurity(koffi)
+  return {
+    prepareStateDir: createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security),
+    setUpService() {
+      setUpService(koffi, registry, SERVICE_NAME, process.execPath)
+      registerEventSource(registry)
+    },
+    removeKeys() {
+      removeEventSource(registry)
+      registry.removeTree(BOOT_KEY)
+    },
+    relatedProducts: (upgradeCode) => relatedProducts(koffi, upgradeCode),
+    reportError: (message) => void createReportEvent(koffi)(ERROR_TYPE, REFUSED_EVENT, message),
+  }
+}
+
+const configure = (values: readonly string[], stateDir: string, deps: SetupDeps): void => {
+  try {
+    const settings = complete(parse(values), stateDir)
+    deps.setUpService()
+    if (settings === undefined) return
+    try {
+      deps.prepareStateDir(stateDir)
+    } catch (error) {
+      throw cannotStart(`The state directory ${stateDir} cannot be used: ${messageOf(error)}.`)
+    }
+    write(settings, stateDir)
+  } catch (error) {
+    deps.reportError(`The installation was refused. ${messageOf(error)}`)
+    throw error
+  }
+}
+
+/**
+ * Runs a command of the Windows installer. Returns false for other commands.
+ *
+ * - `configure` and values: writes the settings. A refusal changes no setting.
+ * - `roll-back` and the upgrade code: removes the settings of an installation that failed, unless another version uses them.
+ * - `purge` and the upgrade code: removes everything that the agent wrote, unless another version replaces this one.
+ *
+ * @throws AgentExit(1) with the reason, so that the installation is rolled back. It never contains a secret.
+ */
+export const runSetup = ([command, ...values]: readonly string[], env: Environment, create = systemDeps): boolean => {
+  const stateDir = defaultStateDir(env)
+  const [upgradeCode = ''] = values
+  if (command === 'configure') configure(values, stateDir, create())
+  else if (command === 'roll-back' || command === 'purge') {
+    const deps = create()
+    // Windows Installer registers a new version before it removes the old one.
+    const remaining = deps.relatedProducts(upgradeCode).length - (command === 'purge' ? 1 : 0)
+    if (remaining > 0) return true
+    rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 })
+    deps.removeKeys()
+  } else return false
+  return true
+}

@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { quoteProgram } from '../src/platform/windows/service-setup.ts'
+import { runSetup } from '../src/platform/windows/setup.ts'
+
+const SERVER = 'https://portcullis.example.org:8443'
+const TOKEN = 'pce_0_secret'
+const CODE = '{6F2B8C1E-5D0A-4E53-9B57-3C2A9D1F7E40}'
+const EMPTY = 'PORTCULLIS-SLOT-PresetToken-....'
+
+const setUp = ({ related = ['{A}'] } = {}) => {
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-setup-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const state = join(dir, 'Portcullis Agent')
+  const calls: string[] = []
+  const errors: string[] = []
+  const deps = () => ({
+    prepareStateDir: (path: string) => void mkdirSync(path, { recursive: true }),
+    setUpService: () => void calls.push('service'),
+    removeKeys: () => void calls.push('keys'),
+    relatedProducts: () => related,
+    reportError: (message: string) => void errors.push(message),
+  })
+  const run = (...args: string[]) => runSetup(args, { ProgramData: dir }, deps)
+  const read = (name: string) => readFileSync(join(state, name), 'utf8').replaceAll('\r\n', '\n')
+  return { state, calls, errors, run, read }
+}
+
+describe('the settings of an installation', () => {
+  it('come from the command line, or else from the package', () => {
+    const { state, run, read, calls } = setUp()
+    const preset = (server: string, token: string) =>
+      run('configure', server, token, `${'https://preset.example'.padEnd(512)}`, 'pce_0_preset'.padEnd(512), '', '', '')
+    expect(preset('', '')).toBe(true)
+    expect(read('agent.env')).toBe(`PORTCULLIS_AGENT_STATE_DIR=${state}
+PORTCULLIS_AGENT_SERVER=https://preset.example
+PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
+`)
+    expect(read('token')).toBe('pce_0_preset\n')
+    preset(SERVER, TOKEN)
+    expect(read('agent.env')).toContain(`PORTCULLIS_AGENT_SERVER=${SERVER}\n`)
+    expect(read('token')).toBe(`${TOKEN}\n`)
+    // The token of the package belongs to its server.
+    expect(() => preset(SERVER, '')).toThrow('The enrolment token is missing')
+    expect(calls).toEqual(['service', 'service'])
+  })
+
+  it('keep what an upgrade does not give, and need no token for an enrolled host', () => {
+    const { state, run, read } = setUp()
+    const proxy = ['http://proxy.example.org:3128', '10.0.0.0/8', 'C:\\proxy.txt']
+    run('configure', SERVER, TOKEN, EMPTY, EMPTY, ...proxy)
+    writeFileSync(join(state, 'identity.json'), '{}')
+    const before = read('agent.env')
+    expect(before).toContain(
+      'PORTCULLIS_AGENT_NO_PROXY=10.0.0.0/8\nPORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE=C:\\proxy.txt\n',
+    )
+    run('configure', '', '', EMPTY, EMPTY, '', '', '')
+    expect(read('agent.env')).toBe(before)
+    run('configure', 'https://new.example', '', EMPTY, EMPTY, '', '', '')
+    expect(read('agent.env')).toBe(before.replace(SERVER, 'https://new.example'))
+  })
+
+  it.each([
+    ['a missing address', ['', TOKEN, EMPTY, EMPTY, '', '', ''], 'The address of the server is missing'],
+    ['a missing token', [SERVER, '', EMPTY, EMPTY, '', '', ''], 'The enrolment token is missing'],
+    ['another scheme', ['ftp://p.example', TOKEN, '', '', '', '', ''], 'SERVERURL is not an address'],
+    ['a password in the address', ['https://u:secret@p.example', TOKEN, '', '', '', '', ''], 'only scheme, host, port'],
+    ['an invalid token', [SERVER, 'pce_ secret', '', '', '', '', ''], 'TOKEN is not an enrolment token'],
+    ['a line break in the token', [SERVER, `${TOKEN}\nPORTCULLIS_AGENT_X=1`, '', '', '', '', ''], 'TOKEN is not'],
+    ['an invalid proxy', [SERVER, TOKEN, '', '', 'socks5://secret', '', ''], 'The address of the proxy is invalid'],
+    ['shifted values', [SERVER, TOKEN, '', '', 'http://p" "secret'], 'contains a quotation mark'],
+  ])('are refused for %s, and nothing is changed', (_what, values, message) => {
+    const { state, run, calls, errors } = setUp()
+    const refused = () => run('configure', ...values)
+    expect(refused).toThrow(message)
+    expect(errors[0]).toMatch(new RegExp(`^The installation was refused. .*${message}`))
+    expect(errors.join()).not.toContain('secret')
+    expect(existsSync(state)).toBe(false)
+    expect(calls).toEqual([])
+  })
+})
+
+describe('the state directory', () => {
+  it.each([
+    ['purge', ['{A}'], false],
+    ['purge', ['{A}', '{B}'], true],
+    ['roll-back', [], false],
+    ['roll-back', ['{A}'], true],
+  ])('after %s with the versions %j exists: %s', (command, related, isKept) => {
+    const { state, run, calls } = setUp({ related })
+    mkdirSync(state)
+    writeFileSync(join(state, 'identity.json'), '{}')
+    expect(run(command, CODE)).toBe(true)
+    expect(existsSync(state)).toBe(isKept)
+    expect(calls).toEqual(isKept ? [] : ['keys'])
+  })
+
+  it('is not touched by other commands', () => expect(setUp().run('status')).toBe(false))
+})
+
+it('quotes the program of a service once', () => {
+  const quoted = '"C:\\Program Files\\P\\node.exe" --x "C:\\a.cjs" service'
+  expect(quoteProgram(quoted.replace(/"(.*?exe)"/, '$1'))).toBe(quoted)
+  expect(quoteProgram(quoted)).toBe(quoted)
+})
