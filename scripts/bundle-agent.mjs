@@ -31,6 +31,8 @@ const versionOnly = (version) => ({
 /**
  * Writes the agent as one script that any Node can run, with the release key inside. `version` is for tests of updates,
  * which need a newer agent. Without `write`, the result contains the script and no file is written.
+ *
+ * @param {{ entry?: string, outfile: string, version?: string, releaseKey: ReturnType<typeof readReleaseKey>, write?: boolean }} options
  */
 export const bundleAgent = ({
   entry = join(ROOT, 'agent', 'src', 'main.ts'),

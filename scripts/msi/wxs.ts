@@ -1,0 +1,156 @@
+/** Describes the Windows Installer package of the agent for wixl. */
+import { nodeFlags } from '../../agent/src/node-flags.ts'
+import { SERVICE_NAME } from '../../agent/src/platform/windows/setup.ts'
+import { guidOf, UPGRADE_CODE } from './ids.ts'
+
+/** Name of the agent in the list of programs and services. */
+const NAME = 'Portcullis Agent'
+
+export interface PackagedFile {
+  /** Identifier in the package, and name of the file. */
+  name: string
+  /** Path that wixl reads, relative to its folder. */
+  source: string
+}
+
+const escapeXml = (text: string): string =>
+  text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign)
+
+/** Arguments of the service after the path of node.exe. */
+const SERVICE_ARGUMENTS = `${nodeFlags.join(' ')} "[INSTALLDIR]agent.cjs" service`
+
+/**
+ * Arguments of the command that writes the settings. The order is that of `agent/src/platform/windows/setup.ts`. Windows
+ * Installer has no other means to pass values to a program that runs as LocalSystem.
+ */
+const CONFIGURE = [
+  'SERVERURL',
+  'TOKEN',
+  'PresetServer',
+  'PresetToken',
+  'PORTCULLIS_AGENT_PROXY',
+  'PORTCULLIS_AGENT_NO_PROXY',
+  'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE',
+]
+  .map((name) => `"[${name}]"`)
+  .join(' ')
+
+/** Properties that a person can set on the command line of msiexec. */
+export const PUBLIC_PROPERTIES = [
+  'SERVERURL',
+  'TOKEN',
+  'PORTCULLIS_AGENT_PROXY',
+  'PORTCULLIS_AGENT_NO_PROXY',
+  'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE',
+]
+
+/** Values that Windows Installer must not write to a log. An action has the values in its command line. */
+const HIDDEN_PROPERTIES = ['TOKEN', 'PresetToken', 'Configure']
+
+/** Start of the text of a slot that is not filled. Conditions of the package compare with it. */
+const SLOT_START = 'PORTCULLIS-SLOT-'
+/** Lengths of the values that a server writes into the package: the address, and the token of the protocol's length. */
+export const SLOTS = { PresetServer: 512, PresetToken: 512 } as const
+
+/** Returns the text of a slot in a package without values: unique, and as long as the slot. */
+export const emptySlot = (name: keyof typeof SLOTS): string => `${SLOT_START}${name}-`.padEnd(SLOTS[name], '.')
+
+const action = (id: string, command: string, attributes: string): string =>
+  `<CustomAction Id="${id}" FileKey="node.exe" ExeCommand="${escapeXml(`"[INSTALLDIR]agent.cjs" ${command}`)}" Impersonate="no" ${attributes}/>`
+
+const property = (id: string, value: string): string => `<Property Id="${id}" Value="${escapeXml(value)}"/>`
+
+/**
+ * Order of the actions, because wixl places them anywhere. Windows has 2000 DeleteServices, 3500 RemoveFiles, 5800
+ * InstallServices, 5900 StartServices and 6600 InstallFinalize.
+ */
+export const SEQUENCE = {
+  Purge: 2100,
+  RollBack: 5830,
+  Configure: 5840,
+  // After the installation. Both versions are registered while the old one is removed, so it knows that this is an upgrade.
+  RemoveExistingProducts: 6650,
+  ForgetToken: 6660,
+} as const
+
+/** Texts that a person sees when Windows Installer refuses to install, by the condition that must be true. */
+const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
+  ['VersionNT >= 603 OR Installed', 'The Portcullis agent needs Windows 10, Windows Server 2016 or newer.'],
+  [
+    'NOT NEWERFOUND OR Installed',
+    'A newer version of the Portcullis agent is installed. Uninstall it before you install an older one.',
+  ],
+  [
+    `SERVERURL OR Installed OR OLDERFOUND OR NOT (PresetServer << "${SLOT_START}")`,
+    'The address of the Portcullis server is missing. Add SERVERURL=https://... to the command line of msiexec.',
+  ],
+  [
+    'NOT SERVERURL OR Installed OR SERVERURL ~<< "https://" OR SERVERURL ~<< "http://"',
+    'SERVERURL is not an address. Use a form like https://portcullis.example.org:8443.',
+  ],
+  [
+    'NOT TOKEN OR Installed OR TOKEN << "pce_"',
+    'TOKEN is not an enrolment token. Copy it again from the console (Hosts, Add hosts).',
+  ],
+]
+
+/**
+ * Returns the description of the package.
+ *
+ * @param options.contents digest of the contents. The product code depends on it, because Windows does not replace a
+ *   version by a different package with the same code.
+ */
+export const describePackage = (options: {
+  version: string
+  contents: string
+  files: readonly PackagedFile[]
+}): string => {
+  const { version, contents, files } = options
+  const file = ({ name, source }: PackagedFile): string => {
+    const body = `<File Id="${name}" Name="${name}" Source="${source}" KeyPath="yes"/>`
+    const service = `<ServiceInstall Id="Service" Name="${SERVICE_NAME}" DisplayName="${NAME}" Description="Reports the USB devices of this computer to the Portcullis server and applies its policy." Type="ownProcess" Start="auto" ErrorControl="normal" Arguments="${escapeXml(SERVICE_ARGUMENTS)}"/>
+          <ServiceControl Id="ServiceControl" Name="${SERVICE_NAME}" Start="install" Stop="both" Remove="uninstall" Wait="yes"/>`
+    return `<Component Id="C.${name}" Guid="${guidOf(`component ${name}`)}">${body}${name === 'node.exe' ? service : ''}</Component>`
+  }
+  return `<?xml version="1.0" encoding="utf-8"?>
+<Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">
+  <Product Id="${guidOf(`product ${version} ${contents}`)}" Name="${NAME}" Language="1033" Version="${version}" Manufacturer="Portcullis" UpgradeCode="${UPGRADE_CODE}">
+    <Package InstallerVersion="500" Compressed="yes" InstallScope="perMachine" Description="${NAME} ${version}"/>
+    <Media Id="1" Cabinet="agent.cab" EmbedCab="yes"/>
+    ${property('ARPNOMODIFY', '1')}
+    ${property('REBOOT', 'ReallySuppress')}
+    ${property('REINSTALLMODE', 'amus')}
+    ${property('MsiHiddenProperties', HIDDEN_PROPERTIES.join(';'))}
+    ${Object.keys(SLOTS)
+      .map((name) => property(name, emptySlot(name as keyof typeof SLOTS)))
+      .join('\n    ')}
+    <Upgrade Id="${UPGRADE_CODE}">
+      <UpgradeVersion Minimum="${version}" IncludeMinimum="no" OnlyDetect="yes" Property="NEWERFOUND"/>
+      <UpgradeVersion Minimum="0.0.0" IncludeMinimum="yes" Maximum="${version}" IncludeMaximum="yes" Property="OLDERFOUND"/>
+    </Upgrade>
+    ${CONDITIONS.map(([condition, message]) => `<Condition Message="${escapeXml(message)}">${escapeXml(condition)}</Condition>`).join('\n    ')}
+    <Directory Id="TARGETDIR" Name="SourceDir">
+      <Directory Id="ProgramFiles64Folder">
+        <Directory Id="INSTALLDIR" Name="${NAME}">
+          ${files.map(file).join('\n          ')}
+        </Directory>
+      </Directory>
+    </Directory>
+    <Feature Id="Agent" Title="${NAME}" Level="1">
+      ${files.map(({ name }) => `<ComponentRef Id="C.${name}"/>`).join('')}
+    </Feature>
+    ${action('Configure', `configure ${CONFIGURE}`, 'Execute="deferred" Return="check"')}
+    ${action('RollBack', `roll-back ${UPGRADE_CODE}`, 'Execute="rollback" Return="ignore"')}
+    ${action('Purge', `purge ${UPGRADE_CODE}`, 'Execute="deferred" Return="ignore"')}
+    <CustomAction Id="ForgetToken" Property="TOKEN" Value=""/>
+    <InstallExecuteSequence>
+      <RemoveExistingProducts After="InstallFinalize"/>
+      <Custom Action="RollBack" After="InstallServices">NOT Installed</Custom>
+      <Custom Action="Configure" After="InstallServices">NOT Installed</Custom>
+      <Custom Action="Purge" After="DeleteServices">REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE</Custom>
+      <Custom Action="ForgetToken" After="InstallFinalize"/>
+    </InstallExecuteSequence>
+  </Product>
+</Wix>
+`
+}
