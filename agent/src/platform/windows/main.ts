@@ -1,4 +1,4 @@
-/** Entry of the agent for Windows: as a service, or as a program in a console. */
+/** Entry of the agent for Windows: as a service, as a program in a console, or for the installer. */
 import { join } from 'node:path'
 import { AgentExit, exitCodes, messageOf } from '../../exit.ts'
 import { runProgram, startProgram } from '../../program.ts'
@@ -6,10 +6,10 @@ import type { Environment } from '../platform.ts'
 import { loadKoffi } from './koffi.ts'
 import { runService } from './service.ts'
 import { createServiceApi } from './service-api.ts'
+import { runSetup, SERVICE_NAME } from './setup.ts'
 import { defaultStateDir } from './state-dir.ts'
 import { createWindows } from './windows.ts'
 
-const SERVICE_NAME = 'PortcullisAgent'
 /** Exit code of a service whose agent was replaced. The recovery actions start the new version. */
 const REPLACED = 75
 
@@ -36,7 +36,20 @@ const serve = async (signal: AbortSignal): Promise<number> => {
   }
 }
 
-if (process.argv[2] === 'service')
+/** Runs a command of the installer. Returns false for other commands. */
+const setUp = (): boolean => {
+  try {
+    return runSetup(process.argv.slice(2), process.env)
+  } catch (error) {
+    process.exitCode = exitCodes.cannotStart
+    process.stderr.write(`portcullis-agent: ${messageOf(error)}\n`)
+    return true
+  }
+}
+
+if (setUp()) {
+  // Windows Installer reads the exit code.
+} else if (process.argv[2] === 'service')
   void runService({
     control: createServiceApi(loadKoffi(), SERVICE_NAME),
     main: serve,
