@@ -4,7 +4,7 @@ exports.TIERS = [
   ['settings', 'tags'],
   ['jobs', 'approvals', 'mail', 'agents'],
   ['packages', 'knowledge', 'commands', 'deliveries', 'licence'],
-  ['accounts', 'peripherals', 'held-ports'],
+  ['accounts', 'peripherals', 'held-ports', 'windows'],
   ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
   ['actions', 'ingest', 'notifications', 'rollouts'],
   ['exports', 'document', 'backup', 'hosts', 'feeds'],

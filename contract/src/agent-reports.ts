@@ -150,6 +150,9 @@ export const EnforcementGrade = Type.Enum(enforcementGrades, {
 })
 export type EnforcementGrade = Static<typeof EnforcementGrade>
 
+/** Build of Windows: major, minor, build and revision. */
+export const osBuildPattern = '^[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,6}\\.[0-9]{1,6}$'
+
 /** Facts about a host. The agent sends them with every full inventory and when `factsHash` changes. */
 export const HostFacts = Type.Object(
   {
@@ -167,7 +170,7 @@ export const HostFacts = Type.Object(
     agentVersion: boundedText(64, 'Version of the agent.'),
     osBuild: Type.Optional(
       Type.String({
-        pattern: '^[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,6}\\.[0-9]{1,6}$',
+        pattern: osBuildPattern,
         maxLength: 21,
         examples: ['10.0.22631.4317'],
         description:

@@ -10,6 +10,9 @@ export const enrolProofText = (token: string, publicKey: string): string =>
 export const sessionProofText = (r: { agentId: string; bootId: string; timestamp: number; nonce: string }): string =>
   `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
 
+/** Returns the text that an agent signs for a Windows verification. `payload` is the JSON text of a `WindowsVerification`. */
+export const windowsVerificationText = (payload: string): string => `portcullis-windows-verification-v1\n${payload}`
+
 /** Returns the text that the release key signs for a build. */
 export const packageProofText = (build: {
   version: string

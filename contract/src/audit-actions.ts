@@ -167,6 +167,8 @@ export const auditActions = {
   'tags.imported': { area: 'tags' },
   'tags.removed': { area: 'tags' },
   'tags.set': { area: 'tags' },
+  'windows.verificationImported': { area: 'policy' },
+  'windows.verificationRemoved': { area: 'policy' },
   'worker.activated': { area: 'agentless' },
   'worker.deactivated': { area: 'agentless' },
   'worker.deleted': { area: 'agentless' },

@@ -7,9 +7,9 @@ export const maxRequestDetails = 200
 /** A change that waits for a second approver. */
 export const ChangeRequest = closed({
   id: Type.String(),
-  action: Type.Enum(['free', 'delete', 'settings', 'rules', 'account', 'update', 'package'], {
+  action: Type.Enum(['free', 'delete', 'settings', 'rules', 'account', 'update', 'package', 'windows'], {
     description:
-      'Kind of change that needs a second approver. `free` and `delete`: frees or deletes hosts. `settings`: relaxes settings. `rules`: allows devices. `account`: changes an Administrator. `update`: updates agents. `package`: publishes a package.',
+      'Kind of change that needs a second approver. `free` and `delete`: frees or deletes hosts. `settings`: relaxes settings. `rules`: allows devices. `account`: changes an Administrator. `update`: updates agents. `package`: publishes a package. `windows`: imports the verification of a Windows build.',
   }),
   title: Type.String({ description: 'Summary of the change.' }),
   details: Type.Array(Type.String(), {

@@ -121,7 +121,7 @@ export const agentsConfiguration = operation({
       }),
     }),
   ),
-  errors: ['second_person_required'],
+  errors: ['second_person_required', 'windows_preview_off', 'windows_limit_reached'],
   examples: {
     request: [
       { uuid: null, hostIdentifier: 'KIOSK-0413', ipAddress: null, agentConfigViewResource: { isSystemArmed: 'ARM' } },
@@ -321,6 +321,13 @@ const selection = {
   ),
 }
 
+/** Hosts that cannot carry out an action for the same reason. */
+const impossibleHosts = closed({
+  reason: Type.String({ description: 'Why the hosts cannot carry out the action, and what to do.' }),
+  agents: Type.Integer({ description: 'Number of hosts.' }),
+  code: Type.Optional(Type.String({ description: 'Code of the error table, for reasons that have one.' })),
+})
+
 export const previewBulk = operation({
   id: 'previewBulk',
   method: 'POST',
@@ -332,7 +339,7 @@ export const previewBulk = operation({
   response: closed({
     action: Type.Enum(bulkActions),
     agents: Type.Integer({ description: 'Number of hosts that the action applies to.' }),
-    impossible: Type.Array(closed({ reason: Type.String(), agents: Type.Integer() }), {
+    impossible: Type.Array(impossibleHosts, {
       description: 'Hosts that cannot carry out the action, by reason. They are skipped.',
     }),
     disconnected: Type.Integer({
@@ -390,6 +397,11 @@ export const runBulk = operation({
   }),
   response: closed({
     accepted: Type.Integer({ description: 'Number of hosts that the action is carried out on.' }),
+    refused: Type.Optional(
+      Type.Array(impossibleHosts, {
+        description: 'Skipped hosts whose reason has a code. Absent if there are none.',
+      }),
+    ),
     skipped: Type.Integer(),
     jobId: nullable(Type.String()),
   }),

@@ -306,6 +306,12 @@ export const configGroups = {
       'Tags, separated by commas. While the agent is not running, new devices stay blocked on armed hosts with one of these tags. To unblock them, run "portcullis-agent release" as root.',
       { section: 'Exceptions for hosts', max: 500 },
     ),
+    VENDORA_WINDOWS_ENFORCEMENT: item(
+      'boolean',
+      'Windows enforcement (preview)',
+      'Allows arming Windows hosts, with the grade "before install". At most five hosts of each Windows build can be armed until a verification of this build is imported. Turning this off frees no host, but cancels orders to arm that no host has carried out.',
+      { section: 'Windows', default: 'false' },
+    ),
     VENDORA_CONTACT: item('text', 'Contact', 'Contact that users of hosts see when a device is blocked.', {
       section: 'Blocked devices',
       max: 200,

@@ -210,6 +210,37 @@ export const errorTable = define({
       'The change conflicts with the current state: for example, the name already exists, or you would delete the last Administrator or your own account.',
     cure: 'Nothing was changed. Read the current state and adjust the request.',
   },
+  windows_preview_off: {
+    status: 403,
+    title: 'Windows enforcement is turned off',
+    detail: '{host}: {reason}',
+    cause:
+      'A Windows host was to be armed, but the setting "Windows enforcement (preview)" is off. Nothing was changed.',
+    cure: 'Read what the grade before install guarantees, then turn on VENDORA_WINDOWS_ENFORCEMENT in the policy settings.',
+  },
+  windows_limit_reached: {
+    status: 403,
+    title: 'Too many armed Windows hosts of an unverified build',
+    detail: '{host}: {reason}',
+    cause:
+      'Five Windows hosts of this build are armed or ordered to arm, and no verification file of the build was imported. Hosts that report no build count for every build. Nothing was changed.',
+    cure: 'Free one of these hosts, or verify the build on a real host and import the file (docs/guide/windows-verification.md).',
+  },
+  verification_invalid: {
+    status: 422,
+    title: 'The verification file is not valid',
+    detail: '{detail}',
+    cause:
+      'The file was changed, is damaged or too old, describes another build than its host reports, or comes from a host that this server does not know.',
+    cure: 'Run `portcullis-agent verify` on an enrolled Windows host of this build and import the new file.',
+  },
+  verification_incomplete: {
+    status: 422,
+    title: 'The verification is incomplete',
+    detail: '{detail}',
+    cause: 'A step failed, or a step that the program did not perform is not confirmed.',
+    cure: 'Report failed steps. Perform the other steps as docs/guide/windows-verification.md describes, then confirm exactly those.',
+  },
   payload_too_large: {
     status: 413,
     title: 'The request body is too large',

@@ -130,7 +130,7 @@ export const addOrUpdateVendorA = write(
   'Changes the product settings',
   {
     text: 'While a second approver is required, a change that requires one less often becomes a change request.',
-    fresh: 'it raises the limit of hosts that one person may change alone',
+    fresh: 'it raises the limit of hosts that one person may change alone, or turns on Windows enforcement',
   },
 )
 export const addOrUpdateHealth = write(

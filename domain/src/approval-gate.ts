@@ -30,6 +30,8 @@ export type GateWish =
   | { kind: 'signIn' }
   /** Installs a program on hosts: publishes a build or starts an update. */
   | { kind: 'program' }
+  /** Lifts the limit of armed Windows hosts of a build. */
+  | { kind: 'verification' }
 
 /** `approver`: needs a second approver. `refuse`: impossible with this credential. */
 export type GateVerdict = 'allow' | 'approver' | 'refuse'
@@ -44,6 +46,8 @@ const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish):
       return limit !== null && (wish.limit === null || wish.limit > limit)
     case 'account':
       return wish.isAdministrator && !wish.isOwn
+    case 'verification':
+      return limit !== null
     case 'signIn':
     case 'program':
       return true

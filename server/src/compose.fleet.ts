@@ -11,6 +11,7 @@ import { heldPortsFeature } from '#features/fleet/held-ports/index.ts'
 import { hostsFeature } from '#features/fleet/hosts/index.ts'
 import { packagesFeature } from '#features/fleet/packages/index.ts'
 import { rolloutsFeature } from '#features/fleet/rollouts/index.ts'
+import { windowsFeature } from '#features/fleet/windows/index.ts'
 import { nacFeature } from '#features/outbound/nac/index.ts'
 import type { Timer } from '#platform/timers.ts'
 import type { Base, ComposeOptions } from './compose.base.ts'
@@ -78,6 +79,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     settings,
     announce: live.announce,
   })
+  const windows = windowsFeature(app, { db, clock, log, keys, audit, approvals, settings, commands })
   const policy = policyFeature(app, {
     config: settings,
     ...lists,
@@ -111,6 +113,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     longRead: policy.longRead,
     tagGate: policy.tagGate,
     settle: policy.settle,
+    windows,
   })
   hostsFeature(app, { agents, peripherals, commands, policy, events, actions })
   const agentless = agentlessFeature(app, {
@@ -171,6 +174,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     predict: policy.predict,
     approvals,
     announce: live.announce,
+    windows,
   })
 
   const timers: Timer[] = [

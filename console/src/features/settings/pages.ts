@@ -28,6 +28,7 @@ const policyNames = [
   'VENDORA_CONTACT',
   'VENDORA_NO_LAST_KEYBOARD_TAGS',
   'VENDORA_FAIL_CLOSED_TAGS',
+  'VENDORA_WINDOWS_ENFORCEMENT',
 ] satisfies readonly ConfigName<'vendorA'>[]
 
 /** The policy settings. Their address is `/policy/settings`. */

@@ -44,6 +44,8 @@ export const locks = {
   assetReplay: named('assets.replay'),
   /** Serialises counting releases with the same effect. */
   releases: (effect: string): AdvisoryLock => named(`released_hosts ${effect}`),
+  /** Serialises counting the armed Windows hosts of unverified builds. */
+  windowsArming: named('windows arming'),
   /** Serialises counting pending change requests. */
   changeRequests: named('change_requests'),
 } as const

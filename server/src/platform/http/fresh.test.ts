@@ -135,10 +135,9 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
     { path: 'generalconfig/SetServerDomainName', payload: { SERVER_DOMAIN_NAME: 'elsewhere.example.org' } },
   ],
   addOrUpdateVendorA: () =>
-    limits.map((limit) => ({
-      path: 'generalconfig/AddOrUpdateVendorA',
-      payload: { VENDORA_TWO_PERSON_LIMIT: limit },
-    })),
+    [...limits.map((limit) => ({ VENDORA_TWO_PERSON_LIMIT: limit })), { VENDORA_WINDOWS_ENFORCEMENT: 'true' }].map(
+      (payload) => ({ path: 'generalconfig/AddOrUpdateVendorA', payload }),
+    ),
   updatePolicySettings: () =>
     [null, 100].map((twoPersonHosts) => ({
       method: 'PUT',
@@ -172,6 +171,11 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
       payload: { id: absent, isActivated: true },
     },
   ],
+  // Lifts the limit of armed hosts whose enforcement nobody has verified.
+  importWindowsVerification: () => [
+    { path: 'windows/verifications', payload: { file: { payload: '{}', signature: 'A'.repeat(88) }, confirmed: [] } },
+  ],
+  removeWindowsVerification: () => [{ method: 'DELETE', path: 'windows/verifications/22631' }],
   rotateKeys: () => [{ path: 'generalconfig/RotateKeys' }],
 }
 

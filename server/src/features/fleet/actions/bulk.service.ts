@@ -1,8 +1,10 @@
 import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
+import { type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import type { Change, LongRead, Predict } from '#features/devices/policy/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import { agentsList } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { WindowsApi } from '#features/fleet/windows/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { JobRun, JobsApi } from '#features/system/jobs/index.ts'
@@ -10,7 +12,7 @@ import type { HostTagChange, TagsApi } from '#features/system/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
-import type { SqlFragment } from '#platform/db/sql.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
 import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId } from '#platform/ids.ts'
@@ -86,6 +88,7 @@ export interface BulkDeps {
   approvable(agentIds: readonly string[]): Promise<number>
   predict: Predict
   longRead: LongRead
+  windows: Pick<WindowsApi, 'refused'>
 }
 
 /** Actions that are complete after the last step. Others wait for confirmations of hosts. */
@@ -102,6 +105,14 @@ const devicesOf = (counts: { agents: number; peripherals: number } | undefined) 
   agents: counts?.agents ?? 0,
   peripherals: counts?.peripherals ?? 0,
 })
+
+/** Groups refused Windows hosts by reason. */
+const refusalsOf = (refused: ReadonlyMap<string, WindowsRefusal>) =>
+  [...Map.groupBy(refused.values(), (code) => code)].map(([code, all]) => ({
+    reason: windowsRefusals[code],
+    agents: all.length,
+    code,
+  }))
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
@@ -123,6 +134,7 @@ export const createBulk = (deps: BulkDeps) => {
     tagGate,
     predict,
     longRead,
+    windows,
   } = deps
 
   function whereOf({ uuids, filter }: Selection): SqlFragment {
@@ -172,15 +184,21 @@ export const createBulk = (deps: BulkDeps) => {
     return action === 'tag' || action === 'untag' ? { tags: tagChanges(action, hashtags, uuids) } : null
   }
 
+  /** Returns the Windows hosts of a selection that must not be armed. */
+  const refusedOf = async (action: BulkAction, where: SqlFragment): Promise<ReadonlyMap<string, WindowsRefusal>> =>
+    action === 'arm' ? windows.refused(db, where) : new Map()
+
   async function preview(actor: Actor, selection: Selection): Promise<Preview> {
     const { action } = selection
     const hashtags = tagsOf(selection)
-    const where = whereOf(selection)
+    const all = whereOf(selection)
+    const refused = await refusedOf(action, all)
+    const where = refused.size === 0 ? all : sql`(${all}) and r.agent_id <> all(${[...refused.keys()]}::uuid[])`
     const groups = await read.groups(where)
     const builds = await buildsFor(action, groups)
     const sum = (some: readonly TargetGroup[]): number => some.reduce((n, group) => n + group.agents, 0)
     const reasons = new Map<string, number>()
-    const unknown = selection.uuids === undefined ? 0 : new Set(selection.uuids).size - sum(groups)
+    const unknown = selection.uuids === undefined ? 0 : new Set(selection.uuids).size - sum(groups) - refused.size
     if (unknown > 0) reasons.set('This host does not exist.', unknown)
     const able = groups.filter((group) => {
       const reason = impossible(action, group, builds)
@@ -197,7 +215,7 @@ export const createBulk = (deps: BulkDeps) => {
     return {
       action,
       agents: count,
-      impossible: [...reasons].map(([reason, n]) => ({ reason, agents: n })),
+      impossible: [...[...reasons].map(([reason, n]) => ({ reason, agents: n })), ...refusalsOf(refused)],
       disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: devicesOf(arming?.attachedBlocked),
@@ -237,9 +255,13 @@ export const createBulk = (deps: BulkDeps) => {
     const { action } = given
     if (action === 'update') assertFresh(actor, clock.now())
     const hashtags = tagsOf(given)
-    const targets = await read.targets(db, whereOf(given))
+    const where = whereOf(given)
+    const targets = await read.targets(db, where)
     const builds = await buildsFor(action, targets)
-    const able = targets.filter((target) => impossible(action, target, builds) === null)
+    const refused = await refusedOf(action, where)
+    const able = targets.filter(
+      (target) => !refused.has(target.agent_id) && impossible(action, target, builds) === null,
+    )
     const asked = given.uuids === undefined ? targets.length : new Set(given.uuids).size
     if (given.expectedAgents !== undefined && given.expectedAgents !== able.length)
       throw new AppError('conflict', {
@@ -249,7 +271,8 @@ export const createBulk = (deps: BulkDeps) => {
     const reason = given.reason?.trim() ?? ''
     const why = reason === '' ? {} : { reason }
     const skipped = asked - uuids.length
-    if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
+    const withReasons = refused.size === 0 ? {} : { refused: refusalsOf(refused) }
+    if (uuids.length === 0) return { accepted: 0, skipped, jobId: null, ...withReasons }
     if (releases(action)) {
       const limit = await approvals.release(actor, uuids.length)
       if (limit !== null)
@@ -288,7 +311,7 @@ export const createBulk = (deps: BulkDeps) => {
       })
       return id
     })
-    return { accepted: uuids.length, skipped, jobId }
+    return { accepted: uuids.length, skipped, jobId, ...withReasons }
   }
 
   /**
@@ -338,7 +361,8 @@ export const createBulk = (deps: BulkDeps) => {
     const commanded = new Set(specs.map((spec) => spec.agentId))
     const unable = onlyMarked ? some.filter((id) => !commanded.has(id)) : []
     if (unable.length > 0) await commands.dropModes(tx, jobId, some, unable)
-    const { queued } = await commands.queue(tx, actor, specs, { onlyMarked })
+    const { queued, refused } = await commands.queue(tx, actor, specs, { onlyMarked })
+    if (onlyMarked && refused.size > 0) await commands.dropModes(tx, jobId, some, [...refused.keys()])
     const ordered = new Set(queued)
     return { ended: 0, queued, order: able.filter((target) => ordered.has(target.agent_id)), opened: 0 }
   }

@@ -1,10 +1,11 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
-import { mustExist } from '@portcullis/domain'
+import { mustExist, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import type { AgentsApi, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { WindowsApi } from '#features/fleet/windows/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
-import { invalid } from '#platform/app-error.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
@@ -24,6 +25,7 @@ export interface ConfigurationDeps {
   commands: Pick<CommandsApi, 'queue'>
   approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named'>
+  windows: Pick<WindowsApi, 'refused'>
   audit: Audit
   /** Creates a job that arms or frees hosts. Returns its id. */
   enqueue(
@@ -66,6 +68,7 @@ export const createConfiguration = ({
   commands,
   approvals,
   read,
+  windows,
   audit,
   enqueue,
   approvePresent,
@@ -76,6 +79,21 @@ export const createConfiguration = ({
     const able = { ...agent, version: '', architecture: '', release_key: '' }
     const reason = impossible(labels[request.mode], able, none.builds)
     if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
+  }
+
+  /** Refuses the request if one of its Windows hosts must not be armed. */
+  async function assertArmable(
+    tx: Tx,
+    agents: readonly ResolvedAgent[],
+    items: readonly ConfigurationItem[],
+  ): Promise<void> {
+    const arming = items.filter((item) => item.mode === 'Armed').map((item) => item.uuid)
+    if (arming.length === 0) return
+    const refused: ReadonlyMap<string, WindowsRefusal> = await windows.refused(tx, read.named(arming))
+    for (const { uuid, hostIdentifier } of agents) {
+      const code = refused.get(uuid)
+      if (code !== undefined) throw new AppError(code, { host: hostIdentifier, reason: windowsRefusals[code] })
+    }
   }
 
   /** Creates a job for each mode, which marks its hosts. Returns what to record about them. */
@@ -118,7 +136,13 @@ export const createConfiguration = ({
     })
     let jobs: Awaited<ReturnType<typeof enqueueModes>> = []
     async function order() {
-      if (specs.length > 0) await commands.queue(tx, actor, specs)
+      const { refused } = await commands.queue(tx, actor, specs)
+      const [first] = refused
+      if (first !== undefined)
+        throw new AppError(first[1].code, {
+          host: targets.get(first[0])?.host ?? first[0],
+          reason: first[1].reason,
+        })
       jobs = await enqueueModes(tx, actor, later)
     }
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
@@ -157,6 +181,7 @@ export const createConfiguration = ({
           assertPossible(agent, request, i)
           return { uuid: agent.uuid, ...request }
         })
+        await assertArmable(tx, resolved, items)
         return { resolved, items }
       }
       // The server validates the request before it asks for approval. The records use their own transactions, so that a

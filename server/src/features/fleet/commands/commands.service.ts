@@ -1,4 +1,4 @@
-import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
+import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, ErrorCode, SignedText } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import type { AgentsApi, CommandTarget } from '#features/fleet/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/system/events/index.ts'
@@ -58,6 +58,17 @@ export interface CommandsDeps {
   announce: Announce
 }
 
+/** Why a host must not be armed: a code of the error table, and the text for people. */
+export interface ArmingRefusal {
+  code: ErrorCode
+  reason: string
+}
+
+/** Returns the hosts that must not be armed. Runs in the transaction of the order, after its hosts are locked. */
+export type ArmingGuard = (tx: Tx, agentIds: readonly string[]) => Promise<ReadonlyMap<string, ArmingRefusal>>
+
+const isArming = (spec: CommandSpec): boolean => spec.kind === 'configure' && spec.body.mode === 'Armed'
+
 const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
@@ -73,6 +84,7 @@ export const createCommandsService = ({
   announce,
 }: CommandsDeps) => {
   const store = createCommandsStore(db)
+  let guard: ArmingGuard | null = null
 
   /** Adds ended commands to the progress of their jobs. */
   function countFor(tx: Tx, ended: readonly EndedCommand[]): Promise<void> {
@@ -146,24 +158,39 @@ export const createCommandsService = ({
 
   const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
 
+  /** Returns the hosts of these orders that must not be armed. Every order passes here. */
+  async function refusedOf(tx: Tx, specs: readonly CommandSpec[]): Promise<ReadonlyMap<string, ArmingRefusal>> {
+    const arming = specs.filter(isArming).map((spec) => spec.agentId)
+    if (arming.length === 0) return new Map()
+    if (guard === null) throw new Error('orders to arm have no guard')
+    return guard(tx, arming)
+  }
+
   return {
+    /** Registers the guard of orders to arm, at start. */
+    guardArming: (asked: ArmingGuard): void => {
+      guard = asked
+    },
+    isArmingGuarded: (): boolean => guard !== null,
+
     /**
      * Signs commands and stores them until their hosts have ended them. Connected hosts are woken at COMMIT. A newer
-     * command replaces a waiting one of the same kind. Returns the agents that exist, and those that do not. With
-     * `onlyMarked`, skips agents that are not, or no longer, marked for the job of their spec. Locks agents in id order,
-     * then commands, then jobs.
+     * command replaces a waiting one of the same kind. Returns the agents that exist, those that do not, and those that
+     * must not be armed, whose marks stay. With `onlyMarked`, skips agents that are not, or no longer, marked for the job
+     * of their spec. Locks agents in id order, then commands, then jobs.
      */
     queue: async (
       tx: Tx,
       actor: Pick<Actor, 'userName'>,
       specs: readonly CommandSpec[],
       { onlyMarked = false } = {},
-    ): Promise<{ queued: string[]; missing: string[] }> => {
+    ): Promise<{ queued: string[]; missing: string[]; refused: Map<string, ArmingRefusal> }> => {
       const now = new Date(clock.now())
       const lifeHours = (await settings.values(tx, 'vendorA')).number('VENDORA_COMMAND_EXPIRY_HOURS')
       const expiresAt = new Date(clock.now() + lifeHours * 3_600_000)
       const queued: string[] = []
       const missing: string[] = []
+      const refused = new Map<string, ArmingRefusal>()
       const replaced: EndedCommand[] = []
       for (const some of slices([...specs].sort(byAgent), rowsPerStatement)) {
         const targets = new Map(
@@ -174,10 +201,13 @@ export const createCommandsService = ({
             )
           ).map((target) => [target.agent_id, target]),
         )
-        const possible = some.filter(({ agentId, jobId }) => {
+        const wanted = some.filter(({ agentId, jobId }) => {
           const target = targets.get(agentId)
           return target !== undefined && (!onlyMarked || target.mode_job === jobId)
         })
+        const unarmable = await refusedOf(tx, wanted)
+        for (const [agentId, refusal] of unarmable) refused.set(agentId, refusal)
+        const possible = wanted.filter((spec) => !(isArming(spec) && unarmable.has(spec.agentId)))
         missing.push(...some.filter((spec) => !targets.has(spec.agentId)).map((spec) => spec.agentId))
         if (possible.length === 0) continue
         for (const [kind, ofKind] of Map.groupBy(possible, (spec) => spec.kind)) {
@@ -195,7 +225,7 @@ export const createCommandsService = ({
         await announce(tx, { agents: queued })
         await agents.wake(tx, queued)
       }
-      return { queued, missing }
+      return { queued, missing, refused }
     },
 
     /**
@@ -330,6 +360,22 @@ export const createCommandsService = ({
           cancelled += ended.length
         })
       }
+    },
+
+    /** Cancels the active orders to arm of these agents. Orders to free stay active. */
+    cancelArming: async (agentIds: readonly string[], message: string): Promise<void> => {
+      for (const some of slices([...agentIds].sort(), rowsPerStatement))
+        await db.transaction(async (tx) => {
+          await agents.lockForCommands(tx, some)
+          const ended = await store.end(tx, new Date(clock.now()), 'cancelled', message, {
+            agentIds: some,
+            kind: 'configure',
+            mode: 'Armed',
+          })
+          await settle(tx, [...some])
+          await countFor(tx, ended)
+          await announce(tx, { agents: [...some] })
+        })
     },
 
     /** Expires overdue commands and creates an event for each; runs every ten seconds. */

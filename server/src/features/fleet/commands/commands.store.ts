@@ -43,6 +43,8 @@ export interface ActiveOf {
   agentIds: readonly string[]
   kind?: AgentCommandKind
   jobId?: string
+  /** Mode that the command sets, for the kind `configure`. */
+  mode?: 'Armed'
 }
 
 export interface DeliveredCommand {
@@ -120,10 +122,11 @@ export const createCommandsStore = (db: Queryable) => ({
   end: (tx: Tx, now: Date, state: 'cancelled' | 'expired', message: string, of: ActiveOf): Promise<EndedCommand[]> => {
     const ofKind = of.kind === undefined ? sql`` : sql`and c.kind = ${of.kind}`
     const ofJob = of.jobId === undefined ? sql`` : sql`and c.job_id = ${of.jobId}::uuid`
+    const ofMode = of.mode === undefined ? sql`` : sql`and c.payload::jsonb ->> 'mode' = ${of.mode}`
     const due = state === 'expired' ? sql`and c.expires_at <= ${now}` : sql``
     return tx.prepared<EndedCommand>(sql`
       with e as materialized (
-        select c.command_id, c.state as was from commands c where c.agent_id = any(${of.agentIds}::uuid[]) and ${active} ${ofKind} ${ofJob} ${due} order by c.command_id for update)
+        select c.command_id, c.state as was from commands c where c.agent_id = any(${of.agentIds}::uuid[]) and ${active} ${ofKind} ${ofJob} ${ofMode} ${due} order by c.command_id for update)
       update commands c set state = ${state}, ended_at = ${now}, message = ${message} from e where c.command_id = e.command_id
       returning c.agent_id, c.kind, c.title, c.state, e.was, c.message, c.job_id`)
   },

@@ -7,7 +7,7 @@ import { type CommandsDeps, createCommandsService } from './commands.service.ts'
 import { createCommandsStore } from './commands.store.ts'
 import { createDebugLogs, type DebugLogsDeps } from './debug-logs.service.ts'
 
-export type { CommandSpec } from './commands.service.ts'
+export type { ArmingRefusal, CommandSpec } from './commands.service.ts'
 export type CommandsApi = ReturnType<typeof commandsFeature>
 
 /**
@@ -21,6 +21,7 @@ export const commandsFeature = (
   const list = createList(commandsList, deps)
   const service = createCommandsService(deps)
   const logs = createDebugLogs({ ...deps, isCollecting: createCommandsStore(deps.db).isCollecting })
+  app.needs('a guard of orders to arm', service.isArmingGuarded)
   deps.agents.onRemove({ after: service.forgetAgents })
   app.register(listCommands, ({ query }) => list.page(query))
   app.register(getLoggedAgents, () => logs.agents())

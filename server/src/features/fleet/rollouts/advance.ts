@@ -1,8 +1,9 @@
 import type { Prediction } from '@portcullis/contract'
-import { compareVersions, mustExist } from '@portcullis/domain'
+import { compareVersions, mustExist, windowsRefusals } from '@portcullis/domain'
 import type { Predict, PredictedHost } from '#features/devices/policy/index.ts'
 import type { CommandSpec, CommandsApi } from '#features/fleet/commands/index.ts'
 import type { PackagesApi } from '#features/fleet/packages/index.ts'
+import type { WindowsApi } from '#features/fleet/windows/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -39,6 +40,7 @@ export interface AdvanceDeps {
   audit: Audit
   events: Pick<EventsApi, 'append'>
   announce: Announce
+  windows: Pick<WindowsApi, 'refused'>
 }
 
 export const positionOf = (row: RolloutRow): Position => ({
@@ -110,7 +112,7 @@ const actor = systemActor('rollout')
 
 /** Advances rollouts: commands the hosts of a ring, watches it, starts the next one, halts, cancels commands. */
 export const createAdvance = (deps: AdvanceDeps) => {
-  const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
+  const { db, clock, log, commands, packages, predict, audit, events, announce, windows } = deps
 
   /** Announces and records a new state; call it last in a transaction. */
   async function announceState(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
@@ -136,19 +138,28 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return fixed
   }
 
+  /** Judges the hosts that were not commanded. Earlier rings take the free places of Windows hosts first. */
+  async function judge(tx: Tx, row: RolloutRow): Promise<void> {
+    const hosts = createHostsStore(tx)
+    const id = row.rollout_id
+    const refused = row.kind === 'arm' ? await windows.refused(tx, hosts.undecided(id), hosts.inTurn(id)) : []
+    const reasons = new Map([...refused].map(([agentId, code]) => [agentId, windowsRefusals[code]]))
+    await hosts.judge(row, await updateFacts(tx, row), reasons)
+  }
+
   /** Updates the states of the hosts. For 36,000 commanded hosts this takes a second, so it runs once per run. */
   async function refresh(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.noteOutcomes(row)
     if (row.kind === 'arm') await hosts.watchArmed(row)
-    await hosts.judge(row, await updateFacts(tx, row))
+    await judge(tx, row)
   }
 
   async function carryOut(tx: Tx, row: RolloutRow, decision: Decision): Promise<void> {
     const after = apply(positionOf(row), decision)
     if (decision.do === 'startRing') {
       await createHostsStore(tx).analyze(await startRing(tx, row, decision.ring))
-      await createHostsStore(tx).judge(row, await updateFacts(tx, row))
+      await judge(tx, row)
     }
     const mark = row.rings[after.ring]
     if (mark !== undefined) mark.dwellUntil = after.dwellUntil
@@ -171,10 +182,11 @@ export const createAdvance = (deps: AdvanceDeps) => {
     if (specs.length === 0) return 0
     // Read before the commands are created, so that their effects are never older.
     const now = clock.now()
-    const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
+    const { queued, missing, refused } = await commands.queue(tx, { userName: row.created_by }, specs)
     if (row.kind === 'arm') await predictArming(tx, predict, row, queued)
     await hosts.commanded(row.rollout_id, queued, new Date(now))
     await hosts.skip(row.rollout_id, missing)
+    if (refused.size > 0) await hosts.refuse(row.rollout_id, refused)
     return specs.length
   }
 
@@ -297,5 +309,5 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return next
   }
 
-  return { announceState, startRing, advance }
+  return { announceState, startRing, judge, advance }
 }

@@ -30,6 +30,7 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
     ? sql`case when a.agent_id is null then array['skipped', 'The host was removed.']
         when r.armed then array[case when h.commanded_at is null then 'unchanged' else 'done' end, '']
         when a.enforcement = 'observe' then array['notReady', 'The host is only monitored.']
+        when w.reason is not null then array['notReady', w.reason]
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
     : sql`case when a.agent_id is null then array['skipped', 'The host was removed.']
         when ${pairOf} = any(${update.unchanged}::text[])
@@ -85,13 +86,33 @@ export const createHostsStore = (db: Queryable) => ({
       from rollout_hosts h join agents a on a.agent_id = h.agent_id
       where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline', 'notReady')`),
 
-  /** Updates the states of hosts that were not commanded: connected again, not ready, or already up to date. */
-  judge: async ({ rollout_id: id }: Owner, update: UpdateFacts | null): Promise<void> => {
+  /** Returns a condition over `agent_rows r`: hosts that the rollout has not commanded. */
+  undecided: (rolloutId: string): SqlFragment => sql`not r.armed and r.agent_id in (
+    select h.agent_id from rollout_hosts h
+    where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline', 'notReady'))`,
+
+  /** Returns an order of `agent_rows r`: earlier rings first, connected hosts first. */
+  inTurn: (rolloutId: string): SqlFragment => sql`(
+    select h.ring from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.agent_id = r.agent_id), r.connected desc`,
+
+  /**
+   * Updates the states of hosts that were not commanded: connected again, not ready, or already up to date. `refused`
+   * has the reasons of hosts that must not be armed.
+   */
+  judge: async (
+    { rollout_id: id }: Owner,
+    update: UpdateFacts | null,
+    refused: ReadonlyMap<string, string>,
+  ): Promise<void> => {
     await db.execute(sql`
       update rollout_hosts x set state = c.status[1], reason = c.status[2]
       from (
         select h.agent_id, ${readiness(update)} as status
         from rollout_hosts h left join agents a on a.agent_id = h.agent_id left join agent_rows r on r.agent_id = h.agent_id
+          left join ${unnestOf([
+            [[...refused.keys()], 'uuid[]'],
+            [[...refused.values()], 'text[]'],
+          ])} w(agent_id, reason) on w.agent_id = h.agent_id
         where h.rollout_id = ${id}::uuid and h.state in ('waiting', 'offline', 'notReady')) c
       where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id
         and (x.state, x.reason) is distinct from (c.status[1], c.status[2])`)
@@ -227,6 +248,14 @@ export const createHostsStore = (db: Queryable) => ({
     db.execute(sql`
       update rollout_hosts x set commanded_at = ${now}
       where x.rollout_id = ${rolloutId}::uuid and x.agent_id = any(${agentIds}::uuid[])`),
+
+  /** Marks hosts whose order to arm was refused. */
+  refuse: (rolloutId: string, refused: ReadonlyMap<string, { reason: string }>): Promise<number> =>
+    db.execute(sql`
+      update rollout_hosts x set state = 'notReady', reason = c.reason from ${unnestOf([
+        [[...refused.keys()], 'uuid[]'],
+        [[...refused.values()].map(({ reason }) => reason), 'text[]'],
+      ])} c(agent_id, reason) where x.rollout_id = ${rolloutId}::uuid and x.agent_id = c.agent_id`),
 
   /** Skips hosts that were removed. */
   skip: (rolloutId: string, agentIds: readonly string[]): Promise<number> =>

@@ -17,7 +17,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
-import { type AdvanceDeps, createAdvance, positionOf, predictArming, updateFacts } from './advance.ts'
+import { type AdvanceDeps, createAdvance, positionOf, predictArming } from './advance.ts'
 import { createHostsStore } from './rollout-hosts.store.ts'
 import { activeStates, type Control, control } from './rollout-machine.ts'
 import { createRolloutsRead } from './rollouts.read.ts'
@@ -86,7 +86,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 export const createRolloutsService = (deps: RolloutsDeps) => {
   const { db, exportDb, clock, packages, approvals } = deps
   const read = createRolloutsRead(db)
-  const { advance, announceState, startRing } = createAdvance(deps)
+  const { advance, announceState, startRing, judge } = createAdvance(deps)
 
   /** Refuses characters that reorder or hide text, because names appear in audit records and in approval requests. */
   function assertName(name: string, field: string): void {
@@ -148,7 +148,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     const hosts = createHostsStore(tx)
     await hosts.joinByHash()
     for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
-    await hosts.judge(row, await updateFacts(tx, row))
+    await judge(tx, row)
   }
 
   /** Accepts the failures so far, to continue after a halt or a pause. */

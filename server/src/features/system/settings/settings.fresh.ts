@@ -11,6 +11,7 @@ const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_
 
 /** For items of other groups that guard something: returns whether a change weakens the guard. */
 const weakens: Readonly<Record<string, (before: string, after: string) => boolean>> = {
+  VENDORA_WINDOWS_ENFORCEMENT: (before, after) => before !== 'true' && after === 'true',
   VENDORA_TWO_PERSON_LIMIT: (before, after) => hostsOf(after) > hostsOf(before),
 }
 
