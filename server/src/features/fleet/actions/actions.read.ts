@@ -25,6 +25,9 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
 export const createActionsRead = (db: Queryable) => ({
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
+  without: (where: SqlFragment, agentIds: readonly string[]): SqlFragment =>
+    sql`(${where}) and r.agent_id <> all(${agentIds}::uuid[])`,
+
   targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
     tx.query<Target>(sql`
       select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, h.has_commands as in_action, a.enforcement, a.version, r.release_key,

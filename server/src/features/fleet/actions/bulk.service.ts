@@ -12,7 +12,7 @@ import type { HostTagChange, TagsApi } from '#features/system/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
-import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import type { SqlFragment } from '#platform/db/sql.ts'
 import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId } from '#platform/ids.ts'
@@ -193,7 +193,7 @@ export const createBulk = (deps: BulkDeps) => {
     const hashtags = tagsOf(selection)
     const all = whereOf(selection)
     const refused = await refusedOf(action, all)
-    const where = refused.size === 0 ? all : sql`(${all}) and r.agent_id <> all(${[...refused.keys()]}::uuid[])`
+    const where = refused.size === 0 ? all : read.without(all, [...refused.keys()])
     const groups = await read.groups(where)
     const builds = await buildsFor(action, groups)
     const sum = (some: readonly TargetGroup[]): number => some.reduce((n, group) => n + group.agents, 0)

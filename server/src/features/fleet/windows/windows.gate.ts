@@ -3,7 +3,7 @@ import type { SettingsApi } from '#features/system/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { lock, locks } from '#platform/db/locks.ts'
-import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import type { SqlFragment } from '#platform/db/sql.ts'
 import type { Verifications } from './verifications.ts'
 import type { WindowsStore } from './windows.store.ts'
 
@@ -55,7 +55,7 @@ export const createWindowsGate = ({ clock, store, verifications, settings }: Win
 
     /** Decides about orders to arm in their transaction. Orders of all replicas take turns, so none exceeds the limit. */
     refusedAgents: async (tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, WindowsRefusal>> => {
-      const where = sql`r.agent_id = any(${agentIds}::uuid[])`
+      const where = store.named(agentIds)
       if (!(await store.hasWindows(tx, where))) return none
       await lock(tx, locks.windowsArming)
       return refused(tx, where)

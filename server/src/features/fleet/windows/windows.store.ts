@@ -39,7 +39,7 @@ const isWindows = raw(`(not r.agentless and (a.enforcement = 'before-install' or
 /** As `majorBuildOf` returns it. */
 const build = raw(`coalesce(regexp_replace(split_part(a.facts ->> 'osBuild', '.', 3), '^0+(?=.)', ''), '')`)
 
-/** The host is armed, or an order to arm is on its way that no later order to free replaces. */
+/** The host is armed, or has an order to arm that no later order replaced. */
 const isCounted = (now: Date): SqlFragment => sql`(r.armed or exists (
   select from commands c where c.agent_id = r.agent_id and c.kind = 'configure' and c.payload::jsonb ->> 'mode' = 'Armed'
     and (c.state in ('queued', 'delivered') or (c.delivered_at is not null
@@ -53,6 +53,8 @@ const columns = raw(
 )
 
 export const createWindowsStore = () => ({
+  named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
+
   /** Returns whether any of these hosts, a condition over `agent_rows r`, runs Windows. */
   hasWindows: async (q: Queryable, where: SqlFragment): Promise<boolean> =>
     (
