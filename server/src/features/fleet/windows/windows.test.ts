@@ -176,6 +176,8 @@ describe('the limit of five hosts of a build', () => {
     expect(outcomes.filter((one) => one === 'ordered').length).toBeLessThanOrEqual(5)
     await t.jobs.drain()
     expect((await ordered()).length).toBe(5)
+    // No host waits for an order that was refused.
+    expect((await Promise.all(agents.map((agent) => agent.detail()))).filter(({ inAction }) => inAction).length).toBe(5)
   })
 
   it('counts an order that a host took before it was cancelled', async () => {
