@@ -1,5 +1,6 @@
 import { maxTaggedRows } from '@portcullis/contract'
 import { type CellFormat, printedText, utcText } from '../cell-text.ts'
+import { createBytes } from './bytes.ts'
 import { createCanvas } from './canvas.ts'
 import { emptyDocument, type Fonts } from './fonts.ts'
 import { createLogo, type Logo } from './logo.ts'
@@ -151,13 +152,21 @@ const bandText = (bands: readonly Band[], number: number, count: number): string
   return `, columns ${(own[0] as number) + 1} to ${(own.at(-1) as number) + 1} of ${count}`
 }
 
+/** Lookups after which a column whose texts hardly repeat is not looked up any more. */
+const triedTexts = 512
+
 /** Returns a function that breaks the text of a cell. It keeps the lines of repeated texts, as most columns have. */
 const lineBreaker = (type: TypeSetter, rooms: readonly number[]) => {
-  const known = rooms.map(() => new Map<string, SetLine[]>())
+  const caches = rooms.map(() => ({ known: new Map<string, SetLine[]>(), misses: 0 }))
   return (column: number, text: string): SetLine[] => {
-    const lines = known[column]?.get(text) ?? type.lines(text, 'regular', rooms[column] as number, maxLines)
-    if ((known[column]?.size ?? 0) >= 256) known[column]?.clear()
-    known[column]?.set(text, lines)
+    const cache = caches[column] as (typeof caches)[number]
+    const known = cache.misses < triedTexts ? cache.known.get(text) : undefined
+    if (known !== undefined) return known
+    const lines = type.lines(text, 'regular', rooms[column] as number, maxLines)
+    if (cache.misses < triedTexts) {
+      cache.misses++
+      cache.known.set(text, lines)
+    }
     return lines
   }
 }
@@ -215,6 +224,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   const total = starts.length * bands.length
   const linesOf = lineBreaker(type, rooms)
 
+  const canvasBytes = { texts: createBytes(), rules: createBytes() }
   const structure = createStructure()
   const document = structure.add('Document', -1)
   let tables: number[] = []
@@ -227,7 +237,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     const band = bands[bandNumber] as Band
     const lefts = leftsOf(band)
     const right = (lefts.at(-1) as number) + (band.widths.at(-1) as number)
-    const canvas = createCanvas(paper.height, isTagged)
+    const canvas = createCanvas(paper.height, isTagged, canvasBytes)
     function drawLines(set: readonly SetLine[], size: number, x: number, top: number): void {
       set.forEach((line, i) => {
         canvas.text(line, size, x, top + (i * leading + ascent) * size)

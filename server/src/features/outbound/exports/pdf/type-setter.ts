@@ -11,11 +11,19 @@ export interface SetLine {
 }
 
 /** A part of a line in one font. */
-interface Piece {
+type Piece = {
   font: EmbeddedFont
-  /** Operand and operator: `(…) Tj` or `[…] TJ`. */
-  show: string
-}
+} & (
+  | {
+      /** Operand and operator: `(…) Tj` or `[…] TJ`. */
+      show: string
+    }
+  | {
+      /** Printable ASCII, and the id of each glyph by its code. */
+      ascii: string
+      ids: Uint16Array
+    }
+)
 
 interface Glyph {
   font: EmbeddedFont
@@ -55,6 +63,12 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     glyphs: new Map<number, Glyph>(),
     /** ASCII glyphs by their code: nearly all texts consist of them. */
     plain: [] as (Glyph | undefined)[],
+    /** Their widths; 0 if a glyph is not known yet. */
+    widths: new Float64Array(128),
+    /** Their ids. */
+    ids: new Uint16Array(128),
+    /** Whether one of them is not in the first font. */
+    isMixed: false,
   })
   const stacks: Record<Weight, ReturnType<typeof stackOf>> = {
     regular: stackOf(fonts.regular),
@@ -63,31 +77,40 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   const has = (codePoint: number): boolean =>
     fonts.regular.hasGlyphForCodePoint(codePoint) || fonts.fallback.hasGlyphForCodePoint(codePoint)
 
-  function include(font: EmbeddedFont, glyph: ReturnType<EngineFont['glyphForCodePoint']>): string {
+  function include(font: EmbeddedFont, glyph: ReturnType<EngineFont['glyphForCodePoint']>): number {
     const id = font.subset.includeGlyph(glyph.id)
     font.widths[id] ??= glyph.advanceWidth * font.scale
     font.unicode[id] ??= glyph.codePoints
-    return codeOf(id)
+    return id
   }
 
   function glyphOf(weight: Weight, codePoint: number): Glyph {
-    const { first, glyphs, plain } = stacks[weight]
+    const stack = stacks[weight]
+    const { first, glyphs, plain } = stack
     const known = codePoint < 128 ? plain[codePoint] : glyphs.get(codePoint)
     if (known !== undefined) return known
     const font = first.font.hasGlyphForCodePoint(codePoint) ? first : fallback
     const glyph = font.font.glyphForCodePoint(codePoint)
-    const made = {
-      font,
-      code: include(font, { id: glyph.id, advanceWidth: glyph.advanceWidth, codePoints: [codePoint] }),
-      width: (glyph.advanceWidth * font.scale) / 1000,
+    const id = include(font, { id: glyph.id, advanceWidth: glyph.advanceWidth, codePoints: [codePoint] })
+    const made = { font, code: codeOf(id), width: (glyph.advanceWidth * font.scale) / 1000 }
+    if (codePoint >= 128) {
+      glyphs.set(codePoint, made)
+      return made
     }
-    if (codePoint < 128) plain[codePoint] = made
-    else glyphs.set(codePoint, made)
+    plain[codePoint] = made
+    stack.widths[codePoint] = made.width
+    stack.ids[codePoint] = id
+    stack.isMixed ||= font !== first
     return made
   }
 
   /** Sets text character by character, without shaping. */
   function setPlain(text: string, weight: Weight): SetLine {
+    if (text !== '' && printable.test(text)) {
+      const width = plainWidth(text, weight)
+      const { first, ids, isMixed } = stacks[weight]
+      if (!isMixed) return { pieces: [{ font: first, ascii: text, ids }], width }
+    }
     const pieces: Piece[] = []
     let font: EmbeddedFont | undefined
     let codes = ''
@@ -119,7 +142,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     let width = 0
     glyphs.forEach((glyph, i) => {
       const { xAdvance, xOffset } = positions[i] as { xAdvance: number; xOffset: number }
-      const code = include(font, glyph)
+      const code = codeOf(include(font, glyph))
       // TJ moves to the left, in thousandths of the font size.
       if (xOffset !== 0) show += ` ${round(-xOffset * scale)} `
       show += `(${code})`
@@ -169,12 +192,19 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return setComplex(characters, levelsOf(characters), weight)
   }
 
+  /** Returns the width of a character. Nearly all are ASCII, in one array. */
+  function widthAt(widths: Float64Array, weight: Weight, codePoint: number): number {
+    const known = codePoint < 128 ? (widths[codePoint] as number) : 0
+    return known > 0 ? known : glyphOf(weight, codePoint).width
+  }
+
   function plainWidth(text: string, weight: Weight): number {
+    const { widths } = stacks[weight]
     let width = 0
     for (let i = 0; i < text.length; i++) {
       const codePoint = text.codePointAt(i) as number
       if (codePoint > 0xffff) i++
-      width += glyphOf(weight, codePoint).width
+      width += widthAt(widths, weight, codePoint)
     }
     return width
   }
@@ -193,6 +223,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   /** Returns the start of each line of a text. */
   function breaksOf(text: string, weight: Weight, width: number, maxLines: number): number[] {
     const starts = [0]
+    const { widths } = stacks[weight]
     let start = 0
     let used = 0
     /** Position after the last possible line end, and the width of the line before it. */
@@ -202,7 +233,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
       const at = i
       const codePoint = text.codePointAt(i) as number
       if (codePoint > 0xffff) i++
-      const own = glyphOf(weight, codePoint).width
+      const own = widthAt(widths, weight, codePoint)
       if (used + own > width && at > start) {
         if (starts.length === maxLines) return starts
         const isTorn = candidate <= start
@@ -233,8 +264,10 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
 
   /** Breaks a visible text into lines of at most `width` (at font size 1); beyond `maxLines` it is visibly cut off. */
   function lines(text: string, weight: Weight, width: number, maxLines: number): SetLine[] {
-    const whole = set(text, weight)
-    if (whole.width <= width) return [whole]
+    if (needsShaping(text) || plainWidth(text, weight) <= width) {
+      const whole = set(text, weight)
+      if (whole.width <= width) return [whole]
+    }
     const starts = breaksOf(text, weight, width, maxLines)
     return starts.map((from, i) => {
       const part = text.slice(from, starts[i + 1])
