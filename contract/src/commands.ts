@@ -342,6 +342,12 @@ export const previewBulk = operation({
     impossible: Type.Array(impossibleHosts, {
       description: 'Hosts that cannot carry out the action, by reason. They are skipped.',
     }),
+    grades: Type.Optional(
+      Type.Array(closed({ enforcement: Type.String(), agents: Type.Integer() }), {
+        description:
+          'When arming: the hosts that the action applies to, by enforcement grade. What each grade guarantees: `facts.enforcement` of a check-in.',
+      }),
+    ),
     disconnected: Type.Integer({
       description: 'Number of disconnected hosts. They carry out the action when they reconnect.',
     }),

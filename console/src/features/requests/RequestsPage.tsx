@@ -25,6 +25,7 @@ const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
   account: strings.effectAccount,
   update: strings.effectUpdate,
   package: strings.effectPackage,
+  windows: strings.effectWindows,
 }
 
 /** The title of a request; expands to all parts of the change. */

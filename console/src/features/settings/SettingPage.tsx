@@ -19,6 +19,7 @@ import { type SettingPage as Page, policyPage, settingPages } from './pages.ts'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
+import { WindowsCard } from './WindowsCard.tsx'
 import { WithHistory } from './WithHistory.tsx'
 
 /** Returns the elements that a page shows beside its form. */
@@ -81,6 +82,7 @@ export const GroupPage = ({ page }: { page: Page }) => {
         ) : (
           <GroupForm page={page} stored={group.data} {...extrasOf(page, canWrite)} />
         )}
+        {page === policyPage ? <WindowsCard /> : null}
       </WithHistory>
     </SettingsPage>
   )

@@ -38,6 +38,7 @@ export const policyPage: SettingPage = {
   names: policyNames,
   title: strings.policyTitle,
   intro: strings.policyIntro,
+  asks: { names: ['VENDORA_WINDOWS_ENFORCEMENT'], consequence: strings.windowsAsk },
 }
 
 /** The pages, by the last part of their address. */

@@ -23,4 +23,6 @@ export const strings = messages({
     'This host cannot block devices: its agent lacks permission, or the USB authorisation files of its kernel are read-only. You cannot arm it.',
   gradeMacosHint: 'This host is only monitored: the agent for macOS cannot block devices. You cannot arm it.',
   gradeUnknown: 'Enforcement of this host: {grade}',
+  grades: 'Enforcement after arming',
+  gradeOf: '{grade} ({agents, plural, one {# host} other {# hosts}}).',
 })

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
+import { GradeList } from '../../../ui/arming/GradeList.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../../ui/form/ReasonField.tsx'
@@ -142,6 +143,7 @@ const Body = (props: BulkActionProps) => {
       }}
     >
       <Effect state={state} action={action} />
+      {action === 'arm' ? <GradeList grades={state.preview.data?.grades} /> : null}
       {action === 'arm' ? <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} /> : null}
       <Fields state={state} action={action} />
       {failure === null ? null : <ErrorState failure={failure} inline />}

@@ -106,6 +106,12 @@ const devicesOf = (counts: { agents: number; peripherals: number } | undefined) 
   peripherals: counts?.peripherals ?? 0,
 })
 
+/** Counts hosts by their enforcement grade, most hosts first. */
+const gradesOf = (groups: readonly TargetGroup[]) =>
+  [...Map.groupBy(groups, (group) => group.enforcement)]
+    .map(([enforcement, some]) => ({ enforcement, agents: some.reduce((n, group) => n + group.agents, 0) }))
+    .sort((a, b) => b.agents - a.agents || (a.enforcement < b.enforcement ? -1 : 1))
+
 /** Groups refused Windows hosts by reason. */
 const refusalsOf = (refused: ReadonlyMap<string, WindowsRefusal>) =>
   [...Map.groupBy(refused.values(), (code) => code)].map(([code, all]) => ({
@@ -216,6 +222,7 @@ export const createBulk = (deps: BulkDeps) => {
       action,
       agents: count,
       impossible: [...[...reasons].map(([reason, n]) => ({ reason, agents: n })), ...refusalsOf(refused)],
+      ...(action === 'arm' ? { grades: gradesOf(able) } : {}),
       disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: devicesOf(arming?.attachedBlocked),

@@ -91,7 +91,14 @@ describe('while the preview is off', () => {
     await windows.plug(plainKeyboard())
     expect((await previewOf([windows])).prediction.newlyBlocked ?? { agents: 0 }).toMatchObject({ agents: 0 })
     await enable()
-    expect((await previewOf([windows])).blocked).toEqual({ agents: 1, peripherals: 1 })
+    const linux = await Promise.all([1, 2].map(() => enrolAgent(t)))
+    expect(await previewOf([windows, ...linux])).toMatchObject({
+      blocked: { agents: 1, peripherals: 1 },
+      grades: [
+        { enforcement: 'after-attach', agents: 2 },
+        { enforcement: 'before-install', agents: 1 },
+      ],
+    })
   })
 
   it('frees Windows hosts, and the setting cancels orders that no host has carried out', async () => {

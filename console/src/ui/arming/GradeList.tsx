@@ -1,0 +1,18 @@
+import classes from './GradeList.module.css'
+import { gradeLabels } from './grade.ts'
+import { strings } from './strings.ts'
+
+/** Shows how the hosts will enforce, with what their grade guarantees and does not. */
+export const GradeList = ({ grades }: { grades: readonly { enforcement: string; agents: number }[] | undefined }) =>
+  grades === undefined || grades.length === 0 ? null : (
+    <ul className={classes.grades} aria-label={strings.grades}>
+      {grades.map(({ enforcement, agents }) => {
+        const { short, long } = gradeLabels(enforcement)
+        return (
+          <li key={enforcement}>
+            <strong>{strings.gradeOf({ grade: short, agents })}</strong> {long}
+          </li>
+        )
+      })}
+    </ul>
+  )
