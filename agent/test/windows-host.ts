@@ -13,10 +13,15 @@ import { createWindowsMachine, type MachineOptions, type Quirks } from './window
 
 const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
 
-/** A host in memory: Windows, its registry, and the agent's enforcement, which can be killed before any change. */
-export const createWindowsHost = (options: Partial<Omit<MachineOptions, 'raw'>> = {}) => {
+/**
+ * A host: a stand-in for Windows, and the agent's enforcement, which can be killed before any change.
+ *
+ * @param options `raw` is a real registry to use instead of one in memory
+ */
+export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
   const memoryRegistry = createMemoryRegistry()
-  const { registry } = memoryRegistry
+  const actual = options.raw ?? memoryRegistry.raw
+  const registry = createRegistry(actual)
   registry.writeText(VERSION_KEY, 'CurrentBuildNumber', '22631')
   registry.writeDword(VERSION_KEY, 'UBR', 3000)
   registry.writeText(VERSION_KEY, 'EditionID', 'Professional')
@@ -37,12 +42,12 @@ export const createWindowsHost = (options: Partial<Omit<MachineOptions, 'raw'>> 
       return call(...args)
     }
   const raw: RawRegistry = {
-    ...memoryRegistry.raw,
-    set: change(memoryRegistry.raw.set),
-    remove: change(memoryRegistry.raw.remove),
-    removeTree: change(memoryRegistry.raw.removeTree),
+    ...actual,
+    set: change(actual.set),
+    remove: change(actual.remove),
+    removeTree: change(actual.removeTree),
   }
-  const machine = createWindowsMachine({ ...options, raw: memoryRegistry.raw, beforeCall: beforeChange })
+  const machine = createWindowsMachine({ ...options, raw: actual, beforeCall: beforeChange })
   let stored: EnforcementMemory = freshMemory('a', 'boot')
   let time = 0
   const clock = { now: () => 1_700_000_000_000 + time, monotonic: () => time }

@@ -17,6 +17,11 @@ interface DevInfo {
 
 /** Enumerators whose devices belong to the inventory: USB devices with their interfaces, and HID functions. */
 const ENUMERATORS = ['USB', 'HID'] as const
+/** Enumerators between a USB device, or the mainboard, and the disks and input devices that a host needs. */
+export const NEEDED_ENUMERATORS = [
+  ...ENUMERATORS,
+  ...['USBSTOR', 'SCSI', 'ACPI', 'BTH', 'BTHENUM', 'BTHLE', 'BTHLEDEVICE'],
+] as const
 
 /** Reads the Plug and Play devices of Windows (setupapi.dll). */
 export const createSetupApi = (koffi: Koffi) => {
@@ -72,10 +77,10 @@ export const createSetupApi = (koffi: Koffi) => {
   }
 
   return {
-    /** Reads attached devices with their properties, then the IDs of devices that are only known. */
-    *nodes(): Generator<RawNode> {
+    /** Reads attached devices with their properties, then the IDs of USB devices that are only known. */
+    *nodes(enumerators: readonly string[] = ENUMERATORS): Generator<RawNode> {
       const present = new Set<string>()
-      for (const enumerator of ENUMERATORS)
+      for (const enumerator of enumerators)
         for (const { handle, info, id: instanceId } of list(enumerator, DIGCF_ALLCLASSES | DIGCF_PRESENT)) {
           if (instanceId !== undefined) present.add(instanceId)
           yield { instanceId, isPresent: true, properties: propertiesOf(handle, info) }
