@@ -163,6 +163,19 @@ describe('an armed Windows host', () => {
   })
 })
 
+describe('a registry that cannot be read', () => {
+  it('does not stop the inventory, and keeps the host from being armed', () => {
+    const host = createWindowsHost()
+    host.plug(stick)
+    host.memoryRegistry.refuse('HKLM\\Software', ['query', 'values', 'keys'])
+    expect(host.gate().isAuthorized('1-2')).toBe(true)
+    expect(host.gate().grade()).toMatchObject({ grade: 'observe', reason: expect.stringContaining('denied access') })
+    expect(() => host.arm([])).toThrow('cannot read the registry')
+    host.settle()
+    expect(host.machine.works('1-2')).toBe(true)
+  })
+})
+
 describe('calls of Windows that do not do what they report', () => {
   it.each([
     ['lies', { uninstall: 'lie' }],

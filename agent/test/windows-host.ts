@@ -4,8 +4,7 @@ import { createEnforcer } from '../src/enforcement/enforcer.ts'
 import { type EnforcementMemory, freshMemory } from '../src/enforcement/memory.ts'
 import { createLog } from '../src/log.ts'
 import { type HostNeeds, noInterfaces, noWatchdog, type ScannedDevice } from '../src/platform/platform.ts'
-import { createWindowsGate } from '../src/platform/windows/enforcement/gate.ts'
-import { createSnapshots } from '../src/platform/windows/enforcement/snapshot.ts'
+import { createWindowsEnforcement } from '../src/platform/windows/enforcement/enforcement.ts'
 import { createRegistry, type RawRegistry, type RegistryKey } from '../src/platform/windows/registry.ts'
 import { heldPolicy } from './passing.ts'
 import { createMemoryRegistry } from './registry-memory.ts'
@@ -55,31 +54,22 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
   const log = createLog({ clock, level: 'error', write: () => undefined })
 
   function startAgent(needs: HostNeeds) {
-    const cached = createSnapshots({ nodes: machine.nodes, readHub: machine.readHub, clock })
-    let seen = -1
-    // Its time does not pass, so only events of others make it stale. The gate has to say when it changed something.
-    const snapshots: typeof cached = {
-      ...cached,
-      get() {
-        if (seen !== machine.events()) cached.forget()
-        seen = machine.events()
-        return cached.get()
-      },
-    }
-    const gate = createWindowsGate({ registry: createRegistry(raw), calls: machine.calls, snapshots, clock })
-    const scan = (): Map<string, ScannedDevice> => {
-      const { devices } = snapshots.get().scan
-      for (const { report } of devices.values()) {
-        const isAuthorized = gate.isAuthorized(report.portPath)
-        if (isAuthorized !== undefined) report.authorized = isAuthorized
-      }
-      return devices
-    }
+    const { gate, inventory } = createWindowsEnforcement({
+      registry: createRegistry(raw),
+      calls: machine.calls,
+      clock,
+      nodes: machine.nodes,
+      neededNodes: machine.nodes,
+      readHub: machine.readHub,
+      stamp: () => '',
+      systemDisks: () => [],
+    })
+    const scan = (): Map<string, ScannedDevice> => inventory.scan().devices
     const enforcer = createEnforcer({
       agentId: 'a',
       gate,
       interfaces: noInterfaces,
-      inventory: { ports: () => [...scan().keys()], read: (portPath) => scan().get(portPath) },
+      inventory,
       needs,
       defaults: createDefaults(gate),
       memory: stored,
@@ -97,7 +87,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
       rescan: () => void enforcer.enforce(scan()),
       onState: () => undefined,
     })
-    return { enforcer, gate, scan }
+    return { enforcer, gate, scan, platform: { gate, inventory, interfaces: noInterfaces } }
   }
 
   let needs: HostNeeds = { otherKeyboards: () => 1, bootPorts: () => new Set() }
@@ -110,6 +100,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
     /** Number of changes that the agent made so far. */
     changes: () => changes,
     gate: () => agent.gate,
+    platform: () => agent.platform,
     enforcer: () => agent.enforcer,
     memory: () => stored,
     pass: (ms = 0) => {

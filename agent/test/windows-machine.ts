@@ -132,8 +132,6 @@ export const createWindowsMachine = ({
   const installed: string[] = []
   /** IDs of devices that started with a driver after they arrived, installed just now or earlier. */
   const started: string[] = []
-  /** Changes that the agent did not make. */
-  let events = 0
 
   const restrictions = (): Restrictions => (reads === 'at-restart' ? atBoot : readRestrictions(raw))
   const works = (node: DevNode | undefined): boolean => node?.isPresent === true && node.isInstalled && !node.isDisabled
@@ -281,20 +279,17 @@ export const createWindowsMachine = ({
     started,
     /** Attaches a device. Its hub must be attached. */
     plug(report: DeviceReport, quirks: Quirks = {}): void {
-      events++
       const { portPath } = report
       const nodes = windowsNodes(report, hubId(portPath))
       physical.set(portPath, { report, nodes, quirks, isHidden: false })
       enumerate(portPath)
     },
     unplug(portPath: string): void {
-      events++
       vanish(portPath)
       for (const other of [...physical.keys()])
         if (other === portPath || other.startsWith(`${portPath}.`)) physical.delete(other)
     },
     restart(): void {
-      events++
       atBoot = readRestrictions(raw)
       for (const portPath of physical.keys()) if (parentPort(portPath) === undefined) vanish(portPath)
       for (const node of [...known.values()]) if (node.isDoomed) known.delete(up(node.id))
@@ -311,8 +306,6 @@ export const createWindowsMachine = ({
       this.unplug(report.portPath)
     },
     instanceIdOf,
-    /** Returns a number that changes with each event that the agent did not cause. */
-    events: (): number => events,
     /** Returns whether a device or one of its functions works. */
     works: (portPath: string): boolean => [...known.values()].some((node) => node.portPath === portPath && works(node)),
     /** Returns the instance IDs of installed devices that are not attached. */

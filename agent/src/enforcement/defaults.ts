@@ -62,6 +62,18 @@ export const notRestored = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(old).filter(([name, value]) => ![undefined, value].includes(gate.default(name))))
 
+/**
+ * Returns the switches that an agent closed, if its file is missing or damaged. Their old values are unknown, and 1 is the
+ * default of every system. A lasting switch may also be half closed.
+ */
+export const closedDefaults = (gate: Pick<Gate, 'switches' | 'default' | 'isLasting'>): Record<string, string> =>
+  Object.fromEntries(
+    gate
+      .switches()
+      .filter((name) => gate.default(name) === '0' || (gate.isLasting === true && gate.default(name) !== '1'))
+      .map((name) => [name, '1']),
+  )
+
 export type Defaults = ReturnType<typeof createDefaults>
 
 export interface UnblockDeps {

@@ -4,7 +4,7 @@ import { cannotStart, messageOf } from '../exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { acquireLock, holderOf } from '../lock.ts'
 import type { Gate, Platform, System } from '../platform/platform.ts'
-import { createDefaults, notRestored, unblockAll } from './defaults.ts'
+import { closedDefaults, createDefaults, notRestored, unblockAll } from './defaults.ts'
 import { createMemoryFile, type EnforcementMemory, hasHold, RELEASED, staysClosed } from './memory.ts'
 
 export interface Offline {
@@ -27,8 +27,9 @@ export const releaseRequest = (stateDir: string) => ({
 /** Returns the stored state of enforcement. If the file is damaged, closed switches show that the host was armed. */
 const storedMemory = (stateDir: string, gate: Gate, boot: string): EnforcementMemory | undefined => {
   const memory = createMemoryFile(stateDir).load()
-  if (memory !== 'damaged') return memory
-  const closed = gate.switches().filter((name) => gate.default(name) === '0')
+  const defaults = closedDefaults(gate)
+  const isLost = memory === undefined && gate.isLasting === true && Object.keys(defaults).length > 0
+  if (memory !== 'damaged' && !isLost) return memory
   return {
     agentId: '',
     mode: 'Armed',
@@ -36,7 +37,7 @@ const storedMemory = (stateDir: string, gate: Gate, boot: string): EnforcementMe
     applyToPresent: false,
     contactBy: null,
     kernelBoot: boot,
-    defaults: Object.fromEntries(closed.map((name) => [name, '1'])),
+    defaults,
     foreign: [],
     present: [],
     recent: [],

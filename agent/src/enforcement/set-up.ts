@@ -5,7 +5,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import type { Identity } from '../state.ts'
 import { createPublicStatus } from './blocked-lines.ts'
-import { createDefaults } from './defaults.ts'
+import { closedDefaults, createDefaults } from './defaults.ts'
 import { createEnforcer } from './enforcer.ts'
 import { createMemoryFile, type EnforcementMemory, freshMemory } from './memory.ts'
 import { createNotify } from './notify.ts'
@@ -27,23 +27,23 @@ export interface SetUpDeps {
 
 /** Returns the stored state of enforcement without the parts that no longer apply. */
 const loadMemory = ({ identity, stateDir, platform, reports }: SetUpDeps): EnforcementMemory => {
+  const { gate } = platform
   const boot = platform.boot.id
   const loaded = createMemoryFile(stateDir).load()
   const fresh = freshMemory(identity.agentId, boot)
-  if (loaded === undefined) return fresh
+  // Without the file, nobody armed this host, unless the switches outlive it.
+  if (loaded === undefined) return gate.isLasting === true ? { ...fresh, defaults: closedDefaults(gate) } : fresh
   if (loaded === 'damaged') {
     reports.add(
       'enforcement_file_damaged',
       'The file enforcement.json is damaged. The agent uses the state of the system to find out whether the host was armed.',
     )
-    // The agent closed these switches. Their old values are unknown, and 1 is the default of the system.
-    const { gate } = platform
-    const closed = gate.switches().filter((name) => gate.default(name) === '0')
-    if (closed.length === 0) return { ...fresh, reason: 'The stored state of enforcement was damaged.' }
-    return { ...fresh, mode: 'Armed', defaults: Object.fromEntries(closed.map((name) => [name, '1'])) }
+    const defaults = closedDefaults(gate)
+    if (Object.keys(defaults).length === 0) return { ...fresh, reason: 'The stored state of enforcement was damaged.' }
+    return { ...fresh, mode: 'Armed', defaults }
   }
   // A restart of Linux resets its defaults and authorisations.
-  const isSameBoot = loaded.kernelBoot === boot || platform.gate.isLasting === true
+  const isSameBoot = loaded.kernelBoot === boot || gate.isLasting === true
   const memory = isSameBoot
     ? loaded
     : {

@@ -1,53 +1,49 @@
 import { fstatSync } from 'node:fs'
-import {
-  type Environment,
-  noInterfaces,
-  noWatchdog,
-  observeOnly,
-  type Platform,
-  type Scan,
-  type System,
-} from '../platform.ts'
+import { systemClock } from '../../clock.ts'
+import { type Environment, noInterfaces, noWatchdog, type Platform, type System } from '../platform.ts'
 import { createArrivals, listenToWindow } from './arrivals.ts'
 import { windowsBoot } from './boot.ts'
 import { createDpapi } from './dpapi.ts'
+import { createDeviceApi } from './enforcement/device-api.ts'
+import type { DeviceCalls } from './enforcement/device-calls.ts'
+import { createWindowsEnforcement } from './enforcement/enforcement.ts'
+import { createSystemDisks } from './enforcement/system-disks.ts'
 import { createEventLog, createReportEvent } from './event-log.ts'
 import { createWindowsFacts } from './facts.ts'
 import { createFirmware } from './firmware.ts'
 import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
 import { createHubReader } from './hub.ts'
-import { windowsScan } from './inventory.ts'
 import { type Koffi, loadKoffi } from './koffi.ts'
 import { createMessage } from './message.ts'
 import { createProcesses } from './processes.ts'
 import { createRegistry } from './registry.ts'
 import { createRegistryApi } from './registry-api.ts'
 import { createSecrets } from './secrets.ts'
-import { createSetupApi } from './setup-api.ts'
+import { createSetupApi, NEEDED_ENUMERATORS } from './setup-api.ts'
 import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
 
 /** Interval at which a running agent looks for requests in its state directory. Windows has no signals. */
 const REQUEST_MS = 1000
 
-const createPlatform = (koffi: Koffi): Platform => {
+const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | undefined): Platform => {
   const registry = createRegistry(createRegistryApi(koffi))
   const setup = createSetupApi(koffi)
   const readHub = createHubReader(koffi)
   const firmware = createFirmware(koffi)
   const security = createFolderSecurity(koffi)
-  const gate = observeOnly('Windows enforcement is a preview. The server has to enable it.')
-
-  function scan(): Scan {
-    return windowsScan(setup.nodes(), readHub)
-  }
+  const { gate, needs, inventory } = createWindowsEnforcement({
+    registry,
+    calls,
+    clock: systemClock,
+    nodes: setup.nodes,
+    neededNodes: () => setup.nodes(NEEDED_ENUMERATORS),
+    readHub,
+    stamp: setup.stamp,
+    systemDisks: createSystemDisks(koffi, registry, env.SystemRoot ?? 'C:\\Windows'),
+  })
 
   return {
-    inventory: {
-      scan,
-      stamp: setup.stamp,
-      ports: () => [...scan().devices.keys()],
-      read: (portPath) => scan().devices.get(portPath),
-    },
+    inventory,
     monitor: ({ onEvent, onState }) => {
       let arrivals: ReturnType<typeof createArrivals> | undefined
       return {
@@ -62,7 +58,7 @@ const createPlatform = (koffi: Koffi): Platform => {
     boot: windowsBoot(registry),
     gate,
     interfaces: noInterfaces,
-    needs: { otherKeyboards: () => 0, bootPorts: () => new Set() },
+    needs,
     // The restrictions stay in force while the agent does not run.
     watchdog: () => noWatchdog,
     record: createEventLog(createReportEvent(koffi)),
@@ -74,8 +70,16 @@ const createPlatform = (koffi: Koffi): Platform => {
   }
 }
 
-/** The system for an environment, which contains the folder for data of programs. */
-export const createWindows = (env: Environment, koffi: () => Koffi = loadKoffi): System => ({
+/** Wine ends the process on most of these calls. */
+const deviceCalls = (koffi: Koffi): DeviceCalls | undefined =>
+  runsUnderWine(koffi) ? undefined : createDeviceApi(koffi)
+
+/**
+ * The system for an environment, which contains the folder for data of programs.
+ *
+ * @param calls creates the calls that change devices; undefined if the host can only be monitored
+ */
+export const createWindows = (env: Environment, koffi: () => Koffi = loadKoffi, calls = deviceCalls): System => ({
   stateDir: defaultStateDir(env),
   settings: [],
   // The ACL of the state directory protects its files.
@@ -88,5 +92,5 @@ export const createWindows = (env: Environment, koffi: () => Koffi = loadKoffi):
   request: () => undefined,
   restart: () => undefined,
   isAfterEnd: () => false,
-  create: () => createPlatform(koffi()),
+  create: () => createPlatform(koffi(), env, calls(koffi())),
 })

@@ -63,6 +63,15 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
 
   const find = (portPath: string): WindowsDevice | undefined => snapshots.get().scan.devices.get(portPath)
 
+  /** Returns whether the host is armed. A registry that cannot be read must not stop the inventory. */
+  function isArmed(): boolean {
+    try {
+      return isOwned(registry)
+    } catch {
+      return false
+    }
+  }
+
   const write = (): void => writeRestrictions(registry, records.wanted())
 
   /** Returns the nodes that restrictions keep from being installed although their device is allowed. */
@@ -94,7 +103,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
 
   function allow({ instanceId }: WindowsDevice): WriteOutcome {
     const before = records.get(instanceId)
-    if (isOwned(registry)) {
+    if (isArmed()) {
       try {
         put({
           instanceId,
@@ -242,8 +251,13 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
   }
 
   function state(): string {
-    if (!isOwned(registry)) return OPEN
-    return isPrepared(registry) && holdsRestrictions(registry, records.wanted()) ? CLOSED : INCOMPLETE
+    try {
+      if (!isOwned(registry)) return OPEN
+      return isPrepared(registry) && holdsRestrictions(registry, records.wanted()) ? CLOSED : INCOMPLETE
+    } catch {
+      // Unreadable: setting it reports the error.
+      return INCOMPLETE
+    }
   }
 
   return {
@@ -273,8 +287,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
       const device = find(portPath)
       if (device === undefined) return undefined
       const { tree } = snapshots.get()
-      if (isOwned(registry))
-        return records.get(device.instanceId)?.isAllowed === true || isWorkingDeep(tree, device.instanceId)
+      if (isArmed()) return records.get(device.instanceId)?.isAllowed === true || isWorkingDeep(tree, device.instanceId)
       const problem = tree.get(device.instanceId)?.problem
       return problem !== PROBLEM.failedInstall && problem !== PROBLEM.disabled
     },
@@ -292,7 +305,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
      * @returns problems to report
      */
     settle(attached: readonly SettledDevice[], stillPasses: (known: KnownDevice) => boolean): string[] {
-      if (!isOwned(registry)) return []
+      if (!isArmed()) return []
       const problems: string[] = []
       try {
         if (!isComplete) rescanAll()

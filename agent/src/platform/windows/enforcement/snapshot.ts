@@ -24,8 +24,10 @@ export const createSnapshots = ({ nodes, readHub, clock, maxAgeMs = 100 }: Snaps
       const now = clock.monotonic()
       if (last !== undefined && now - last.at <= maxAgeMs) return last.snapshot
       const raw = [...nodes()]
-      last = { at: now, snapshot: { scan: windowsScan(raw, readHub), tree: createTreeOf(raw) } }
-      return last.snapshot
+      const snapshot = { scan: windowsScan(raw, readHub), tree: createTreeOf(raw) }
+      // A read of many devices can take longer than `maxAgeMs`.
+      last = { at: clock.monotonic(), snapshot }
+      return snapshot
     },
     /** Reads again on the next call. Call it after every change to a device. */
     forget(): void {
