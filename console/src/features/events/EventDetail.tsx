@@ -26,7 +26,9 @@ const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
 const Happened = ({ event }: { event: FleetEvent }) => (
   <>
     <Time value={event.occurredAt} form="local" />{' '}
-    {strings.exactTo({ amount: durationText(Math.ceil((event.occurredUncertaintyMs ?? 0) / 1_000)) })}
+    <span className={classes.amount}>
+      {strings.exactTo({ amount: durationText(Math.ceil((event.occurredUncertaintyMs ?? 0) / 1_000)) })}
+    </span>
   </>
 )
 

@@ -58,9 +58,12 @@ const EventTime = ({ event }: { event: FleetEvent }) => {
   const late = secondsLate(event)
   if (late < lateFromSeconds) return <Time value={event.creationTime} />
   return (
-    <span title={strings.receivedLate({ age: durationText(late) })}>
-      <Icon name="clock" /> <Time value={event.creationTime} />
-    </span>
+    <>
+      <Icon name="clock" />
+      <span title={strings.receivedLate({ age: durationText(late) })}>
+        <Time value={event.creationTime} />
+      </span>
+    </>
   )
 }
 
@@ -74,13 +77,22 @@ const What = ({ event }: { event: FleetEvent }) => (
 export const eventColumns: readonly Column<FleetEvent>[] = [
   {
     id: 'time',
-    title: strings.when,
-    width: 84,
+    title: strings.received,
+    width: 108,
     exportKeys: ['creationTime'],
     sortKey: 'eventID',
     naturalSort: 'desc',
     align: 'right',
     cell: (event) => <EventTime event={event} />,
+  },
+  {
+    id: 'happened',
+    title: strings.happened,
+    width: 212,
+    exportKeys: ['occurredAt'],
+    sortKey: 'occurredAt',
+    naturalSort: 'desc',
+    cell: (event) => <Time value={event.occurredAt} form="local" />,
   },
   {
     id: 'severity',
@@ -124,19 +136,10 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
   {
     id: 'exact',
     title: strings.dateAndTime,
-    width: 190,
+    width: 212,
     sortKey: 'creationTime',
     naturalSort: 'desc',
     cell: (event) => <Time value={event.creationTime} form="local" />,
-  },
-  {
-    id: 'happened',
-    title: strings.happened,
-    width: 190,
-    exportKeys: ['occurredAt'],
-    sortKey: 'occurredAt',
-    naturalSort: 'desc',
-    cell: (event) => <Time value={event.occurredAt} form="local" />,
   },
   {
     id: 'id',

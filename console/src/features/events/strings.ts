@@ -4,7 +4,6 @@ export const strings = messages({
   notFound: 'Event not found',
   notFoundHint: 'The number is wrong, or the event was deleted after its retention period.',
   severity: 'Severity',
-  when: 'When',
   happened: 'Happened',
   received: 'Received',
   receivedLate: 'Received {age} after it happened',
@@ -31,5 +30,5 @@ export const strings = messages({
   happenedUntil: 'Happened until',
   kind: 'Device kind',
   tags: 'Tags',
-  dateAndTime: 'Date and time',
+  dateAndTime: 'Date and time received',
 })
