@@ -82,7 +82,7 @@ export const GroupPage = ({ page }: { page: Page }) => {
         ) : (
           <GroupForm page={page} stored={group.data} {...extrasOf(page, canWrite)} />
         )}
-        {page === policyPage ? <WindowsCard /> : null}
+        {page === policyPage ? <WindowsCard setting={group.data?.VENDORA_WINDOWS_ENFORCEMENT ?? ''} /> : null}
       </WithHistory>
     </SettingsPage>
   )

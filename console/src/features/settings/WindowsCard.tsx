@@ -5,7 +5,7 @@ import {
   removeWindowsVerification,
   type WindowsVerificationRow,
 } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -90,13 +90,14 @@ const Verifications = ({
   />
 )
 
-/** Armed Windows hosts by build, and the verifications that lift their limit. */
-export const WindowsCard = () => {
+/** Armed Windows hosts by build, and the verifications that lift their limit. Reads them again when the setting changes. */
+export const WindowsCard = ({ setting }: { setting: string }) => {
   const { api, session } = useServices()
   const [chosen, setChosen] = useState<ChosenVerification | null>(null)
   const windows = useQuery({
-    queryKey: ['windows'],
+    queryKey: ['windows', setting],
     queryFn: ({ signal }) => api.call(getWindowsEnforcement, { signal }),
+    placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   })
   const reread = () => void windows.refetch()
