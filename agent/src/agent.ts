@@ -199,7 +199,7 @@ export const runAgent = async (
       running,
       version,
       architecture: platform.architecture,
-      interpreter: platform.interpreter,
+      ...platform.installation?.(config.stateDir),
       record: createUpdateRecord(config.stateDir),
       releaseKey,
       calls,

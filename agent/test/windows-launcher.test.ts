@@ -97,6 +97,15 @@ describe('the launcher of Windows', () => {
     expect(launch()).toBe(false)
   })
 
+  it('rolls back an update that cannot be loaded to the previous update, and loads that', () => {
+    const { launch, install, record, script } = setUp()
+    install('1.1.0', WORKS, true)
+    install('1.2.0', BROKEN)
+    expect(launch()).toBe(true)
+    expect([ran(), readFileSync(script, 'utf8')]).toEqual([[script], WORKS])
+    expect(record.load()).toMatchObject({ state: 'rolled-back' })
+  })
+
   it('rolls back to the previous update at the fourth start without a check-in', () => {
     const { launch, install, record, script } = setUp()
     const starts: boolean[] = []

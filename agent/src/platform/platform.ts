@@ -238,6 +238,16 @@ export interface Secrets {
 /** For systems on which the permissions of the file protect the key. */
 export const noSealing: Secrets = { seal: (secret) => secret, open: (stored) => stored }
 
+/** An installation whose launcher starts the newest verified version. */
+export interface Installation {
+  /** Path of the build that updates install. */
+  executable: string
+  /** Path of the running build. */
+  running: string
+  /** Program that runs builds, which are scripts. */
+  interpreter: string
+}
+
 /** The parts of the agent that depend on the operating system. No other part of the agent knows the system. */
 export interface Platform {
   inventory: Inventory
@@ -266,8 +276,8 @@ export interface Platform {
   prepareStateDir(dir: string): void
   /** Architecture of the builds that this host installs, as in a signed build. */
   architecture: string
-  /** Program that runs builds, if they are scripts. */
-  interpreter?: string
+  /** Returns where updates go if the files of the installation never change. If undefined, updates replace the executable. */
+  installation?(stateDir: string): Installation
 }
 
 /** Settings that only some operating systems have. */

@@ -34,7 +34,14 @@ const marks = globalThis as { [LAUNCHED]?: boolean }
  * Loads the newest version into this process if it is not the one of the package. Returns true if it runs. Rolls back an
  * update that cannot be loaded, or whose fourth start this is.
  */
-export const launchNewest = ({
+export const launchNewest = (deps: LauncherDeps): boolean => {
+  if (marks[LAUNCHED] === true) return false
+  // The second attempt loads the update before the one that was rolled back, if any.
+  return launch(deps) ?? launch(deps) ?? false
+}
+
+/** Returns undefined after a roll-back. */
+const launch = ({
   stateDir,
   packaged,
   version,
@@ -43,8 +50,7 @@ export const launchNewest = ({
   prepareStateDir,
   onFailure,
   load = loadScript,
-}: LauncherDeps): boolean => {
-  if (marks[LAUNCHED] === true) return false
+}: LauncherDeps): boolean | undefined => {
   const executable = updatedScript(stateDir)
   const record = createUpdateRecord(stateDir)
   const [, script = ''] = process.argv
@@ -65,6 +71,7 @@ export const launchNewest = ({
     if (current?.state !== 'swapped') return false
     try {
       rollBack(record, current, `Version ${current.to} cannot be loaded: ${messageOf(error)}`)
+      return undefined
     } catch (failure) {
       onFailure(`The agent cannot roll back its update: ${messageOf(failure)}`)
     }

@@ -1,14 +1,22 @@
 /** Entry of the agent for Windows: as a service, as a program in a console, or for the installer. */
 import { join } from 'node:path'
+import pkg from '../../../../package.json' with { type: 'json' }
+import { loadConfig } from '../../config.ts'
 import { AgentExit, exitCodes, messageOf } from '../../exit.ts'
 import { runProgram, startProgram } from '../../program.ts'
+import { builtInReleaseKey, createReleaseKey } from '../../update/release-key.ts'
 import type { Environment } from '../platform.ts'
+import { createEventLog, createReportEvent } from './event-log.ts'
 import { loadKoffi } from './koffi.ts'
+import { launchNewest } from './launcher.ts'
+import { createRegistry } from './registry.ts'
+import { createRegistryApi } from './registry-api.ts'
 import { runService } from './service.ts'
 import { createServiceApi } from './service-api.ts'
+import { checkService } from './service-check.ts'
 import { runSetup, SERVICE_NAME } from './setup.ts'
 import { defaultStateDir } from './state-dir.ts'
-import { createWindows } from './windows.ts'
+import { ARCHITECTURE, createPrepareStateDir, createWindows } from './windows.ts'
 
 /** Exit code of a service whose agent was replaced. The recovery actions start the new version. */
 const REPLACED = 75
@@ -31,9 +39,38 @@ const serve = async (signal: AbortSignal): Promise<number> => {
     const code = await runProgram([], env, system, stop)
     return isReplaced ? REPLACED : code
   } catch (error) {
-    process.stderr.write(`portcullis-agent: ${messageOf(error)}\n`)
+    onFailure(messageOf(error))
     return error instanceof AgentExit ? error.code : exitCodes.cannotStart
   }
+}
+
+/** Writes a failure to the event log, because a service has no output. */
+const onFailure = (message: string): void => {
+  process.stderr.write(`portcullis-agent: ${message}\n`)
+  createEventLog(createReportEvent(loadKoffi()))(JSON.stringify({ level: 'error', event: 'service_failed', message }))
+}
+
+/** Returns whether an update runs instead of this version. */
+const launched = (): boolean => {
+  try {
+    const { stateDir } = loadConfig([], env, windows)
+    return launchNewest({
+      ...{ stateDir, packaged: process.argv[1] ?? '', version: pkg.version, architecture: ARCHITECTURE, onFailure },
+      trusted: createReleaseKey({ builtIn: builtInReleaseKey(), stateDir }).trusted(),
+      prepareStateDir: createPrepareStateDir(loadKoffi()),
+    })
+  } catch {
+    // The agent itself reports invalid settings.
+    return false
+  }
+}
+
+/** Prints how the installed service differs from what the agent needs. */
+const printServiceCheck = (): void => {
+  const findings = checkService(createRegistry(createRegistryApi(loadKoffi())), SERVICE_NAME, process.execPath)
+  for (const { code, message } of findings) process.stdout.write(`${code}: ${message}\n`)
+  if (findings.length === 0) process.stdout.write(`The service ${SERVICE_NAME} is installed as it should be.\n`)
+  else process.exitCode = exitCodes.cannotStart
 }
 
 /** Runs a command of the installer. Returns false for other commands. */
@@ -49,11 +86,12 @@ const setUp = (): boolean => {
 
 if (setUp()) {
   // Windows Installer reads the exit code.
-} else if (process.argv[2] === 'service')
+} else if (process.argv[2] === 'service-check') printServiceCheck()
+else if (process.argv[2] !== 'service') startProgram(env, windows)
+else if (!launched())
   void runService({
     control: createServiceApi(loadKoffi(), SERVICE_NAME),
     main: serve,
     finalCodes: [exitCodes.enrolmentRefused, exitCodes.revoked],
-    onFailure: (message) => process.stderr.write(`portcullis-agent: ${message}\n`),
+    onFailure,
   })
-else startProgram(env, windows)

@@ -14,6 +14,7 @@ import { createFirmware } from './firmware.ts'
 import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
 import { createHubReader } from './hub.ts'
 import { type Koffi, loadKoffi } from './koffi.ts'
+import { updatedScript } from './launcher.ts'
 import { createMessage } from './message.ts'
 import { createProcesses } from './processes.ts'
 import { createRegistry } from './registry.ts'
@@ -25,12 +26,20 @@ import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
 /** Interval at which a running agent looks for requests in its state directory. Windows has no signals. */
 const REQUEST_MS = 1000
 
+/** Returns a function that makes the state directory private. */
+export const createPrepareStateDir = (koffi: Koffi): Platform['prepareStateDir'] => {
+  const security = createFolderSecurity(koffi)
+  return createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security)
+}
+
+/** Architecture of builds for Windows, which are scripts for the Node of the package. */
+export const ARCHITECTURE = `windows-${process.arch}`
+
 const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | undefined): Platform => {
   const registry = createRegistry(createRegistryApi(koffi))
   const setup = createSetupApi(koffi)
   const readHub = createHubReader(koffi)
   const firmware = createFirmware(koffi)
-  const security = createFolderSecurity(koffi)
   const { gate, needs, inventory } = createWindowsEnforcement({
     registry,
     calls,
@@ -65,8 +74,13 @@ const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | und
     showMessage: createMessage(koffi),
     publicDir: undefined,
     secrets: createSecrets(createDpapi(koffi)),
-    prepareStateDir: createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security),
-    architecture: `windows-${process.arch}`,
+    prepareStateDir: createPrepareStateDir(koffi),
+    architecture: ARCHITECTURE,
+    installation: (stateDir) => ({
+      executable: updatedScript(stateDir),
+      running: process.argv[1] ?? '',
+      interpreter: process.execPath,
+    }),
   }
 }
 
