@@ -14,12 +14,12 @@ it('writes numbers as their shortest decimal form', () => {
 it('escapes the bytes of glyphs that end a literal string or a line', () => {
   const ids = new Uint16Array(128)
   // Glyphs whose high or low byte is a parenthesis, a backslash, a line feed or a carriage return.
-  ;[0x0028, 0x2900, 0x5c5c, 0x0a0d, 0x0041].forEach((id, i) => {
+  ;[0x0028, 0x2900, 0x5c5c, 0x0a0d, 0x0041, 0x01ff].forEach((id, i) => {
     ids[65 + i] = id
   })
   const bytes = createBytes()
-  bytes.glyphs('ABCDE', ids)
-  expect(bytes.take().toString('latin1')).toBe('(\0\\(\\)\0\\\\\\\\\\n\\r\0A)')
+  bytes.glyphs('ABCDEF', ids)
+  expect(bytes.take().toString('latin1')).toBe('(\0\\(\\)\0\\\\\\\\\\n\\r\0A\x01\xff)')
 })
 
 it('keeps what was added when it grows', () => {
