@@ -362,7 +362,42 @@ export const createEnrollmentToken = operation({
     reachableFromElsewhere: Type.Boolean({
       description: 'False if the server listens only on loopback, so other hosts cannot reach it.',
     }),
+    serverUrl: Type.String({ description: 'Address at which hosts reach the server, without a trailing slash.' }),
+    windowsInstaller: nullable(
+      closed({
+        name: Type.String({ description: 'Name of the file, such as `portcullis-agent-0.2.0-windows-x64.msi`.' }),
+        version: Type.String({ description: 'Version of the agent in it.' }),
+      }),
+      {
+        description:
+          'Windows installer that `createWindowsInstaller` returns. `null`: this server has none. Releases contain it; a checkout needs `npm run build:msi`.',
+      },
+    ),
   }),
+})
+
+export const createWindowsInstaller = operation({
+  id: 'createWindowsInstaller',
+  method: 'POST',
+  path: '/prime/webui/agents/enrollmenttokens/{id}/windowsinstaller',
+  tag: 'Agents',
+  summary: 'Returns the Windows installer with the address of the server and an enrolment token',
+  description:
+    'For Group Policy, which passes no values to an installer. The file is a secret until the token expires or is used up: everyone who can read it can enrol hosts with the token. It is not signed. Sign it with the certificate of your organisation afterwards.',
+  permission: 'enrolment:manage',
+  params: closed({ id: Type.String({ maxLength: 64 }) }),
+  body: closed({
+    token: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description:
+        'The active enrolment token with this id, as the server returned it. The server stores only its hash.',
+    }),
+  }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/x-msi',
+  errors: ['conflict', 'enrolment_refused'],
 })
 
 export const deleteEnrollmentToken = operation({

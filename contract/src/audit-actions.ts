@@ -97,6 +97,7 @@ export const auditActions = {
   'delivery.retried': { area: 'outputs' },
   'enrolment_token.created': { area: 'hosts', object: 'token' },
   'enrolment_token.revoked': { area: 'hosts', object: 'token' },
+  'enrolment_token.installer_created': { area: 'hosts', object: 'token' },
   'heldPorts.released': { area: 'policy', object: 'host' },
   'job.cancelled': { area: 'server' },
   'keys.rotated': { area: 'server' },

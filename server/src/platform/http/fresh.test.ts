@@ -195,6 +195,8 @@ const ordinary = new Set([
   'endApprovalLift',
   // Hosts: commands that enforce more, or that the next command undoes.
   ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'previewBulk', 'createEnrollmentToken'],
+  // Needs the token, which enrols hosts as well.
+  'createWindowsInstaller',
   ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],
   // Rules: measured and gated by what they newly allow.
   ...['createPolicyRule', 'updatePolicyRule', 'deletePolicyRule', 'createPolicyGrant', 'updatePolicyGrant'],

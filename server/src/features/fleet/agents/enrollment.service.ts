@@ -20,6 +20,7 @@ import type { AgentsStore } from './agents.store.ts'
 import type { Reach } from './downloads.ts'
 import type { EnrollmentStore, KnownHost, TokenList, TokenRow } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
+import type { WindowsInstallers } from './windows-installer.ts'
 
 export interface EnrollmentDeps {
   db: Db
@@ -36,6 +37,7 @@ export interface EnrollmentDeps {
   reach(): Reach
   /** Returns the command that enrols a host; it asks for the token. */
   command(): string
+  installers: WindowsInstallers
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -148,10 +150,38 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           details: `expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts${row.has_list ? `, only ${listed.length} listed names` : ''}${row.hashtags.length > 0 ? `, tags ${row.hashtags.join(', ')}` : ''}`,
         })
       })
-      const { caKeyHash, reachableFromElsewhere } = deps.reach()
+      const { url, caKeyHash, reachableFromElsewhere } = deps.reach()
       const token = `pce_${row.token_id.replaceAll('-', '')}_${secret}${caKeyHash === null ? '' : `.${caKeyHash}`}`
       const list = { total: listed.length, missing: listed.length, missing_names: listed.slice(0, 100) }
-      return { ...view(row, [], row.has_list ? list : null), token, command: deps.command(), reachableFromElsewhere }
+      return {
+        ...view(row, [], row.has_list ? list : null),
+        ...{ token, command: deps.command(), reachableFromElsewhere },
+        ...{ serverUrl: url, windowsInstaller: deps.installers.describe() },
+      }
+    },
+
+    /** Returns the Windows installer with the address of this server and an active token. */
+    createInstaller: async (actor: Actor, tokenId: string, token: string) => {
+      const row = await tokenOf(token)
+      if (row.token_id !== tokenId) throw refuse('The enrolment token has another id.')
+      const status = statusOf(row, clock.now())
+      if (status !== 'Active')
+        throw new AppError('conflict', {
+          detail: `The enrolment token is ${status.toLowerCase()}. Create another one.`,
+        })
+      const installer = deps.installers.fill({ server: deps.reach().url, token })
+      if (installer === null)
+        throw notFound(
+          'This server has no Windows installer. Use a release, or run "npm run build:msi" in the checkout.',
+        )
+      await db.transaction((tx) =>
+        audit.write(tx, actor, {
+          action: 'enrolment_token.installer_created',
+          entity: row.name,
+          details: `agent ${installer.version} for Windows, expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts`,
+        }),
+      )
+      return installer
     },
 
     revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { getCommandKeys } from '@portcullis/contract'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -21,6 +22,7 @@ import { createRevoked, revocationOf } from './revocations.ts'
 import { createSessionTokens } from './session-token.ts'
 import { createSessionsService } from './sessions.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
+import { createWindowsInstallers } from './windows-installer.ts'
 
 export { agentsList } from './agents.read.ts'
 export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
@@ -36,7 +38,7 @@ export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
 type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'announceRemoved'> &
-  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command'> & {
+  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command' | 'installers'> & {
     exportDb: Db
     keys: Keys
     agentBuildDir: string
@@ -67,6 +69,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach })
   const enrollment = createEnrollmentService({
     command: downloads.command,
+    installers: createWindowsInstallers(join(deps.agentBuildDir, 'msi')),
     ...deps,
     store: createEnrollmentStore(db),
     agents: store,
