@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../scripts/bootstrap/say.mjs'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
@@ -43,6 +46,41 @@ describe('enrolment tokens in the console', unless(whyNoChromium), () => {
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     await enrolAgent(at, { token, only: 'enrol', facts: { hostname: 'PC-7-001' } })
     await page.getByText('1 listed host has not enrolled: pc-7-002').first().waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('shows the commands for Windows, its installer or why there is none, and the new host', async () => {
+    const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
+    await page.goto('/settings/enrolment')
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Create install command' }).click()
+    await page.getByRole('status').filter({ hasText: 'Waiting for the host' }).waitFor()
+    await page.getByText('macOS', { exact: true }).click()
+    await page.getByText(/^sudo sh install\.sh --server http/).waitFor()
+    await page.getByText('Windows', { exact: true }).click()
+    const command = (await page.getByText(/^msiexec \/i /).textContent()) ?? ''
+    const [, file, address, token = ''] =
+      /^msiexec \/i (portcullis-agent-\S+\.msi) SERVERURL=(\S+) TOKEN=(pce_\S+) \/qn$/.exec(command) ?? []
+    expect(address).toBe(server.url)
+    await page.getByText(`SERVERURL=${address} TOKEN=${token}`, { exact: true }).waitFor()
+    const download = page.getByRole('button', { name: 'Download installer with token' })
+    if (existsSync(join(ROOT, 'build/agent/msi/manifest.json'))) {
+      const downloading = page.waitForEvent('download')
+      await download.click()
+      const saved = await downloading
+      expect(saved.suggestedFilename()).toBe(file)
+      const content = readFileSync((await saved.path()) ?? '')
+      for (const value of [address ?? '', token]) expect(content.includes(value.padEnd(512))).toBe(true)
+    } else {
+      await page.getByText('This server has no Windows installer.').waitFor()
+      expect(await download.count()).toBe(0)
+    }
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    await enrolAgent(at, { token, only: 'enrol', facts: { hostname: 'WIN-7-001' } })
+    await page.getByRole('status').getByRole('link', { name: 'WIN-7-001' }).waitFor()
     expect(wrong).toEqual([])
     await context.close()
   })

@@ -26,7 +26,7 @@ export const strings = messages({
   revokeConsequence: 'no further hosts can enrol with it. Enrolled hosts stay.',
   tokenRevoked: 'Token revoked.',
   intro:
-    'One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts. On a Mac, install the macOS package of the release. Its agent only monitors.',
+    'Hosts enrol with a token, which is valid for a limited time and number of hosts. Create one, then install the agent on Linux, Windows or macOS with it.',
   more: 'More',
   tokens: 'Tokens',
   enrolmentTokens: 'Enrolment tokens',
@@ -49,6 +49,23 @@ export const strings = messages({
   step2:
     '2. Paste the token when the command asks for it. It works for {maxUses, plural, one {# host} other {# hosts}} until {time}, and is shown once.',
   token: 'Token',
+  system: 'Operating system',
+  windowsValidity:
+    'The token in these commands works for {maxUses, plural, one {# host} other {# hosts}} until {time}, and is shown once.',
+  noInstaller:
+    'This server has no Windows installer. Take it from a release, or run <code>npm run build:msi</code> in the checkout and restart the server.',
+  byHand: 'By hand',
+  byHandText: 'Run this command as Administrator in the folder of the installer.',
+  intuneText: 'Add the installer as a line-of-business app, and enter these command-line arguments.',
+  intuneArguments: 'Arguments',
+  groupPolicy: 'Group Policy',
+  groupPolicyText:
+    'Group Policy passes no values, so the installer must contain them. Copy it to a share that only the computers in question can read. Then add it under Computer Configuration, Software Settings, Software installation, as assigned.',
+  downloadInstaller: 'Download installer with token',
+  installerIsSecret:
+    'Everyone who can read this file can enrol hosts with the token until it expires or is used up. The file is not signed.',
+  macosStep1:
+    '1. Unpack the macOS package of the release on the Mac, and run this command in its folder. It asks for the token.',
   localOnly:
     'The server listens on this computer only, so the command works only here. To add other hosts, start the server with <code>PORTCULLIS_HOST=0.0.0.0</code>.',
   newHosts: '{count, plural, one {New host} other {# new hosts}}',
