@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchNode } from '../../scripts/bootstrap/node.mjs'
-import { ROOT } from '../../scripts/bootstrap/say.mjs'
 import { buildInstaller, installerName } from '../../scripts/msi/installer.ts'
 import { whyNoMsi } from '../../scripts/msi/tools.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
@@ -16,13 +15,7 @@ const TOKEN = `pce_${'0'.repeat(32)}_${'s'.repeat(43)}`
 const SETTINGS = `SERVERURL=https://portcullis.example.org:8443 TOKEN=${TOKEN}`
 
 const build = async (version: string, out: string): Promise<Buffer> => {
-  await buildInstaller({
-    out,
-    version,
-    releaseKey: null,
-    seconds: 1_700_000_000,
-    entry: join(ROOT, 'e2e/windows/guest/msi-agent.ts'),
-  })
+  await buildInstaller({ out, version, releaseKey: null, seconds: 1_700_000_000 })
   return readFileSync(join(out, installerName(version)))
 }
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
@@ -99,11 +92,16 @@ ${TOKEN}
   })
 
   it('keeps identity and settings in an upgrade, and refuses a downgrade', () => {
-    root.run(`echo '{}' >'${STATE}/identity.json'`)
-    const upgraded = msiexec(`/i 'Z:\\agent\\second.msi'`, `${service}; ls '${STATE}'; cat '${STATE}/agent.env'`)
+    const key = root.run(`sha256sum '${STATE}/key.pem'`).all
+    expect(key).toMatch(/^[0-9a-f]{64} /)
+    const upgraded = msiexec(
+      `/i 'Z:\\agent\\second.msi'`,
+      `${service}; sha256sum '${STATE}/key.pem'; cat '${STATE}/agent.env'; wine '${PROGRAM}/node.exe' 'C:\\Program Files\\Portcullis Agent\\agent.cjs' --version </dev/null`,
+    )
     expect(upgraded.code).toBe(0)
     expect(upgraded.out).toMatch(/STATE +: 4 +RUNNING/)
-    expect(upgraded.out).toContain('agent.env\nidentity.json\ntoken\n')
+    expect(upgraded.out).toContain(key)
+    expect(upgraded.out).toContain('1.1.0')
     expect(upgraded.out).toContain('PORTCULLIS_AGENT_PROXY=http://proxy.example.org:3128')
     const down = msiexec(
       `/i 'Z:\\agent\\first.msi'`,
@@ -134,7 +132,21 @@ ${TOKEN}
     ['a proxy that is no address', `${SETTINGS} PORTCULLIS_AGENT_PROXY=proxy:3128`],
   ])('refuses %s and leaves nothing', (_what, values) => {
     expect(msiexec(`/i 'Z:\\agent\\first.msi' ${values}`).code).not.toBe(0)
-    root.run(`rm -f /prefix/drive_c/refused.txt`)
+    expect(leftovers()).toBe('')
+  })
+
+  it('takes address and token from the package in which a server wrote them', () => {
+    const { slots } = JSON.parse(readFileSync(join(dir, 'first', 'manifest.json'), 'utf8'))
+    const content = Buffer.from(first)
+    content.write('https://preset.example.org'.padEnd(slots.PresetServer.length), slots.PresetServer.offset)
+    content.write(TOKEN.padEnd(slots.PresetToken.length), slots.PresetToken.offset)
+    root.add('preset.msi', content)
+    const { code, log, out } = msiexec(`/i 'Z:\\agent\\preset.msi'`, `cat '${STATE}/agent.env' '${STATE}/token'`)
+    expect(code).toBe(0)
+    expect(out).toContain('PORTCULLIS_AGENT_SERVER=https://preset.example.org\n')
+    expect(out).toContain(`${TOKEN}\n`)
+    expect(log).not.toContain(TOKEN)
+    expect(msiexec(`/x 'Z:\\agent\\preset.msi'`).code).toBe(0)
     expect(leftovers()).toBe('')
   })
 

@@ -1,7 +1,7 @@
 /** Writes the Windows installer and its manifest, as a server offers them. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Refusal, ROOT } from '../bootstrap/say.mjs'
 import { buildMsi, type PackageOptions } from './package.ts'
@@ -76,6 +76,8 @@ export const buildInstaller = async ({
       sign(join(draft, signed))
       files.push(signed)
     }
+    // Another user may run the server.
+    chmodSync(draft, 0o755)
     rmSync(out, { recursive: true, force: true })
     renameSync(draft, out)
     return files

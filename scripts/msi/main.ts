@@ -8,14 +8,17 @@ import { releaseKeyFile } from '../release-key-file.mjs'
 import { buildInstaller, WINDOWS_ENTRY } from './installer.ts'
 
 const USAGE = `Usage: npm run build:msi -- [options]
-  --out DIR             folder for the installer and its manifest (default: build/msi, from which the server offers it)
+  --out DIR             folder for the installer and its manifest (default: build/agent/msi, from which the server offers it)
   --sign-with COMMAND   shell command that signs the file $IN with the certificate of your organisation and writes $OUT, such as
                         'osslsigncode sign -pkcs12 company.pfx -readpass pass.txt -h sha256 -in "$IN" -out "$OUT"'`
 
 const readOptions = () => {
   try {
     return parseArgs({
-      options: { out: { type: 'string', default: join(ROOT, 'build', 'msi') }, 'sign-with': { type: 'string' } },
+      options: {
+        out: { type: 'string', default: join(ROOT, 'build', 'agent', 'msi') },
+        'sign-with': { type: 'string' },
+      },
     }).values
   } catch (error) {
     throw new Refusal(`${(error as Error).message}\n${USAGE}`)

@@ -70,7 +70,9 @@ export const SEQUENCE = {
   Configure: 5840,
   // After the installation. Both versions are registered while the old one is removed, so it knows that this is an upgrade.
   RemoveExistingProducts: 6650,
+  // A verbose log ends with the values of all properties.
   ForgetToken: 6660,
+  ForgetPreset: 6670,
 } as const
 
 /** Texts that a person sees when Windows Installer refuses to install, by the condition that must be true. */
@@ -143,12 +145,14 @@ export const describePackage = (options: {
     ${action('RollBack', `roll-back ${UPGRADE_CODE}`, 'Execute="rollback" Return="ignore"')}
     ${action('Purge', `purge ${UPGRADE_CODE}`, 'Execute="deferred" Return="ignore"')}
     <CustomAction Id="ForgetToken" Property="TOKEN" Value=""/>
+    <CustomAction Id="ForgetPreset" Property="PresetToken" Value=""/>
     <InstallExecuteSequence>
       <RemoveExistingProducts After="InstallFinalize"/>
       <Custom Action="RollBack" After="InstallServices">NOT Installed</Custom>
       <Custom Action="Configure" After="InstallServices">NOT Installed</Custom>
       <Custom Action="Purge" After="DeleteServices">REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE</Custom>
       <Custom Action="ForgetToken" After="InstallFinalize"/>
+      <Custom Action="ForgetPreset" After="InstallFinalize"/>
     </InstallExecuteSequence>
   </Product>
 </Wix>
