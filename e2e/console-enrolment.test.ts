@@ -50,7 +50,7 @@ describe('enrolment tokens in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows the commands for Windows, its installer or why there is none, and the new host', async () => {
+  it('shows the commands for Windows, downloads its installer if the server has one, and waits for the host', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/settings/enrolment')
     await page.getByLabel('User name').fill('admin')

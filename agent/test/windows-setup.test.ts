@@ -19,7 +19,7 @@ const setUp = ({ related = ['{A}'] } = {}) => {
   const deps = () => ({
     prepareStateDir: (path: string) => void mkdirSync(path, { recursive: true }),
     setUpService: () => void calls.push('service'),
-    removeKeys: () => void calls.push('keys'),
+    cleanRegistry: () => void calls.push(existsSync(state) ? 'freed with its state' : 'freed without its state'),
     relatedProducts: () => related,
     reportError: (message: string) => void errors.push(message),
   })
@@ -94,7 +94,7 @@ describe('the state directory', () => {
     writeFileSync(join(state, 'identity.json'), '{}')
     expect(run(command, CODE)).toBe(true)
     expect(existsSync(state)).toBe(isKept)
-    expect(calls).toEqual(isKept ? [] : ['keys'])
+    expect(calls).toEqual(isKept ? [] : ['freed with its state'])
   })
 
   it('is not touched by other commands', () => expect(setUp().run('status')).toBe(false))

@@ -111,9 +111,15 @@ ${TOKEN}
     expect(down.out.match(/DisplayVersion +REG_SZ +(.*)/g)).toEqual([expect.stringContaining('1.1.0')])
   })
 
-  it('leaves nothing when it is uninstalled after an upgrade', () => {
+  it('leaves nothing when it is uninstalled after an upgrade, also no restriction', () => {
+    const key = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
+    root.run(
+      `wine reg add '${key}' /v DenyRemovableDevices /t REG_DWORD /d 1 /f; wine reg add '${key}\\AllowDeviceIDs' /v 1 /d 'PORTCULLIS\\MANAGED' /f; wineserver -w`,
+    )
+    expect(root.run(`wine reg query '${key}' /s`).all).toContain('DenyRemovableDevices')
     expect(msiexec(`/x 'Z:\\agent\\second.msi'`).code).toBe(0)
     expect(leftovers()).toBe('')
+    expect(root.run(`wine reg query '${key}' /s`).all).not.toContain('Deny')
   })
 
   it('leaves nothing when it is installed and uninstalled', () => {

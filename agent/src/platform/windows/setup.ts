@@ -1,10 +1,12 @@
 /** The commands of the Windows installer: they write the settings, and remove what the agent wrote. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfigFile } from '../../config-file.ts'
 import { cannotStart, messageOf } from '../../exit.ts'
 import { parseProxy } from '../../proxy-config.ts'
 import { BOOT_KEY } from './boot.ts'
+import { restoreBefore } from './enforcement/restrictions.ts'
 import { createReportEvent, registerEventSource, removeEventSource } from './event-log.ts'
 import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
 import { loadKoffi } from './koffi.ts'
@@ -104,8 +106,8 @@ export interface SetupDeps {
   prepareStateDir(dir: string): void
   /** Completes the service and registers the source of its events. */
   setUpService(): void
-  /** Removes the source of the events and the key of the current boot. */
-  removeKeys(): void
+  /** Frees the host, and removes what the agent wrote to the registry: restrictions, the source of its events. */
+  cleanRegistry(): void
   /** Returns the product codes of the installed versions. */
   relatedProducts(upgradeCode: string): string[]
   /** Writes an error to the event log. Windows Installer discards the output of programs. */
@@ -115,6 +117,8 @@ export interface SetupDeps {
 /** EVENTLOG_ERROR_TYPE, and the number of the event in the documentation. */
 const ERROR_TYPE = 1
 const REFUSED_EVENT = 80
+/** Time limit for freeing the host. Windows Installer waits for it. */
+const RELEASE_MS = 60_000
 
 const systemDeps = (): SetupDeps => {
   const koffi = loadKoffi()
@@ -126,7 +130,11 @@ const systemDeps = (): SetupDeps => {
       setUpService(koffi, registry, SERVICE_NAME, process.execPath)
       registerEventSource(registry)
     },
-    removeKeys() {
+    cleanRegistry() {
+      // The command of the agent also enables the devices that it disabled.
+      const [, script = ''] = process.argv
+      spawnSync(process.execPath, [...process.execArgv, script, 'release'], { stdio: 'ignore', timeout: RELEASE_MS })
+      restoreBefore(registry)
       removeEventSource(registry)
       registry.removeTree(BOOT_KEY)
     },
@@ -170,8 +178,9 @@ export const runSetup = ([command, ...values]: readonly string[], env: Environme
     // Windows Installer registers a new version before it removes the old one.
     const remaining = deps.relatedProducts(upgradeCode).length - (command === 'purge' ? 1 : 0)
     if (remaining > 0) return true
+    // First, because the agent needs its state to free the host.
+    deps.cleanRegistry()
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 })
-    deps.removeKeys()
   } else return false
   return true
 }

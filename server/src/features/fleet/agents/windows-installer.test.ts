@@ -10,7 +10,7 @@ type Made = ResponseOf<typeof createEnrollmentToken>
 const path = '/prime/webui/agents/enrollmenttokens'
 const LENGTH = 512
 
-/** Bytes like those of an installer: values between other bytes, of which the last ones are a second value. */
+/** Bytes like those of an installer: two values between other bytes. */
 const template = (() => {
   const slot = (name: string) => Buffer.from(`PORTCULLIS-SLOT-${name}-`.padEnd(LENGTH, '.'))
   const noise = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
