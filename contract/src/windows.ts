@@ -9,10 +9,12 @@ const stepId = Type.Enum(windowsSteps.map(({ id }) => id))
 const osBuild = Type.String({
   pattern: osBuildPattern,
   maxLength: 21,
+  examples: ['10.0.22631.4317'],
   description: 'Build of Windows, such as `10.0.22631.4317`.',
 })
 const majorBuild = Type.String({
   pattern: '^[0-9]{1,6}$',
+  examples: ['22631'],
   description: 'Third number of the build of Windows, such as `22631`.',
 })
 
@@ -56,6 +58,7 @@ export const WindowsVerificationFile = closed({
   }),
   signature: Type.String({
     pattern: '^[A-Za-z0-9+/]{80,120}={0,2}$',
+    examples: ['NY8ZmcqyLMWy2OLrAlBz84Vx94CURR4ytYkWgMb0muuiZv4nOcUNRxhH+uOyyKEPXYDHXT+mvgj8LhYKKPszBw=='],
     description: 'Base64 signature over `windowsVerificationText(payload)` by the agent key of the host.',
   }),
 })

@@ -59,7 +59,7 @@ const limitsOf = ({ settings }: RolloutRow): Limits => ({
 })
 
 /** Returns the hosts that an update can skip; null for arming. */
-export const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
+const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
   if (row.kind === 'arm') return null
   const versions = await createHostsStore(tx).versions(row.rollout_id)
   return {

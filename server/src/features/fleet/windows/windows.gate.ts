@@ -62,5 +62,3 @@ export const createWindowsGate = ({ clock, store, verifications, settings }: Win
     },
   }
 }
-
-export type WindowsGate = ReturnType<typeof createWindowsGate>

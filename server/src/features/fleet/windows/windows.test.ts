@@ -10,6 +10,7 @@ import type {
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { trustAccounts } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 import { ring, rolloutsOf, take } from '#test/rollouts.ts'
@@ -113,6 +114,27 @@ describe('while the preview is off', () => {
     expect(await armOne(agents[0] as TestAgent)).toBe('windows_preview_off')
     expect(await armOne(agents[0] as TestAgent, 'free')).toBe('ordered')
     expect((await take(agents[0] as TestAgent)).map((one: AgentCommand) => one.kind)).toEqual(['configure'])
+  })
+
+  it('refuses an order that a second approver approves later', async () => {
+    await enable()
+    const [windows] = (await hosts(1)) as [TestAgent]
+    const others = await Promise.all([1, 2, 3].map(() => enrolAgent(t)))
+    const { settings } = (await (await t.admin()).get(`${base}/policy`)).json()
+    await (await t.admin()).put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 2 })
+    const [alice, bob] = [await person(t, { profile: 10 }), await person(t, { profile: 10 })]
+    await trustAccounts(t)
+    const items = [windows, ...others].map(({ agentId }, i) => ({
+      uuid: agentId,
+      agentConfigViewResource: { isSystemArmed: i === 0 ? 'arm' : 'free' },
+    }))
+    const filed = await alice.api.post(`${base}/agents/configuration`, items, { accept: 'application/json' })
+    expect(filed.json().code).toBe('second_person_required')
+    await enable('false')
+    const [request] = (await bob.api.get(`${base}/policy/changerequests`)).json().data
+    const approved = await bob.api.post(`${base}/policy/changerequests/${request.id}/approve`)
+    expect(approved.json().code).toBe('windows_preview_off')
+    expect(await ordered()).toEqual([])
   })
 
   it('is turned on only by an Administrator', async () => {
