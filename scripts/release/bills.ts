@@ -33,7 +33,7 @@ export const serverContents = (dir: string) => {
   }
 }
 
-/** Returns the contents of an agent: Node and the packages in its bundle. */
+/** Returns the contents of an agent: Node and the packages in its bundle. The Windows installer has the same ones. */
 export const agentContents = () => ({
   packages: running(['agent']),
   others: works()

@@ -17,8 +17,12 @@ import {
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
+import { readReleaseKey } from '../bundle-agent.mjs'
+import { buildInstaller, installerName } from '../msi/installer.ts'
+import { whyNoMsi } from '../msi/tools.ts'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
+import { releaseKeyFile } from '../release-key-file.mjs'
 import { agentFile, buildAgents, packAgent, signAgents } from './agents.ts'
 import { writeArchive } from './archive.ts'
 import { agentContents, debianContents, macosContents, serverContents, writeBill } from './bills.ts'
@@ -39,9 +43,10 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --out DIR                folder for the files; it must be empty or missing
   --key FILE               Ed25519 private key (PEM) that signs SHA256SUMS, and the agents if it is their release key
   --passphrase-file FILE   file with the passphrase of the key
-  --target NAME            only linux-x64 or linux-arm64 (default: both, and the agents for macOS)
+  --target NAME            only linux-x64 or linux-arm64 (default: both, and the agents for macOS and Windows)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
   --no-macos               write no agents for macOS, which contain Node from npm
+  --no-windows             write no Windows installer, which needs wixl and msitools
   --no-images              write no container images, which contain Debian packages
   --debian-mirror URL      mirror to use, such as https://snapshot.debian.org/archive/… for versions that Debian removed
   --unproven               release even if the pages in docs/proof belong to another tree`
@@ -56,6 +61,7 @@ const readOptions = () => {
         target: { type: 'string' },
         'no-packages': { type: 'boolean', default: false },
         'no-macos': { type: 'boolean', default: false },
+        'no-windows': { type: 'boolean', default: false },
         'no-images': { type: 'boolean', default: false },
         'debian-mirror': { type: 'string', default: DEBIAN_MIRROR },
         unproven: { type: 'boolean', default: false },
@@ -91,10 +97,12 @@ const writePackages = (one: SystemPackage): string[] => {
 
 /** Largest sizes of files in megabytes. A larger one is a mistake, such as symbols or packages that nobody needs. */
 const LARGEST = [
-  { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
+  // Servers contain the Windows installer, which has 38 MB.
+  { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 190 },
   { pattern: /^portcullis-agent-.*-linux-.*\.(xz|pkg)$/, megabytes: 35 },
   { pattern: /^portcullis-agent-.*-macos-.*\.tar\.xz$/, megabytes: 45 },
-  { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 150 },
+  { pattern: /^portcullis-agent-.*-windows-.*\.msi$/, megabytes: 45 },
+  { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 190 },
   { pattern: /^portcullis-agent.*\.(deb|rpm)$/, megabytes: 35 },
 ]
 
@@ -153,6 +161,24 @@ const buildMacos = async (build: Pick<Build, 'version' | 'seconds' | 'draft'>): 
   return files
 }
 
+/**
+ * Builds the Windows installer with its bill of materials, and copies it to the agents, which servers offer. It comes before
+ * the servers.
+ */
+const buildWindows = async ({
+  version,
+  seconds,
+  draft,
+  agents,
+}: Omit<Build, 'mirror' | 'hasPackages'>): Promise<string[]> => {
+  say('building the Windows installer')
+  const out = join(agents, 'msi')
+  await buildInstaller({ out, version, seconds, releaseKey: readReleaseKey(releaseKeyFile()) })
+  const file = join(draft, installerName(version))
+  cpSync(join(out, installerName(version)), file)
+  return [file, await writeBill(file, agentContents())]
+}
+
 const release = async (): Promise<void> => {
   const { out, key, targets, unproven, ...options } = readOptions()
   if (existsSync(out) && readdirSync(out).length > 0)
@@ -160,6 +186,9 @@ const release = async (): Promise<void> => {
   hostTarget()
   const isProven = assertReleasable(unproven)
   if (!options['no-packages']) assertBuilders()
+  const whyNoInstaller = options['no-windows'] ? null : whyNoMsi()
+  if (whyNoInstaller !== null)
+    throw new Refusal(`Cannot build the Windows installer: ${whyNoInstaller}. Leave it out with --no-windows.`)
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
   // Refuse what would only fail after all files are built.
@@ -178,6 +207,7 @@ const release = async (): Promise<void> => {
     const files: string[] = []
     if (!options['no-macos'] && options.target === undefined)
       files.push(...(await buildMacos({ version, seconds, draft })))
+    if (!options['no-windows']) files.push(...(await buildWindows({ version, seconds, draft, agents })))
     for (const target of targets)
       files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
     if (signer !== undefined && key !== undefined)
