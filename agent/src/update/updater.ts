@@ -43,7 +43,8 @@ const PROBATION_MS = 120_000
 
 /** Replaces the executable with a newer one and rolls it back if the new version does not reach the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
-  const { executable, running, interpreter, version, architecture, record, calls, transport, clock, log, reports } = deps
+  const { executable, running, interpreter, version, architecture, record, calls, transport, clock, log, reports } =
+    deps
   let deadline = Number.POSITIVE_INFINITY
   const isPackaged = running !== undefined
   /** Whether the package's own version runs, because `executable` is missing, older or not verified. */
