@@ -146,6 +146,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'getPeripheralModels',
     'getPeripherals',
     'getPolicy',
+    'getWindowsEnforcement',
     'getPolicyTest',
     'getWindowsEnforcement',
     'getRollout',
