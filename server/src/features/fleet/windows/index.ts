@@ -77,7 +77,7 @@ export const windowsFeature = (app: HttpApp, deps: WindowsDeps) => {
     if (agentIds.length > 0) await commands.cancelArming(agentIds, 'Windows enforcement (preview) was turned off.')
   }
   settings.onChange((names) => {
-    if (names?.includes(windowsSetting) !== true) return
+    if (names !== null && !names.includes(windowsSetting)) return
     withdraw().catch((error: unknown) => log.warn({ err: error }, 'cannot cancel the orders to arm Windows hosts'))
   })
 
