@@ -9,18 +9,17 @@ const cellOf = (text: string): string => {
   return text.replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character)
 }
 
-export const createCopyReader = () => {
+/** Creates a reader that passes each row to `onRow`. */
+export const createCopyReader = (onRow: (row: string[]) => void) => {
   let rest: Buffer = Buffer.alloc(0)
-  const rows: string[][] = []
   return {
-    rows,
     add: (chunk: Uint8Array): void => {
       const bytes =
         rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([rest, chunk])
       const end = bytes.lastIndexOf(lineFeed)
       rest = bytes.subarray(end + 1)
       if (end < 0) return
-      for (const line of bytes.toString('utf8', 0, end).split('\n')) rows.push(line.split('\t').map(cellOf))
+      for (const line of bytes.toString('utf8', 0, end).split('\n')) onRow(line.split('\t').map(cellOf))
     },
   }
 }

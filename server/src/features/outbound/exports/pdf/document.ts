@@ -8,7 +8,7 @@ import { createObjects } from './objects.ts'
 import { type Band, layoutColumns, type PageLayout } from './page-layout.ts'
 import { actualText, createStructure } from './structure.ts'
 import { createSummary, type SummaryColumn } from './summary.ts'
-import { createTypeSetter, type SetLine, type TypeSetter } from './type-setter.ts'
+import { createShown, createTypeSetter, type SetLine, type TypeSetter } from './type-setter.ts'
 
 /** A table to print. All texts may come from outside the server. */
 export interface TableJob {
@@ -179,8 +179,35 @@ const leftsOf = ({ widths }: Band): number[] => {
   })
 }
 
+export type Cells = ReturnType<typeof createCells>
+
+/** Makes the cells of a table printable while its rows arrive, and counts their values for the first page. */
+export const createCells = (fonts: Fonts, job: Pick<TableJob, 'columns' | 'summary'>) => {
+  const shown = createShown(fonts)
+  const summary = createSummary(job.summary)
+  const rows: string[][] = []
+  const { columns } = job
+  return {
+    rows,
+    summary,
+    add: (row: string[]): void => {
+      summary.add(row, columns.length)
+      row.length = columns.length
+      columns.forEach((column, i) => {
+        row[i] = shown(printedText(column, row[i] ?? ''))
+      })
+      rows.push(row)
+    },
+  }
+}
+
 /** Prints rows under a repeated header and emits the file page by page. */
-export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit, isCancelled }: Printing): void => {
+export const printTable = (
+  fonts: Fonts,
+  job: TableJob,
+  { rows, summary }: Cells,
+  { emit, isCancelled }: Printing,
+): void => {
   const isTagged = rows.length <= maxTaggedRows
   const at = new Date(job.at)
   const info = {
@@ -202,13 +229,6 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
   }
   const count = job.columns.length
-  const summary = createSummary(job.summary)
-  for (const row of rows) {
-    summary.add(row, count)
-    row.length = count
-    for (let i = 0; i < count; i++)
-      row[i] = type.shown(printedText(job.columns[i] as CellFormat, (row[i] as string | undefined) ?? ''))
-  }
   const { layout, rooms, heights, heads, headHeight } = measure(type, job, rows)
   const { paper, bands }: PageLayout = layout
   const logo = createLogo(objects, job.logo)

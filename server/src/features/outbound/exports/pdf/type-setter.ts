@@ -53,6 +53,17 @@ const codeOf = (id: number): string => byte(id >> 8) + byte(id & 255)
 
 const round = (n: number): number => Math.round(n * 100) / 100
 
+/** Creates a function that returns the printable form of a text. */
+export const createShown = (fonts: Fonts) => {
+  const has = (codePoint: number): boolean =>
+    fonts.regular.hasGlyphForCodePoint(codePoint) || fonts.fallback.hasGlyphForCodePoint(codePoint)
+  return (text: string): string => {
+    if (printable.test(text)) return text.length <= maxLength ? text : `${text.slice(0, maxLength)}${ellipsis}`
+    const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}${ellipsis}`
+    return visibleText(cut, has)
+  }
+}
+
 export type TypeSetter = ReturnType<typeof createTypeSetter>
 
 /** Sets text of any script in one document: fonts by character, directions, Arabic shaping and line breaks. */
@@ -74,8 +85,6 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     regular: stackOf(fonts.regular),
     bold: stackOf(fonts.bold),
   }
-  const has = (codePoint: number): boolean =>
-    fonts.regular.hasGlyphForCodePoint(codePoint) || fonts.fallback.hasGlyphForCodePoint(codePoint)
 
   function include(font: EmbeddedFont, glyph: ReturnType<EngineFont['glyphForCodePoint']>): number {
     const id = font.subset.includeGlyph(glyph.id)
@@ -209,13 +218,6 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return width
   }
 
-  /** Returns the printable form of a text. */
-  function shown(text: string): string {
-    if (printable.test(text)) return text.length <= maxLength ? text : `${text.slice(0, maxLength)}${ellipsis}`
-    const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}${ellipsis}`
-    return visibleText(cut, has)
-  }
-
   /** Returns the width of a visible text at font size 1, without shaping, which only makes letters narrower. */
   const widthOf = (text: string, weight: Weight): number =>
     needsShaping(text) ? set(text, weight).width : plainWidth(text, weight)
@@ -278,7 +280,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   return {
-    shown,
+    shown: createShown(fonts),
     needsShaping,
     widthOf,
     lines,

@@ -2,31 +2,30 @@
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { createCopyReader } from './copy-rows.ts'
-import { printTable } from './document.ts'
+import { type Cells, createCells, printTable } from './document.ts'
 import { openFonts } from './fonts.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 // Linux has priorities per thread: printing must not slow requests of hosts and people.
 if (process.platform === 'linux') setPriority(10)
 const fonts = openFonts()
-let asked: Extract<ToWorker, { kind: 'job' }> | undefined
-let reader = createCopyReader()
+/** The file that is being made. Its rows become printable while the database still sends others. */
+let current: (Extract<ToWorker, { kind: 'job' }> & { cells: Cells; add(bytes: Uint8Array): void }) | undefined
 
 const say = (message: FromWorker, transfer: readonly ArrayBuffer[] = []): void => {
   parentPort?.postMessage(message, transfer)
 }
 
 const print = (): void => {
-  const { rows } = reader
-  reader = createCopyReader()
-  if (asked === undefined) return
-  const { job, maxRows, cancelled } = asked
-  if (rows.length > maxRows) {
+  if (current === undefined) return
+  const { job, maxRows, cancelled, cells } = current
+  current = undefined
+  if (cells.rows.length > maxRows) {
     say({ kind: 'tooMany' })
     return
   }
   const flag = new Int32Array(cancelled)
-  printTable(fonts, job, rows, {
+  printTable(fonts, job, cells, {
     // A copy with its own buffer, which can be transferred.
     emit: (bytes) => {
       const own = new Uint8Array(bytes)
@@ -39,11 +38,13 @@ const print = (): void => {
 
 parentPort?.on('message', (message: ToWorker) => {
   try {
-    if (message.kind === 'job') asked = message
-    else if (message.kind === 'rows') reader.add(message.bytes)
+    if (message.kind === 'job') {
+      const cells = createCells(fonts, message.job)
+      current = { ...message, cells, add: createCopyReader(cells.add).add }
+    } else if (message.kind === 'rows') current?.add(message.bytes)
     else print()
   } catch (error) {
-    reader = createCopyReader()
+    current = undefined
     say({ kind: 'failed', message: (error as Error).stack ?? String(error) })
   }
 })
