@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { quoteProgram } from '../src/platform/windows/service-setup.ts'
-import { runSetup } from '../src/platform/windows/setup.ts'
+import { forgetToken, runSetup } from '../src/platform/windows/setup.ts'
 
 const SERVER = 'https://portcullis.example.org:8443'
 const TOKEN = 'pce_0_secret'
@@ -80,6 +80,16 @@ PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
     expect(existsSync(state)).toBe(false)
     expect(calls).toEqual([])
   })
+})
+
+it('the token is deleted when the service of an enrolled host starts, not before', () => {
+  const { state, run, read } = setUp()
+  run('configure', SERVER, TOKEN, EMPTY, EMPTY, '', '', '')
+  forgetToken(state)
+  expect(read('token')).toBe(`${TOKEN}\n`)
+  writeFileSync(join(state, 'identity.json'), '{}')
+  forgetToken(state)
+  expect(existsSync(join(state, 'token'))).toBe(false)
 })
 
 describe('the state directory', () => {

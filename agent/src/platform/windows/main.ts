@@ -14,7 +14,7 @@ import { createRegistryApi } from './registry-api.ts'
 import { runService } from './service.ts'
 import { createServiceApi } from './service-api.ts'
 import { checkService } from './service-check.ts'
-import { runSetup, SERVICE_NAME } from './setup.ts'
+import { forgetToken, runSetup, SERVICE_NAME } from './setup.ts'
 import { defaultStateDir } from './state-dir.ts'
 import { ARCHITECTURE, createPrepareStateDir, createWindows } from './windows.ts'
 
@@ -36,6 +36,7 @@ const serve = async (signal: AbortSignal): Promise<number> => {
     },
   }
   try {
+    forgetToken(windows.stateDir)
     const code = await runProgram([], env, system, stop)
     return isReplaced ? REPLACED : code
   } catch (error) {

@@ -27,6 +27,13 @@ const VALUES = 7
 
 const isEnrolled = (stateDir: string): boolean => existsSync(join(stateDir, 'identity.json'))
 
+const tokenFileOf = (stateDir: string): string => join(stateDir, 'token')
+
+/** Deletes the token of an enrolled host, which does not need it again. */
+export const forgetToken = (stateDir: string): void => {
+  if (isEnrolled(stateDir)) rmSync(tokenFileOf(stateDir), { force: true })
+}
+
 /** Returns the value without the padding of a slot; undefined for an empty one. */
 const given = (value: string | undefined): string | undefined => {
   const text = value?.trim() ?? ''
@@ -83,7 +90,7 @@ const complete = (settings: Settings, stateDir: string): (Settings & { server: s
 /** Writes the settings. Those that the installation does not give stay. */
 const write = ({ server, token, proxy, noProxy, credentials }: Settings, stateDir: string): void => {
   const file = join(stateDir, 'agent.env')
-  const tokenFile = join(stateDir, 'token')
+  const tokenFile = tokenFileOf(stateDir)
   const needsToken = token !== undefined && !isEnrolled(stateDir)
   const changes: Readonly<Record<string, string | undefined>> = {
     STATE_DIR: stateDir,
