@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -155,6 +156,34 @@ ${TOKEN}
     expect(msiexec(`/x 'Z:\\agent\\preset.msi'`).code).toBe(0)
     expect(leftovers()).toBe('')
   })
+
+  it('is signed with the certificate of an organisation, also its library', async (ctx) => {
+    if (spawnSync('osslsigncode', ['--version']).error !== undefined) return ctx.skip('no osslsigncode')
+    const [key, certificate, out] = [join(dir, 'key.pem'), join(dir, 'certificate.pem'), join(dir, 'signed')]
+    const subject = ['-subj', '/CN=Example', '-addext', 'extendedKeyUsage=codeSigning']
+    spawnSync('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      ...subject,
+    ])
+    const signWith = `osslsigncode sign -certs '${certificate}' -key '${key}' -h sha256 -in "$IN" -out "$OUT"`
+    const files = await buildInstaller({ out, version: '1.0.0', releaseKey: null, seconds: 1_700_000_000, signWith })
+    expect(files).toEqual([
+      'portcullis-agent-1.0.0-windows-x64.msi',
+      'manifest.json',
+      'portcullis-agent-1.0.0-windows-x64-signed.msi',
+    ])
+    const verify = (file: string) => spawnSync('osslsigncode', ['verify', '-CAfile', certificate, '-in', file]).status
+    expect(files.filter((name) => name.endsWith('.msi')).map((name) => verify(join(out, name)))).toEqual([1, 0])
+    expect(readFileSync(join(out, files[0] ?? '')).equals(first)).toBe(false)
+  }, 300_000)
 
   it('has the same bytes when it is built again', async () => {
     expect(sha256(await build('1.0.0', join(dir, 'again')))).toBe(sha256(first))
