@@ -34,7 +34,8 @@ interface Listener {
   agent: HostAgent
   /** Resolves when the woken host has nothing more to send, with the times of its first and last response. */
   woken(): Promise<{ deliveredAt: number; confirmedAt: number }>
-  stop(): void
+  /** Ends its socket, and waits for check-ins that were woken: it would repeat them after the server has stopped. */
+  stop(): Promise<void>
 }
 
 const listen = async (server: BenchServer, token: string): Promise<Listener[]> => {
@@ -65,7 +66,11 @@ const listen = async (server: BenchServer, token: string): Promise<Listener[]> =
       },
     })
     agent.onSession(wake.useToken)
-    listeners.push({ agent, woken: () => new Promise((resolve) => (heard = resolve)), stop: wake.stop })
+    const stop = async (): Promise<void> => {
+      wake.stop()
+      await deadline('the last check-in of a host', lastWake)
+    }
+    listeners.push({ agent, woken: () => new Promise((resolve) => (heard = resolve)), stop })
   }
   return listeners
 }
@@ -183,6 +188,6 @@ export const benchCommand = async ({ server, fleet, isQuick }: Prepared): Promis
       ],
     }
   } finally {
-    for (const { stop } of listeners) stop()
+    await Promise.allSettled(listeners.map(({ stop }) => stop()))
   }
 }
