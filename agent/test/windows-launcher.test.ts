@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { mustExist } from '@portcullis/domain'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type LauncherDeps, launchNewest, updatedScript } from '../src/platform/windows/launcher.ts'
@@ -66,6 +67,13 @@ describe('the launcher of Windows', () => {
     expect(launch()).toBe(false)
   })
 
+  it('loads an update whatever other users write into the parent folder', () => {
+    const { launch, install, stateDir, failures } = setUp()
+    install('1.1.0', WORKS)
+    writeFileSync(join(stateDir, 'package.json'), 'this is not JSON')
+    expect([launch(), failures]).toEqual([true, []])
+  })
+
   it('does not load a changed script', () => {
     const { launch, install, script } = setUp()
     install('1.1.0', WORKS)
@@ -73,15 +81,19 @@ describe('the launcher of Windows', () => {
     expect([launch(), ran()]).toEqual([false, []])
   })
 
-  it('loads nothing from a directory that others can change', () => {
-    const { launch, install, failures } = setUp({
+  it('loads nothing from a directory that others can change, and rolls nothing back there', () => {
+    const { launch, install, failures, record, stateDir } = setUp({
       prepareStateDir: () => {
         throw new Error('another user created it')
       },
     })
-    install('1.1.0', WORKS, true)
+    install('1.1.0', WORKS)
+    const victim = join(stateDir, 'victim')
+    writeFileSync(victim, '')
+    record.save({ ...mustExist(record.load(), 'a record'), executable: victim, hasPrevious: false })
     expect([launch(), ran()]).toEqual([false, []])
-    expect(failures[0]).toContain('another user created it')
+    expect(failures).toEqual([expect.stringContaining('another user created it')])
+    expect(existsSync(victim)).toBe(true)
   })
 
   it('rolls back an update that cannot be loaded, to the version of the package', () => {

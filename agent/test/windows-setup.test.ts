@@ -10,16 +10,20 @@ const TOKEN = 'pce_0_secret'
 const CODE = '{6F2B8C1E-5D0A-4E53-9B57-3C2A9D1F7E40}'
 const EMPTY = 'PORTCULLIS-SLOT-PresetToken-....'
 
-const setUp = ({ related = ['{A}'] } = {}) => {
+const setUp = ({ related = ['{A}'], isForeign = false } = {}) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-setup-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const state = join(dir, 'Portcullis Agent')
   const calls: string[] = []
   const errors: string[] = []
   const deps = () => ({
-    prepareStateDir: (path: string) => void mkdirSync(path, { recursive: true }),
+    prepareStateDir(path: string) {
+      if (isForeign) throw new Error('another user created it')
+      mkdirSync(path, { recursive: true })
+    },
     setUpService: () => void calls.push('service'),
-    cleanRegistry: () => void calls.push(existsSync(state) ? 'freed with its state' : 'freed without its state'),
+    cleanRegistry: (hasState: boolean) =>
+      void calls.push(hasState && existsSync(state) ? 'freed with its state' : 'freed without its state'),
     relatedProducts: () => related,
     reportError: (message: string) => void errors.push(message),
   })
@@ -105,6 +109,14 @@ describe('the state directory', () => {
     expect(run(command, CODE)).toBe(true)
     expect(existsSync(state)).toBe(isKept)
     expect(calls).toEqual(isKept ? [] : ['freed with its state'])
+  })
+
+  it.each(['purge', 'roll-back'])('stays after %s if another user created it, and is not used', (command) => {
+    const { state, run, calls, errors } = setUp({ related: command === 'purge' ? ['{A}'] : [], isForeign: true })
+    mkdirSync(state)
+    run(command, CODE)
+    expect([existsSync(state), calls]).toEqual([true, ['freed without its state']])
+    expect(errors).toEqual([`The state directory ${state} stays: another user created it.`])
   })
 
   it('is not touched by other commands', () => expect(setUp().run('status')).toBe(false))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
 import { type AgentCommandBodies, packageProofText } from '@portcullis/contract/agent-protocol'
 import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { verifySignature } from '../keys.ts'
@@ -50,6 +51,17 @@ export const keepSigned = (executable: string, build: SignedBuild): void => {
 export const removeInstalled = (executable: string): void => {
   for (const path of [executable, previousOf(executable), `${executable}.new`, signedPath(executable)])
     removeIfThere(path)
+}
+
+const PACKAGE = '{}\n'
+
+/**
+ * Ends the search of Node for a `package.json` in the folder of scripts. In a parent folder that every user can write to,
+ * that file could prevent Node from loading them.
+ */
+export const shieldScripts = (dir: string): void => {
+  const path = join(dir, 'package.json')
+  if (readIfThere(path) !== PACKAGE) writeDurable(path, PACKAGE)
 }
 
 /** Returns the SHA-256 of a file in hex, or undefined if it cannot be read. */

@@ -9,7 +9,7 @@ import type { Reports } from '../reports.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import type { Transport } from '../transport/http.ts'
 import { checkBuild, ForeignBuild, fetchBuild } from './fetch-build.ts'
-import { keepSigned, removeInstalled } from './installed.ts'
+import { keepSigned, removeInstalled, shieldScripts } from './installed.ts'
 import { MAX_STARTS, previousOf, rollBack, swapIn, type UpdateRecordFile } from './record.ts'
 import { type ReleaseKey, ReleaseKeyMissing } from './release-key.ts'
 
@@ -142,6 +142,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
       check(build)
       const target = `${executable}.new`
       if (isPackaged) mkdirSync(dirname(executable), { recursive: true, mode: 0o700 })
+      if (interpreter !== undefined) shieldScripts(dirname(executable))
       await calls.call(
         'the build',
         (token) => fetchBuild(transport, build, { target, like: running ?? executable, interpreter }, token, signal),

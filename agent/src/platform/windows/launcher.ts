@@ -1,8 +1,8 @@
 /** Starts the newest verified version of the agent. The package contains Node, koffi and one version; updates replace only the script. */
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { messageOf } from '../../exit.ts'
-import { selectExecutable } from '../../update/installed.ts'
+import { selectExecutable, shieldScripts } from '../../update/installed.ts'
 import { createUpdateRecord, noteLaunch, rollBack } from '../../update/record.ts'
 
 /** Returns where updates are installed. The file of the package never changes. */
@@ -56,9 +56,16 @@ const launch = ({
   const [, script = ''] = process.argv
   try {
     prepareStateDir(stateDir)
+  } catch (error) {
+    // The record of a foreign directory could name any file.
+    onFailure(`The agent cannot use its state directory: ${messageOf(error)}`)
+    return false
+  }
+  try {
     noteLaunch(stateDir)
     const selected = selectExecutable({ executable, packaged, version, architecture, trusted, unproven: undefined })
     if (selected === packaged) return false
+    shieldScripts(dirname(executable))
     marks[LAUNCHED] = true
     process.argv[1] = selected
     load(selected)

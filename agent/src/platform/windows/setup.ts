@@ -113,8 +113,12 @@ export interface SetupDeps {
   prepareStateDir(dir: string): void
   /** Completes the service and registers the source of its events. */
   setUpService(): void
-  /** Frees the host, and removes what the agent wrote to the registry: restrictions, the source of its events. */
-  cleanRegistry(): void
+  /**
+   * Frees the host, and removes what the agent wrote to the registry: restrictions, the source of its events.
+   *
+   * @param hasState whether the agent can use its state directory
+   */
+  cleanRegistry(hasState: boolean): void
   /** Returns the product codes of the installed versions. */
   relatedProducts(upgradeCode: string): string[]
   /** Writes an error to the event log. Windows Installer discards the output of programs. */
@@ -137,10 +141,11 @@ const systemDeps = (): SetupDeps => {
       setUpService(koffi, registry, SERVICE_NAME, process.execPath)
       registerEventSource(registry)
     },
-    cleanRegistry() {
+    cleanRegistry(hasState) {
       // The command of the agent also enables the devices that it disabled.
       const [, script = ''] = process.argv
-      spawnSync(process.execPath, [...process.execArgv, script, 'release'], { stdio: 'ignore', timeout: RELEASE_MS })
+      const args = [...process.execArgv, script, 'release']
+      if (hasState) spawnSync(process.execPath, args, { stdio: 'ignore', timeout: RELEASE_MS })
       restoreBefore(registry)
       removeEventSource(registry)
       registry.removeTree(BOOT_KEY)
@@ -167,6 +172,20 @@ const configure = (values: readonly string[], stateDir: string, deps: SetupDeps)
   }
 }
 
+/** Removes everything that the agent wrote. In a directory of another user, it could remove or write other files. */
+const removeAll = (stateDir: string, deps: SetupDeps): void => {
+  let isOurs = existsSync(stateDir)
+  try {
+    if (isOurs) deps.prepareStateDir(stateDir)
+  } catch (error) {
+    isOurs = false
+    deps.reportError(`The state directory ${stateDir} stays: ${messageOf(error)}.`)
+  }
+  // First, because the agent needs its state to free the host.
+  deps.cleanRegistry(isOurs)
+  if (isOurs) rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 })
+}
+
 /**
  * Runs a command of the Windows installer. Returns false for other commands.
  *
@@ -185,9 +204,7 @@ export const runSetup = ([command, ...values]: readonly string[], env: Environme
     // Windows Installer registers a new version before it removes the old one.
     const remaining = deps.relatedProducts(upgradeCode).length - (command === 'purge' ? 1 : 0)
     if (remaining > 0) return true
-    // First, because the agent needs its state to free the host.
-    deps.cleanRegistry()
-    rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 })
+    removeAll(stateDir, deps)
   } else return false
   return true
 }
