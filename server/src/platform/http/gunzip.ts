@@ -1,5 +1,7 @@
+import type { EventEmitter } from 'node:events'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { createAccountQueue } from '../account-queue.ts'
 import { AppError } from '../app-error.ts'
 
 const unzip = promisify(gunzip)
@@ -8,6 +10,8 @@ const unzip = promisify(gunzip)
 const mostRatio = 300
 /** Small bodies may exceed the ratio. */
 const smallBytes = 64 * 1024
+/** Small chunks go back and forth between threads, which takes longer than unpacking. */
+const chunkBytes = 256 * 1024
 
 /**
  * Returns a gzip body without its compression. Call it after the credential and the quota of the caller were checked.
@@ -15,10 +19,10 @@ const smallBytes = 64 * 1024
  * @param limit most bytes of the result
  * @throws AppError payload_too_large, or validation_failed if the body is not valid gzip
  */
-export const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
+const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
   const most = Math.min(limit, Math.max(smallBytes, bytes.length * mostRatio))
   try {
-    return await unzip(bytes, { maxOutputLength: most })
+    return await unzip(bytes, { maxOutputLength: most, chunkSize: chunkBytes })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new AppError('payload_too_large', {
@@ -26,6 +30,28 @@ export const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> =>
         limit,
       })
     throw new AppError('validation_failed', { detail: 'The body is not valid gzip.' })
+  }
+}
+
+/**
+ * Creates a function that unpacks bodies one after the other: a sender needs only 28 KB for 8 MiB, so many at once could
+ * exhaust the memory. Senders take turns.
+ *
+ * @param limit most bytes of a result
+ */
+export const createUnpacker = (limit: number) => {
+  const turns = createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 16, waitMs: 20_000, retryAfter: 5 })
+  /**
+   * @param connection emits `close` when nobody waits for the answer any more
+   * @throws AppError as `unzipped`, or too_many_requests if the sender has too many bodies here
+   */
+  return async (sender: string, bytes: Buffer, connection: EventEmitter): Promise<Buffer> => {
+    const leave = await turns.enter(sender, connection)
+    try {
+      return await unzipped(bytes, limit)
+    } finally {
+      leave()
+    }
   }
 }
 

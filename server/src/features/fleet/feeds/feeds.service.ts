@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import {
   type BodyOf,
   type createFeed,
@@ -18,7 +19,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, transactionAgain } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
-import { unzipped } from '#platform/http/gunzip.ts'
+import { createUnpacker } from '#platform/http/gunzip.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
@@ -46,6 +47,8 @@ const hostsAtOnce = 250
 const reportsAtOnce = 500
 /** Burst of lines of one feed, and the refill per second. */
 const lineQuota = { most: 100_000, perSecond: 2_000 } as const
+/** An unpacked body counts as at least one line per this many bytes; one that cannot be unpacked counts as the largest. */
+const bytesPerLine = 4096
 
 const notShown = [
   'Removal of devices',
@@ -111,12 +114,30 @@ const slices = <T>(all: readonly T[], size: number): T[][] =>
 export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   const { db, clock, log, audit, store, agents, ingest, announce } = deps
   const levels = new Map<string, { level: number; at: number }>()
+  const unpack = createUnpacker(feedLimits.bodyBytes)
 
   function levelOf(feedId: string): number {
     const last = levels.get(feedId)
     return last === undefined
       ? lineQuota.most
       : Math.min(lineQuota.most, last.level + ((clock.now() - last.at) / 1_000) * lineQuota.perSecond)
+  }
+
+  function charge(feedId: string, lines: number): void {
+    levels.set(feedId, { level: levelOf(feedId) - lines, at: clock.now() })
+  }
+
+  /** Returns a compressed body. Unpacking uses the quota, also that of a body that is refused. */
+  async function unpacked(feedId: string, bytes: Buffer, connection: EventEmitter): Promise<Buffer> {
+    try {
+      const body = await unpack(feedId, bytes, connection)
+      charge(feedId, Math.floor(body.length / bytesPerLine))
+      return body
+    } catch (error) {
+      const isUnpacked = error instanceof AppError && ['payload_too_large', 'validation_failed'].includes(error.code)
+      if (isUnpacked) charge(feedId, feedLimits.bodyBytes / bytesPerLine)
+      throw error
+    }
   }
 
   /** Throws while a feed is over its quota, before its lines are read. */
@@ -273,18 +294,18 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       actor: Actor,
       feedId: string,
       bytes: Buffer | undefined,
-      isCompressed: boolean,
+      compressedOn: EventEmitter | undefined,
     ): Promise<FeedAnswer> => {
       const feed = await feedOf(feedId)
       if (actor.kind !== 'apiToken' || actor.credentialId !== feed.token_id)
         throw new AppError('forbidden_object', { detail: 'Only the API token of this feed can send to it.' })
       assertCredit(feedId)
       const given = bytes ?? Buffer.alloc(0)
-      const body = isCompressed ? await unzipped(given, feedLimits.bodyBytes) : given
+      const body = compressedOn === undefined ? given : await unpacked(feedId, given, compressedOn)
       // Other requests may have used the quota in the meantime.
       assertCredit(feedId)
       const reading = readFeed(body.toString('utf8'))
-      levels.set(feedId, { level: levelOf(feedId) - Math.max(1, reading.total), at: clock.now() })
+      charge(feedId, Math.max(1, reading.total))
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {
           detail: `The request contains more than ${feedLimits.lines} lines.`,

@@ -12,7 +12,12 @@ export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
   app.register(updateFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
   app.register(deleteFeed, ({ actor, params }) => feeds.remove(actor, params.id))
   app.register(ingestFeed, ({ actor, params, request }) =>
-    feeds.ingest(actor, params.id, request.body as Buffer | undefined, isGzip(request.headers['content-encoding'])),
+    feeds.ingest(
+      actor,
+      params.id,
+      request.body as Buffer | undefined,
+      isGzip(request.headers['content-encoding']) ? request.raw.socket : undefined,
+    ),
   )
   app.register(feedHost, ({ params }) => feeds.host(params.uuid))
   return { maintain: feeds.maintain }
