@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import pkg from '../../../../package.json' with { type: 'json' }
 import { loadConfig } from '../../config.ts'
-import { AgentExit, exitCodes, messageOf } from '../../exit.ts'
+import { AgentExit, cannotStart, exitCodes, messageOf } from '../../exit.ts'
 import { runProgram, startProgram } from '../../program.ts'
 import { builtInReleaseKey, createReleaseKey } from '../../update/release-key.ts'
 import type { Environment } from '../platform.ts'
@@ -24,6 +24,19 @@ const REPLACED = 75
 const env: Environment = { PORTCULLIS_AGENT_CONFIG: join(defaultStateDir(process.env), 'agent.env'), ...process.env }
 const windows = createWindows(env)
 
+/**
+ * Makes the folder of the settings private before the service reads them. Settings of a folder that another user created
+ * could name another server, or any file as the token.
+ */
+const prepareSettings = (): void => {
+  const dir = defaultStateDir(process.env)
+  try {
+    createPrepareStateDir(loadKoffi())(dir)
+  } catch (error) {
+    throw cannotStart(`The state directory ${dir} cannot be used: ${messageOf(error)}.`)
+  }
+}
+
 /** Runs the agent until Windows stops the service. */
 const serve = async (signal: AbortSignal): Promise<number> => {
   let isReplaced = false
@@ -36,6 +49,7 @@ const serve = async (signal: AbortSignal): Promise<number> => {
     },
   }
   try {
+    prepareSettings()
     forgetToken(windows.stateDir)
     const code = await runProgram([], env, system, stop)
     return isReplaced ? REPLACED : code
@@ -54,6 +68,7 @@ const onFailure = (message: string): void => {
 /** Returns whether an update runs instead of this version. */
 const launched = (): boolean => {
   try {
+    prepareSettings()
     const { stateDir } = loadConfig([], env, windows)
     return launchNewest({
       ...{ stateDir, packaged: process.argv[1] ?? '', version: pkg.version, architecture: ARCHITECTURE, onFailure },
