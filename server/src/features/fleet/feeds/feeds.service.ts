@@ -47,7 +47,7 @@ const hostsAtOnce = 250
 const reportsAtOnce = 500
 /** Burst of lines of one feed, and the refill per second. */
 const lineQuota = { most: 100_000, perSecond: 2_000 } as const
-/** An unpacked body counts as at least one line per this many bytes; one that cannot be unpacked counts as the largest. */
+/** This many bytes of an unpacked body count as one more line. A body that cannot be unpacked counts as the largest. */
 const bytesPerLine = 4096
 
 const notShown = [
