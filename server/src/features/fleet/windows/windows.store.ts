@@ -39,14 +39,17 @@ const isWindows = raw(`(not r.agentless and (a.enforcement = 'before-install' or
 /** As `majorBuildOf` returns it. */
 const build = raw(`coalesce(regexp_replace(split_part(a.facts ->> 'osBuild', '.', 3), '^0+(?=.)', ''), '')`)
 
-/** The host is armed, or has an order to arm that no later order replaced. */
+/**
+ * The host is armed, has an order to arm, or took one and has confirmed no later order. A later order that it has not
+ * carried out can still be cancelled.
+ */
 const isCounted = (now: Date): SqlFragment => sql`(r.armed or exists (
   select from commands c where c.agent_id = r.agent_id and c.kind = 'configure' and c.payload::jsonb ->> 'mode' = 'Armed'
     and (c.state in ('queued', 'delivered') or (c.delivered_at is not null
       and c.state in ('confirmed', 'cancelled', 'expired') and c.ended_at > ${now}::timestamptz - ${uncertain}))
     and not exists (
       select from commands n where n.agent_id = c.agent_id and n.kind = 'configure' and n.counter > c.counter
-        and n.state in ('queued', 'delivered', 'confirmed'))))`
+        and n.state = 'confirmed')))`
 
 const columns = raw(
   'v.build, v.agent_id, v.host, v.payload, v.signature, v.confirmed, v.imported_at, v.imported_by, v.seal',

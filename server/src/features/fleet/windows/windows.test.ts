@@ -223,6 +223,19 @@ describe('the limit of five hosts of a build', () => {
     expect(await armOne(last)).toBe('ordered')
   })
 
+  it('counts an order that a host took until the host confirms a newer one', async () => {
+    await enable()
+    const agents = await hosts(6)
+    await armBulk(agents.slice(0, 5))
+    const [first, , , , , last] = agents as [TestAgent, TestAgent, TestAgent, TestAgent, TestAgent, TestAgent]
+    expect((await first.checkIn()).commands?.length).toBe(1)
+    // Whoever ordered it could still cancel it.
+    expect(await armOne(first, 'free')).toBe('ordered')
+    expect(await armOne(last)).toBe('windows_limit_reached')
+    await take(first)
+    expect(await armOne(last)).toBe('ordered')
+  })
+
   it('lets the first rings of a rollout arm first, and arms the others once there is room', async () => {
     await enable()
     const rollouts = rolloutsOf(t)
