@@ -163,6 +163,33 @@ describe('an armed Windows host', () => {
   })
 })
 
+describe('an agent that was killed after it uninstalled a device', () => {
+  /** The hub has not reported the device again, so Windows does not list it. */
+  const killed = () => {
+    const host = createWindowsHost()
+    host.plug(stick)
+    const { rescan } = host.machine.calls
+    host.machine.calls.rescan = () => ({ code: 0 })
+    host.arm([denySticks])
+    expect(host.gate().isAuthorized('1-2')).toBeUndefined()
+    host.machine.calls.rescan = rescan
+    return host
+  }
+
+  it('reports the device as blocked after its next start', () => {
+    const host = killed()
+    host.restart([denySticks])
+    expect(host.gate().isAuthorized('1-2')).toBe(false)
+    expect(host.enforcer().enforced(stick)).toMatchObject({ effect: 'block', source: 'deny' })
+  })
+
+  it('brings the device back when the host is freed', () => {
+    const host = killed()
+    host.enforcer().free('')
+    expect(host.machine.works('1-2')).toBe(true)
+  })
+})
+
 describe('a registry that cannot be read', () => {
   it('does not stop the inventory, and keeps the host from being armed', () => {
     const host = createWindowsHost()

@@ -171,7 +171,6 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
     try {
       // First, because Windows asks again for whatever is removed and still attached.
       deny(device, false)
-      if (isStopped()) return { kind: 'done' }
       const hub = parents[0] ?? ''
       const removed = calls.uninstall(instanceId)
       calls.rescan(hub)
