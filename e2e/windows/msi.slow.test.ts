@@ -7,7 +7,7 @@ import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchNode } from '../../scripts/bootstrap/node.mjs'
 import { buildInstaller, installerName } from '../../scripts/msi/installer.ts'
-import { whyNoMsi } from '../../scripts/msi/tools.ts'
+import { createMsiTools, whyNoMsi } from '../../scripts/msi/tools.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 
 const PROGRAM = '/prefix/drive_c/Program Files/Portcullis Agent'
@@ -85,6 +85,12 @@ ${TOKEN}
     expect(out.slice(out.indexOf('node.exe\n') + 9)).toBe(
       'KOFFI-LICENSE\nLICENSE\nNODE-LICENSE\nTHIRD-PARTY-LICENSES.md\nagent.cjs\nkoffi.node\nnode.exe\nportcullis-agent.cmd\n',
     )
+  })
+
+  it('hides the command line with the token from the logs of Windows', () => {
+    const table = createMsiTools(join(dir, 'first'))('msiinfo', ['export', installerName('1.0.0'), 'CustomAction'])
+    const type = Number(/^Configure\t(\d+)\t/m.exec(table)?.[1])
+    expect(type & 0x2000).toBe(0x2000)
   })
 
   it('contains node.exe unchanged, so that its signature is valid', async () => {

