@@ -148,7 +148,6 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'getPolicy',
     'getWindowsEnforcement',
     'getPolicyTest',
-    'getWindowsEnforcement',
     'getRollout',
     'listAssetConsumers',
     'listChangeRequests',

@@ -66,7 +66,7 @@ describe('a command', () => {
     const agent = await enrol({ devices: [plainKeyboard()] })
     const before = await agent.detail()
     expect(before).toMatchObject({ inAction: false, pendingCommands: [] })
-    expect(await queue(arm(agent))).toEqual({ queued: [agent.agentId], missing: [] })
+    expect(await queue(arm(agent))).toEqual({ queued: [agent.agentId], missing: [], refused: new Map() })
     expect(await agent.detail()).toMatchObject({
       inAction: true,
       pendingCommands: [{ kind: 'configure', state: 'queued' }],
@@ -261,7 +261,7 @@ describe('a command', () => {
     expect(await ofAgent(agent)).toMatchObject([
       { state: 'cancelled', message: 'The agent was removed.', hostIdentifier: agent.facts.hostname },
     ])
-    expect(await queue(arm(agent))).toEqual({ queued: [], missing: [agent.agentId] })
+    expect(await queue(arm(agent))).toEqual({ queued: [], missing: [agent.agentId], refused: new Map() })
   })
 
   it('is delivered with at most 15 others per answer, oldest first', async () => {
