@@ -19,6 +19,7 @@ import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
 import { benchStart } from './start.ts'
+import { benchWindows } from './windows.ts'
 
 /** Benchmarks that depend on the fleet size. The order matters, because the last ones change the fleet. */
 export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<BenchResult>>> = {
@@ -48,6 +49,8 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
     benchFeeds({ databaseUrl, hosts: isQuick ? 500 : 5_000, rounds: isQuick ? 5 : 30 }),
   platforms: ({ isQuick, databaseUrl }) =>
     benchPlatforms({ databaseUrl, hosts: isQuick ? 200 : 1_000, rounds: isQuick ? 4 : 10 }),
+  windows: ({ isQuick, databaseUrl }) =>
+    benchWindows({ databaseUrl, devices: 31, arrivals: isQuick ? 5 : 20, idleSeconds: isQuick ? 20 : 60 }),
   kernel: benchKernel,
   memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
   start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),

@@ -96,6 +96,12 @@ const commandOf = (pid: number): string => {
   }
 }
 
+/** Returns the CPU seconds of those of a process and its descendants whose command the filter accepts. */
+export const cpuSecondsOfFamilyWhere = (pid: number, isCounted: (command: string) => boolean): number =>
+  familyOf(pid)
+    .filter((one) => isCounted(commandOf(one)))
+    .reduce((sum, one) => sum + cpuSecondsOf(one), 0)
+
 /** Returns the memory of those of a process and its descendants whose command the filter accepts. */
 export const memoryOfFamily = (pid: number, isCounted: (command: string) => boolean = () => true): Memory => {
   const sum: Memory = { total: 0, anonymous: 0, processes: 0 }

@@ -263,7 +263,9 @@ export const runAgent = async (
     // Last in, first out: the watcher stops before the defaults are restored, so that it does not close them again.
     cleanUps.push(enforcer.stop, notify.stop, watcher.stop)
     const release = releaseRequest(config.stateDir)
+    const signer = { agentId: identity.agentId, sign: key.sign }
     onRelease = () => {
+      platform.answerRequest?.({ stateDir: config.stateDir, version, signer })
       if (!release.exists()) return
       if (enforcer.isArmed()) enforcer.free(RELEASED)
       release.done()

@@ -1,39 +1,13 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { HostFacts } from '@portcullis/contract/agent-protocol'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../agent/test/harness.ts'
 import { startPeer } from '../../agent/test/peer.ts'
-import { windowsNodes } from '../../agent/test/windows-nodes.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 import { bundleForWine } from './bundle.ts'
-
-type Report = Parameters<typeof windowsNodes>[0]
-
-const fixtures = (report: Report) =>
-  windowsNodes(report).map(({ instanceId, properties }) => ({
-    instanceId,
-    properties: Object.entries(properties).map(([name, { type, data }]) => [
-      name,
-      type,
-      Buffer.from(data ?? []).toString('base64'),
-    ]),
-  }))
-
-/** Serves orders to `guest/plug.ts`, one per request. */
-const startOrders = async () => {
-  const waiting: object[] = []
-  const server = createServer((_, response) => response.end(JSON.stringify(waiting.shift() ?? {})))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    send: (order: object) => void waiting.push(order),
-    close: () => server.close(),
-  }
-}
+import { fixtures, startOrders } from './orders.ts'
 
 describe('the agent for Windows under Wine', unless(whyNoWine()), () => {
   let root: WineRoot

@@ -384,7 +384,7 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...build,
     does: 'A build that does not run is installed',
-    find: '    checkVersion(target, build.version)\n',
+    find: '    checkVersion(interpreter === undefined ? [target] : [interpreter, target], build.version)\n',
     replace: '',
     named: 'that does not run on this host',
   },

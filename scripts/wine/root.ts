@@ -104,6 +104,7 @@ export const createWineRoot = async () => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
     const done = new Promise<string>((resolve) => child.on('close', () => resolve(output)))
     return {
+      pid: child.pid as number,
       done,
       stop: () => {
         child.kill('SIGKILL')

@@ -235,6 +235,13 @@ export interface Secrets {
   open(stored: string): string
 }
 
+/** Signs texts as this agent. */
+export interface Signer {
+  agentId: string
+  /** Returns the base64 signature over a text. */
+  sign(text: string): string
+}
+
 /** For systems on which the permissions of the file protect the key. */
 export const noSealing: Secrets = { seal: (secret) => secret, open: (stored) => stored }
 
@@ -274,6 +281,8 @@ export interface Platform {
    * @throws an error with the reason if it cannot be used
    */
   prepareStateDir(dir: string): void
+  /** Answers requests in the state directory that only this system knows. Never throws. */
+  answerRequest?(agent: { stateDir: string; version: string; signer: Signer }): void
   /** Architecture of the builds that this host installs, as in a signed build. */
   architecture: string
   /** Returns where updates go if the files of the installation never change. If undefined, updates replace the executable. */

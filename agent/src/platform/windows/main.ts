@@ -16,6 +16,7 @@ import { createServiceApi } from './service-api.ts'
 import { checkService } from './service-check.ts'
 import { forgetToken, runSetup, SERVICE_NAME } from './setup.ts'
 import { defaultStateDir } from './state-dir.ts'
+import { verifyHost } from './verify-command.ts'
 import { ARCHITECTURE, createPrepareStateDir, createWindows } from './windows.ts'
 
 /** Exit code of a service whose agent was replaced. The recovery actions start the new version. */
@@ -65,6 +66,19 @@ const onFailure = (message: string): void => {
   createEventLog(createReportEvent(loadKoffi()))(JSON.stringify({ level: 'error', event: 'service_failed', message }))
 }
 
+/**
+ * Returns why the state directory cannot be trusted. The service checks it before it reads its settings there, because
+ * every user can create a folder of this name before the agent is installed.
+ */
+const stateDirFault = (): string | undefined => {
+  try {
+    createPrepareStateDir(loadKoffi())(defaultStateDir(process.env))
+    return undefined
+  } catch (error) {
+    return `Cannot use the state directory ${defaultStateDir(process.env)}: ${messageOf(error)}.`
+  }
+}
+
 /** Returns whether an update runs instead of this version. */
 const launched = (): boolean => {
   try {
@@ -100,14 +114,30 @@ const setUp = (): boolean => {
   }
 }
 
+/** Ends the process with the message of an error. */
+const fail = (error: unknown): never => {
+  process.stderr.write(`portcullis-agent: ${messageOf(error)}\n`)
+  process.exit(error instanceof AgentExit ? error.code : exitCodes.cannotStart)
+}
+
+/** Verifies this host for the enforcement of its Windows build. */
+const verify = async (): Promise<void> => {
+  await verifyHost(process.argv.slice(3), loadConfig(['status'], env, windows).stateDir)
+  process.exit(exitCodes.ok)
+}
+
 if (setUp()) {
   // Windows Installer reads the exit code.
-} else if (process.argv[2] === 'service-check') printServiceCheck()
+} else if (process.argv[2] === 'verify') verify().catch(fail)
+else if (process.argv[2] === 'service-check') printServiceCheck()
 else if (process.argv[2] !== 'service') startProgram(env, windows)
-else if (!launched())
-  void runService({
-    control: createServiceApi(loadKoffi(), SERVICE_NAME),
-    main: serve,
-    finalCodes: [exitCodes.enrolmentRefused, exitCodes.revoked],
-    onFailure,
-  })
+else {
+  const fault = stateDirFault()
+  if (fault !== undefined || !launched())
+    void runService({
+      control: createServiceApi(loadKoffi(), SERVICE_NAME),
+      main: fault === undefined ? serve : () => Promise.reject(new Error(fault)),
+      finalCodes: [exitCodes.enrolmentRefused, exitCodes.revoked],
+      onFailure,
+    })
+}

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { systemClock } from '../../clock.ts'
-import { type Environment, noInterfaces, noWatchdog, type Platform, type System } from '../platform.ts'
+import { type Environment, type FactsDeps, noInterfaces, noWatchdog, type Platform, type System } from '../platform.ts'
 import { createArrivals, listenToWindow } from './arrivals.ts'
 import { windowsBoot } from './boot.ts'
 import { createDpapi } from './dpapi.ts'
@@ -13,6 +13,7 @@ import { createWindowsFacts } from './facts.ts'
 import { createFirmware } from './firmware.ts'
 import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
 import { createHubReader } from './hub.ts'
+import { windowsScan } from './inventory.ts'
 import { type Koffi, loadKoffi } from './koffi.ts'
 import { updatedScript } from './launcher.ts'
 import { createMessage } from './message.ts'
@@ -20,8 +21,11 @@ import { createProcesses } from './processes.ts'
 import { createRegistry } from './registry.ts'
 import { createRegistryApi } from './registry-api.ts'
 import { createSecrets } from './secrets.ts'
+import { checkService } from './service-check.ts'
+import { SERVICE_NAME } from './setup.ts'
 import { createSetupApi, NEEDED_ENUMERATORS } from './setup-api.ts'
 import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
+import { answerVerification } from './verify.ts'
 
 /** Interval at which a running agent looks for requests in its state directory. Windows has no signals. */
 const REQUEST_MS = 1000
@@ -50,6 +54,8 @@ const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | und
     stamp: setup.stamp,
     systemDisks: createSystemDisks(koffi, registry, env.SystemRoot ?? 'C:\\Windows'),
   })
+  const facts = (deps: FactsDeps) => createWindowsFacts({ ...deps, registry, firmware })
+  const prepareStateDir = createPrepareStateDir(koffi)
 
   return {
     inventory,
@@ -63,7 +69,7 @@ const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | und
         stop: () => arrivals?.stop(),
       }
     },
-    facts: (deps) => createWindowsFacts({ ...deps, registry, firmware }),
+    facts,
     boot: windowsBoot(registry),
     gate,
     interfaces: noInterfaces,
@@ -74,13 +80,23 @@ const createPlatform = (koffi: Koffi, env: Environment, calls: DeviceCalls | und
     showMessage: createMessage(koffi),
     publicDir: undefined,
     secrets: createSecrets(createDpapi(koffi)),
-    prepareStateDir: createPrepareStateDir(koffi),
+    prepareStateDir,
     architecture: ARCHITECTURE,
     installation: (stateDir) => ({
       executable: updatedScript(stateDir),
       running: process.argv[1] ?? '',
       interpreter: process.execPath,
     }),
+    answerRequest: ({ stateDir, version, signer }) =>
+      answerVerification({
+        ...{ stateDir, signer, agentVersion: version, now: systemClock.now },
+        facts: facts({ agentVersion: version, localAddress: () => '', enforcement: gate.grade, releaseKey: () => '' })
+          .collect,
+        unsupported: () => gate.grade().reason || undefined,
+        serviceFindings: () => checkService(registry, SERVICE_NAME, process.execPath),
+        checkStateDir: () => prepareStateDir(stateDir),
+        devices: () => [...windowsScan(setup.nodes(), readHub).devices.values()],
+      }),
   }
 }
 
