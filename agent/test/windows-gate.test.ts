@@ -90,18 +90,28 @@ describe('an armed Windows host', () => {
     expect(host.machine.phantoms()).toEqual([])
   })
 
-  it('denies by instance what the default deny does not cover: built-in devices', () => {
+  it('gives no driver to devices that their hub calls built-in', () => {
     const host = createWindowsHost()
     host.arm([])
+    host.machine.started.length = 0
     host.plug(webcam({ portPath: '1-3', removable: 'fixed' }))
+    expect(host.machine.started).toEqual([])
     host.settle()
-    expect(host.machine.works('1-3')).toBe(false)
-    expect(list(host, 'DenyInstanceIDs')).toEqual([host.machine.instanceIdOf('1-3')])
     host.machine.restart()
     expect(host.machine.works('1-3')).toBe(false)
     host.enforcer().usePolicy(heldPolicy([rule({ effect: 'allow', kinds: ['Video', 'Audio'] })]))
     expect(host.machine.works('1-3')).toBe(true)
-    expect(list(host, 'DenyInstanceIDs')).toEqual([])
+  })
+
+  it('gives no driver to a keyboard behind a hub that an attacker brings, even without the agent', () => {
+    const host = createWindowsHost()
+    host.arm([])
+    host.machine.started.length = 0
+    host.plug(hub({ portPath: '1-4' }))
+    host.plug(plainKeyboard({ portPath: '1-4.1', removable: 'fixed' }))
+    expect(host.machine.works('1-4')).toBe(true)
+    expect(host.machine.works('1-4.1')).toBe(false)
+    expect(host.machine.started).toEqual([host.machine.instanceIdOf('1-4')])
   })
 
   it('allows the functions of a device by name if Windows treats them as removable', () => {

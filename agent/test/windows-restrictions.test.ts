@@ -70,7 +70,7 @@ const withIdle = ({ switches, lists }: typeof idle extends fc.Arbitrary<infer T>
 }
 
 describe('the restrictions of Windows', () => {
-  it('deny removable devices by default and allow hubs and the named instances', () => {
+  it('deny all classes but hubs by default, and allow hubs and the named instances', () => {
     const memory = createMemoryRegistry()
     apply(memory, ['USB\\VID_046D&PID_C30A\\A'])
     const { registry } = memory
@@ -79,8 +79,13 @@ describe('the restrictions of Windows', () => {
       'AllowDeviceIDs=1',
       'AllowInstanceIDs=1',
       'AllowDenyLayered=1',
+      'DenyDeviceIDs=1',
       'DenyRemovableDevices=1',
     ])
+    const classes = registry.list(listKey('DenyDeviceIDs')).map((value) => textOf(value))
+    expect(classes).toHaveLength(258)
+    expect(classes).toEqual(expect.arrayContaining(['USB\\COMPOSITE', 'USB\\Class_03', 'USB\\Class_FF']))
+    expect(classes).not.toContain('USB\\Class_09')
     expect(list('AllowDeviceIDs')).toEqual([
       '1=USB\\Class_09',
       '2=USB\\USB20_HUB',

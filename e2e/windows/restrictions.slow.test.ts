@@ -44,13 +44,19 @@ describe('the restrictions of Windows in the registry of Wine', unless(whyNoWine
       '"3"="USB\\\\USB30_HUB"',
       '"4"="PORTCULLIS\\\\MANAGED"',
     ]
-    const switches = ['AllowDenyLayered', 'AllowDeviceIDs', 'AllowInstanceIDs', 'DenyRemovableDevices'].map(
-      (name) => `"${name}"=dword:00000001`,
-    )
+    const switches = [
+      'AllowDenyLayered',
+      'AllowDeviceIDs',
+      'AllowInstanceIDs',
+      'DenyDeviceIDs',
+      'DenyRemovableDevices',
+    ].map((name) => `"${name}"=dword:00000001`)
 
     const armed = restrictions(steps.armed)
     expect(armed.switches).toEqual(switches)
     expect(armed.AllowDeviceIDs).toEqual(hubs)
+    expect(armed.DenyDeviceIDs).toHaveLength(258)
+    expect(armed.DenyDeviceIDs?.join()).not.toContain('Class_09')
     // The keyboard and the camera were attached when the host was armed.
     expect(armed.AllowInstanceIDs).toHaveLength(2)
     expect(armed.AllowInstanceIDs?.join()).not.toContain(idOf(storageStick({ portPath: '1-2' })))

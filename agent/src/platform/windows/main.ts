@@ -66,19 +66,6 @@ const onFailure = (message: string): void => {
   createEventLog(createReportEvent(loadKoffi()))(JSON.stringify({ level: 'error', event: 'service_failed', message }))
 }
 
-/**
- * Returns why the state directory cannot be trusted. The service checks it before it reads its settings there, because
- * every user can create a folder of this name before the agent is installed.
- */
-const stateDirFault = (): string | undefined => {
-  try {
-    createPrepareStateDir(loadKoffi())(defaultStateDir(process.env))
-    return undefined
-  } catch (error) {
-    return `Cannot use the state directory ${defaultStateDir(process.env)}: ${messageOf(error)}.`
-  }
-}
-
 /** Returns whether an update runs instead of this version. */
 const launched = (): boolean => {
   try {
@@ -131,13 +118,10 @@ if (setUp()) {
 } else if (process.argv[2] === 'verify') verify().catch(fail)
 else if (process.argv[2] === 'service-check') printServiceCheck()
 else if (process.argv[2] !== 'service') startProgram(env, windows)
-else {
-  const fault = stateDirFault()
-  if (fault !== undefined || !launched())
-    void runService({
-      control: createServiceApi(loadKoffi(), SERVICE_NAME),
-      main: fault === undefined ? serve : () => Promise.reject(new Error(fault)),
-      finalCodes: [exitCodes.enrolmentRefused, exitCodes.revoked],
-      onFailure,
-    })
-}
+else if (!launched())
+  void runService({
+    control: createServiceApi(loadKoffi(), SERVICE_NAME),
+    main: serve,
+    finalCodes: [exitCodes.enrolmentRefused, exitCodes.revoked],
+    onFailure,
+  })

@@ -15,13 +15,25 @@ const SAVED = 'Before'
  * The lists of the agent. Each is a value with the number 1 and a key of the same name with the entries `1`, `2`, ….
  * Device IDs are hardware and compatible IDs.
  */
-const LISTS = ['AllowDeviceIDs', 'AllowInstanceIDs', 'DenyInstanceIDs'] as const
+const FIRST_LISTS = ['AllowDeviceIDs', 'AllowInstanceIDs', 'DenyInstanceIDs'] as const
+const LISTS = [...FIRST_LISTS, 'DenyDeviceIDs'] as const
 type ListName = (typeof LISTS)[number]
 /** In the order in which they are written: without `AllowDenyLayered`, a deny would win over every allow. */
-const SWITCHES = [...LISTS, 'AllowDenyLayered', 'DenyRemovableDevices'] as const
+const SWITCHES = [...FIRST_LISTS, 'AllowDenyLayered', 'DenyDeviceIDs', 'DenyRemovableDevices'] as const
 
 /** Hubs. Without them, no device of a dock works. */
 const HUB_IDS = ['USB\\Class_09', 'USB\\USB20_HUB', 'USB\\USB30_HUB'] as const
+const HUB_CLASS = 0x09
+/**
+ * Devices and functions of every other class. `DenyRemovableDevices` alone would not do: the hub of a device says whether
+ * the device is removable, and an attacker can bring a hub. Allowed instances take precedence.
+ */
+const DENIED_IDS: readonly string[] = [
+  ...['USB\\COMPOSITE', 'USB\\DevClass_00', 'USB\\DevClass_EF'],
+  ...Array.from({ length: 256 }, (_, number) => number)
+    .filter((number) => number !== HUB_CLASS)
+    .map((number) => `USB\\Class_${number.toString(16).toUpperCase().padStart(2, '0')}`),
+]
 /** Says in the policy itself who set it. No device has this ID. */
 const OWNER_ID = 'PORTCULLIS\\MANAGED'
 const DEVICE_IDS = [...HUB_IDS, OWNER_ID]
@@ -47,6 +59,7 @@ const wantedLists = ({ allowed, denied }: Wanted): Record<ListName, readonly str
   AllowDeviceIDs: DEVICE_IDS,
   AllowInstanceIDs: allowed,
   DenyInstanceIDs: denied,
+  DenyDeviceIDs: DENIED_IDS,
 })
 
 /** Returns the slot number of an entry; undefined for other values. */
@@ -114,9 +127,10 @@ export const writeRestrictions = (registry: Registry, wanted: Wanted): void => {
   if (wanted.allowed.length > MAX_ALLOWED || wanted.denied.length > MAX_DENIED)
     throw new Error(`The restrictions can name ${MAX_ALLOWED} allowed and ${MAX_DENIED} denied devices.`)
   const lists = wantedLists(wanted)
-  for (const name of LISTS) writeList(registry, name, lists[name])
-  for (const name of ['AllowDenyLayered', 'DenyRemovableDevices'] as const)
-    if (!isSwitchedOn(registry, name)) registry.writeDword(RESTRICTIONS, name, 1)
+  for (const name of FIRST_LISTS) writeList(registry, name, lists[name])
+  if (!isSwitchedOn(registry, 'AllowDenyLayered')) registry.writeDword(RESTRICTIONS, 'AllowDenyLayered', 1)
+  writeList(registry, 'DenyDeviceIDs', lists.DenyDeviceIDs)
+  if (!isSwitchedOn(registry, 'DenyRemovableDevices')) registry.writeDword(RESTRICTIONS, 'DenyRemovableDevices', 1)
   if (!holdsRestrictions(registry, wanted))
     throw new Error(`The registry does not hold the values that the agent wrote to ${RESTRICTIONS}.`)
 }
@@ -286,5 +300,6 @@ export const isDenied = ({ allowed, denied }: Wanted, device: Candidate): boolea
   if (has(denied)) return true
   if (has(allowed)) return false
   const ids = new Set([...device.hardwareIds, ...device.compatibleIds].map(fold))
+  if (DENIED_IDS.some((id) => ids.has(fold(id)))) return true
   return !HUB_IDS.some((id) => ids.has(fold(id))) && device.isRemovable
 }
