@@ -141,7 +141,7 @@ const parseServer = (value: string): URL => {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw cannotStart(
-      `The server address ${JSON.stringify(value)} is invalid. Use a form like https://portcullis.example.org:8443.`,
+      `The server address ${JSON.stringify(value)} is invalid. Use an address such as https://portcullis.example.org:8443.`,
     )
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -227,7 +227,7 @@ export const loadConfig = (
 
   const foreign = systemSettings.find((name) => !system.settings.includes(name) && (values[name] ?? env[envKey(name)]))
   if (foreign !== undefined)
-    throw cannotStart(`The agent has no setting --${foreign} on this operating system. Remove it.`)
+    throw cannotStart(`The setting --${foreign} does not exist on this operating system. Remove it.`)
 
   const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>
     values[name] ?? (env[envKey(name)] || undefined)

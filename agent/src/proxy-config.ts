@@ -39,7 +39,7 @@ export const parseProxy = ({
   const url = URL.canParse(text) ? new URL(text) : undefined
   // The text may contain a password, so the messages do not repeat it.
   if (url === undefined || url.protocol !== 'http:' || url.hostname === '')
-    throw cannotStart('The address of the proxy is invalid. Use a form like http://proxy.example.org:3128.')
+    throw cannotStart('The address of the proxy is invalid. Use an address such as http://proxy.example.org:3128.')
   if (url.username !== '' || url.password !== '')
     throw cannotStart(
       'Remove user name and password from the address of the proxy. Store them as user:password in a file and set its path with --proxy-credentials-file.',

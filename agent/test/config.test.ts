@@ -63,7 +63,7 @@ describe('settings', () => {
   })
 
   it('of another operating system are refused, wherever they are set', () => {
-    const message = 'no setting --sysfs-root on this operating system'
+    const message = 'The setting --sysfs-root does not exist on this operating system'
     expect(() => loadConfigOf(['--sysfs-root', '/x'], {}, macos)).toThrow(message)
     expect(() => loadConfigOf([], { PORTCULLIS_AGENT_SYSFS_ROOT: '/x' }, macos)).toThrow(message)
     expect(usage(macos)).not.toContain('sysfs-root')

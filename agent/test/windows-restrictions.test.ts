@@ -193,7 +193,7 @@ describe('the restrictions of Windows', () => {
     expect(() => apply(memory, many)).toThrow(`${MAX_ALLOWED} allowed`)
     const crowded = createMemoryRegistry()
     for (let i = 0; i < 300; i++) crowded.registry.writeText(listKey('AllowInstanceIDs'), `n${i}`, 'x')
-    expect(() => apply(crowded, [])).toThrow('256 values of others')
+    expect(() => apply(crowded, [])).toThrow('256 values that the agent did not set')
     expect(isOwned(crowded.registry)).toBe(false)
   })
 
@@ -201,7 +201,7 @@ describe('the restrictions of Windows', () => {
     const memory = createMemoryRegistry()
     saveBefore(memory.registry)
     memory.lie(RESTRICTIONS, 'DenyRemovableDevices', undefined)
-    expect(() => writeRestrictions(memory.registry, { allowed: [], denied: [] })).toThrow('does not hold')
+    expect(() => writeRestrictions(memory.registry, { allowed: [], denied: [] })).toThrow('did not keep')
   })
 })
 

@@ -116,7 +116,7 @@ describe('the state directory', () => {
     mkdirSync(state)
     run(command, CODE)
     expect([existsSync(state), calls]).toEqual([true, ['freed without its state']])
-    expect(errors).toEqual([`The state directory ${state} stays: another user created it.`])
+    expect(errors).toEqual([`The state directory ${state} was not removed: another user created it.`])
   })
 
   it('is not touched by other commands', () => expect(setUp().run('status')).toBe(false))

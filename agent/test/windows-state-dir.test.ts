@@ -96,9 +96,9 @@ describe('the state directory of Windows', () => {
     folders.add(DIR, 'folder', `O:SY${INHERITED}`)
     folders.add(`${DIR}/versions`, 'folder', 'O:SYD:(A;;FA;;;SY)')
     folders.add(`${DIR}/${name}`, kind, sddl, names)
-    expect(folders.prepare).toThrow('may come from another user')
+    expect(folders.prepare).toThrow('may have been created by another user')
     // The folder is private now, but its content is not trusted at the next start either.
-    expect(folders.prepare).toThrow('may come from another user')
+    expect(folders.prepare).toThrow('may have been created by another user')
     expect(folders.open()).toBe(0)
   })
 

@@ -88,7 +88,8 @@ const mixOf = (text: string | undefined): Mix => {
   for (const part of text.split(',')) {
     const [name = '', share] = part.split('=')
     const platform = platforms.find((one) => one === name.trim())
-    if (platform === undefined) throw new UsageError(`--mix has the platforms ${platforms.join(', ')}, not "${name}".`)
+    if (platform === undefined)
+      throw new UsageError(`Unknown platform "${name}" in --mix. Use ${platforms.join(', ')}.`)
     mix[platform] = number('mix', share, 0, 1_000_000)
   }
   if (mix.windows + mix.linux + mix.macos === 0) throw new UsageError('--mix needs a platform with a share above 0.')

@@ -36,7 +36,9 @@ export const runEntry = async (
     return
   }
   for (const file of unreadUnitFiles())
-    process.stderr.write(`Cannot read ${file}, so its settings are not used here.\n`)
+    process.stderr.write(
+      `Cannot read ${file}, so its settings are not used. Run the command as a user who can read the file.\n`,
+    )
   const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' })
   process.exitCode = await new Promise<number>((resolve, reject) => {

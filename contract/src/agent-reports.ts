@@ -146,7 +146,7 @@ export type NicReport = Static<typeof NicReport>
 export const enforcementGrades = ['before-driver', 'after-attach', 'before-install', 'observe'] as const
 export const EnforcementGrade = Type.Enum(enforcementGrades, {
   description:
-    'How this host enforces when armed. `before-driver`: no driver binds to a new device before the agent allows it. `after-attach`: a device is blocked a moment after it was attached. `before-install` (Windows, preview): a denied device instance that Windows has not installed yet gets no driver, also while the agent does not run and after a restart; this does not cover instances that were installed before arming and could not be removed, clones of allowed ids, administrators, or the time before Windows runs. `observe`: the host cannot block.',
+    'How this host enforces when armed. `before-driver`: no driver binds to a new device before the agent allows it. `after-attach`: a device is blocked a moment after it was attached. `before-install` (Windows, preview): Windows installs no driver for a denied device instance that it has not installed yet. This also applies while the agent is stopped and after a restart. It does not cover instances that were installed before arming and could not be removed, clones of allowed ids, changes by administrators, or the time before Windows starts. `observe`: the host cannot block.',
 })
 export type EnforcementGrade = Static<typeof EnforcementGrade>
 
@@ -174,7 +174,7 @@ export const HostFacts = Type.Object(
         maxLength: 21,
         examples: ['10.0.22631.4317'],
         description:
-          'Build of Windows: major, minor, build and revision. The third number counts for the limit of armed hosts. Other systems omit it.',
+          'Build of Windows: major, minor, build and revision. The limit of armed hosts applies to each third number. Other systems omit this field.',
       }),
     ),
     enforcement: EnforcementGrade,

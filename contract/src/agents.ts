@@ -383,7 +383,7 @@ export const createWindowsInstaller = operation({
   tag: 'Agents',
   summary: 'Returns the Windows installer with the address of the server and an enrolment token',
   description:
-    'For Group Policy, which passes no values to an installer. The file is a secret until the token expires or is used up: everyone who can read it can enrol hosts with the token. It is not signed. Sign it with the certificate of your organisation afterwards.',
+    'Use it for Group Policy, which cannot pass values to an installer. Keep the file secret until the token expires or is used up: everyone who can read it can enrol hosts with the token. The file is not signed. Sign it with the certificate of your organisation before you deploy it.',
   permission: 'enrolment:manage',
   params: closed({ id: Type.String({ maxLength: 64 }) }),
   body: closed({

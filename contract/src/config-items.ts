@@ -309,7 +309,7 @@ export const configGroups = {
     VENDORA_WINDOWS_ENFORCEMENT: item(
       'boolean',
       'Windows enforcement (preview)',
-      'Allows arming Windows hosts, with the grade "before install". At most five hosts of each Windows build can be armed until a verification of this build is imported. Turning this off frees no host, but cancels orders to arm that no host has carried out.',
+      'Allows arming Windows hosts, with the grade "before install". At most five hosts of each Windows build can be armed until a verification of this build is imported. Turning this off cancels pending orders to arm. Armed hosts stay armed.',
       { section: 'Windows', default: 'false' },
     ),
     VENDORA_CONTACT: item('text', 'Contact', 'Contact that users of hosts see when a device is blocked.', {

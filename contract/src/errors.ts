@@ -215,7 +215,7 @@ export const errorTable = define({
     title: 'Windows enforcement is turned off',
     detail: '{host}: {reason}',
     cause:
-      'A Windows host was to be armed, but the setting "Windows enforcement (preview)" is off. Nothing was changed.',
+      'The request arms a Windows host, but the setting "Windows enforcement (preview)" is off. Nothing was changed.',
     cure: 'Read what the grade before install guarantees, then turn on VENDORA_WINDOWS_ENFORCEMENT in the policy settings.',
   },
   windows_limit_reached: {
@@ -231,7 +231,7 @@ export const errorTable = define({
     title: 'The verification file is not valid',
     detail: '{detail}',
     cause:
-      'The file was changed, is damaged or too old, describes another build than its host reports, or comes from a host that this server does not know.',
+      'The file was changed or damaged, is more than 30 days old, describes a different build than its host reports, or comes from a host that this server does not know.',
     cure: 'Run `portcullis-agent verify` on an enrolled Windows host of this build and import the new file.',
   },
   verification_incomplete: {

@@ -393,7 +393,7 @@ export const policyActivity = operation({
   method: 'GET',
   path: '/prime/webui/policy/activity',
   tag: 'Policy',
-  summary: 'Counts attachments and blocks per day (UTC) on which they happened, oldest first',
+  summary: 'Counts attachments and blocks by the day (UTC) on which they happened, oldest first',
   permission: 'fleet:read',
   query: closed({
     days: Type.Optional(

@@ -37,7 +37,7 @@ export const WindowsVerification = closed({
       }),
       detail: Type.String({
         maxLength: 500,
-        description: 'What the program saw. Empty if it did not perform the step.',
+        description: 'What the program found. Empty if it did not perform the step.',
       }),
     }),
     {

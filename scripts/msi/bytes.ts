@@ -14,7 +14,8 @@ const EPOCH = 11_644_473_600
 /** Returns the only position of `text`. The package is rejected if it has more, because one of them would stay unchanged. */
 const onlyPosition = (content: Buffer, text: Uint8Array | string, what: string): number => {
   const at = content.indexOf(text)
-  if (at === -1 || content.indexOf(text, at + 1) !== -1) throw new Error(`The package has not exactly one ${what}.`)
+  if (at === -1 || content.indexOf(text, at + 1) !== -1)
+    throw new Error(`The package must contain exactly one ${what}.`)
   return at
 }
 
@@ -27,7 +28,7 @@ export const setTimes = (content: Buffer, seconds: number): void => {
     const id = content.readUInt32LE(section + 8 + 8 * i)
     const value = section + content.readUInt32LE(section + 12 + 8 * i)
     if (id !== CREATED && id !== SAVED) continue
-    if (content.readUInt32LE(value) !== FILETIME) throw new Error('The summary of the package has an unknown form.')
+    if (content.readUInt32LE(value) !== FILETIME) throw new Error('The summary of the package has an unknown format.')
     content.writeBigUInt64LE(BigInt(seconds + EPOCH) * 10_000_000n, value + 4)
   }
 }

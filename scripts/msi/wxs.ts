@@ -77,7 +77,7 @@ export const SEQUENCE = {
 
 /** Texts that a person sees when Windows Installer refuses to install, by the condition that must be true. */
 const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
-  ['VersionNT >= 603 OR Installed', 'The Portcullis agent needs Windows 10, Windows Server 2016 or newer.'],
+  ['VersionNT >= 603 OR Installed', 'The Portcullis agent needs Windows 10, Windows Server 2016 or later.'],
   [
     'NOT NEWERFOUND OR Installed',
     'A newer version of the Portcullis agent is installed. Uninstall it before you install an older one.',
@@ -88,7 +88,7 @@ const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
   ],
   [
     'NOT SERVERURL OR Installed OR SERVERURL ~<< "https://" OR SERVERURL ~<< "http://"',
-    'SERVERURL is not an address. Use a form like https://portcullis.example.org:8443.',
+    'SERVERURL is not an address. Use an address such as https://portcullis.example.org:8443.',
   ],
   [
     'NOT TOKEN OR Installed OR TOKEN << "pce_"',

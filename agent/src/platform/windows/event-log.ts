@@ -21,7 +21,7 @@ const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: 
   agent_starting: [1, 'information', 'The agent started.'],
   agent_stopped: [2, 'information', 'The agent stopped.'],
   enrolled: [10, 'information', 'The host was enrolled.'],
-  enrolling_again: [11, 'warning', 'The server does not know this host. It enrols again.'],
+  enrolling_again: [11, 'warning', 'The server does not know this host. The host enrols again.'],
   machine_changed: [12, 'warning', 'This host is a copy of another host. It must enrol again.'],
   host_armed: [20, 'information', 'The host was armed.'],
   host_freed: [21, 'warning', 'The host was freed.'],

@@ -86,7 +86,7 @@ const launched = (): boolean => {
 const printServiceCheck = (): void => {
   const findings = checkService(createRegistry(createRegistryApi(loadKoffi())), SERVICE_NAME, process.execPath)
   for (const { code, message } of findings) process.stdout.write(`${code}: ${message}\n`)
-  if (findings.length === 0) process.stdout.write(`The service ${SERVICE_NAME} is installed as it should be.\n`)
+  if (findings.length === 0) process.stdout.write(`The service ${SERVICE_NAME} is installed correctly.\n`)
   else process.exitCode = exitCodes.cannotStart
 }
 

@@ -27,7 +27,7 @@ export const createServiceApi = (koffi: Koffi, name: string): ServiceControl => 
         const handler = koffi.register((control: number) => onControl(control), handlerType)
         const main = koffi.register(() => {
           service = registerHandler(name, handler, null)
-          if (service === null) reject(new Error('Windows refused the handler of the service.'))
+          if (service === null) reject(new Error('Windows refused to register the service control handler.'))
           else onStart()
         }, mainType)
         const table = [

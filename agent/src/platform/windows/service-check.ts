@@ -91,13 +91,14 @@ export const checkService = (registry: Registry, name: string, program: string):
   else if (path.toLowerCase() !== program.toLowerCase())
     find(
       'image_path_foreign',
-      `The service ${name} starts ${JSON.stringify(path.slice(0, 260))} instead of ${program}.`,
+      `The service ${name} starts ${JSON.stringify(path.slice(0, 260))} instead of ${program}. Install the agent again.`,
     )
   if (text('objectname')?.toLowerCase() !== 'localsystem')
     find('service_account', `The service ${name} does not run as LocalSystem. Set the account to LocalSystem.`)
   if (number('start') !== AUTOMATIC)
     find('service_start', `The service ${name} does not start automatically. Set its start type to automatic.`)
-  if (number('type') !== OWN_PROCESS) find('service_type', `The service ${name} shares its process with others.`)
+  if (number('type') !== OWN_PROCESS)
+    find('service_type', `The service ${name} shares its process with other services. Install the agent again.`)
 
   const actions = values.get('failureactions')
   const [first, ...more] = (actions && actionsOf(actions)) ?? []

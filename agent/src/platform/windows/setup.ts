@@ -44,7 +44,7 @@ const parseServer = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
-    throw cannotStart('SERVERURL is not an address. Use a form like https://portcullis.example.org:8443.')
+    throw cannotStart('SERVERURL is not an address. Use an address such as https://portcullis.example.org:8443.')
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw cannotStart('SERVERURL may contain only scheme, host, port and path.')
   return text
@@ -58,7 +58,7 @@ const parseToken = (text: string | undefined): string | undefined => {
 const parse = (values: readonly string[]) => {
   // A value that ends with a backslash or contains a quotation mark moves the others.
   if (values.length !== VALUES)
-    throw cannotStart('A value of the installation contains a quotation mark or ends with a backslash. Correct it.')
+    throw cannotStart('An installer value contains a quotation mark or ends with a backslash. Correct the value.')
   const [server, token, presetServer, presetToken, proxy, noProxy, credentials] = values.map(given)
   // Values of a command line take precedence. A token belongs to its server.
   const source = server === undefined ? { server: presetServer, token: token ?? presetToken } : { server, token }
@@ -179,7 +179,7 @@ const removeAll = (stateDir: string, deps: SetupDeps): void => {
     if (isOurs) deps.prepareStateDir(stateDir)
   } catch (error) {
     isOurs = false
-    deps.reportError(`The state directory ${stateDir} stays: ${messageOf(error)}.`)
+    deps.reportError(`The state directory ${stateDir} was not removed: ${messageOf(error)}.`)
   }
   // First, because the agent needs its state to free the host.
   deps.cleanRegistry(isOurs)

@@ -69,7 +69,7 @@ const checkContent = (security: FolderSecurity, dir: string, list: (dir: string)
       using(entry, ({ isLink, isDirectory, names, sddl }) => {
         const isForeign = !isTrusted(ownerOf(sddl()))
         if (isForeign || isLink || (!isDirectory && names > 1))
-          throw new Error(`${path} may come from another user. ${remedy}`)
+          throw new Error(`${path} may have been created by another user. ${remedy}`)
         if (isDirectory) waiting.push(path)
       })
     }

@@ -15,7 +15,7 @@ const POLL_MS = 200
  * @throws AgentExit(1) if the service does not answer
  */
 export const verifyHost = async ([file, ...more]: readonly string[], stateDir: string): Promise<void> => {
-  if (more.length > 0) throw cannotStart('Use: portcullis-agent verify [FILE]')
+  if (more.length > 0) throw cannotStart('Usage: portcullis-agent verify [FILE]')
   requestVerification(stateDir)
   let text: string | undefined
   for (let waited = 0; text === undefined; waited += POLL_MS) {

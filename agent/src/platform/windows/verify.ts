@@ -35,9 +35,9 @@ const each = (devices: readonly WindowsDevice[], what: string, has: (device: Win
   if (devices.length === 0) return undefined
   const without = devices.filter((device) => !has(device))
   return without.length === 0
-    ? passed(`${devices.length} of ${devices.length} devices: ${what}.`)
+    ? passed(`All ${devices.length} devices have ${what}.`)
     : failed(
-        `${without.length} of ${devices.length} devices do not: ${what}. First: ${without[0]?.instanceId ?? 'unknown'}.`,
+        `${without.length} of ${devices.length} devices lack ${what}. First: ${without[0]?.instanceId ?? 'unknown'}.`,
       )
 }
 
@@ -65,19 +65,19 @@ const steps: Partial<Record<WindowsStepId, (deps: ChecksDeps) => Outcome>> = {
   'hub-descriptors': ({ devices }) =>
     each(
       devices().filter(({ problemCode }) => problemCode === undefined),
-      'the hub returned the descriptors',
+      'descriptors from the hub',
       hasDescriptors,
     ),
   'hub-descriptors-without-driver': ({ devices }) =>
     each(
       devices().filter(({ problemCode }) => problemCode !== undefined && WITHOUT_DRIVER.has(problemCode)),
-      'the hub returned the descriptors',
+      'descriptors from the hub',
       hasDescriptors,
     ),
   'keyboard-ids': ({ devices }) =>
     each(
       devices().filter(isKeyboardByDescriptors),
-      'a HID function has the hardware ID of a keyboard',
+      'a HID function with the hardware ID of a keyboard',
       (device) => device.isKeyboard,
     ),
 }

@@ -26,7 +26,7 @@ export const strings = messages({
   revokeConsequence: 'no further hosts can enrol with it. Enrolled hosts stay.',
   tokenRevoked: 'Token revoked.',
   intro:
-    'Hosts enrol with a token, which is valid for a limited time and number of hosts. Create one, then install the agent on Linux, Windows or macOS with it.',
+    'Hosts enrol with a token that is valid for a limited time and a limited number of hosts. Create a token, then use it to install the agent on Linux, Windows or macOS.',
   more: 'More',
   tokens: 'Tokens',
   enrolmentTokens: 'Enrolment tokens',
@@ -47,20 +47,20 @@ export const strings = messages({
     '1. Run this command as root on {maxUses, plural, one {the Linux host} other {each Linux host}}. It asks for the token.',
   command: 'Command',
   step2:
-    '2. Paste the token when the command asks for it. It works for {maxUses, plural, one {# host} other {# hosts}} until {time}, and is shown once.',
+    '2. Paste the token when the command asks for it. The token enrols {maxUses, plural, one {# host} other {up to # hosts}} until {time}. It is shown only once.',
   token: 'Token',
   system: 'Operating system',
   windowsValidity:
-    'The token in these commands works for {maxUses, plural, one {# host} other {# hosts}} until {time}, and is shown once.',
+    'The token in these commands enrols {maxUses, plural, one {# host} other {up to # hosts}} until {time}. It is shown only once.',
   noInstaller:
-    'This server has no Windows installer. Take it from a release, or run <code>npm run build:msi</code> in the checkout and restart the server.',
-  byHand: 'By hand',
+    'This server has no Windows installer. Download it from a release, or run <code>npm run build:msi</code> in the checkout and restart the server.',
+  byHand: 'Manual installation',
   byHandText: 'Run this command as Administrator in the folder of the installer.',
   intuneText: 'Add the installer as a line-of-business app, and enter these command-line arguments.',
   intuneArguments: 'Arguments',
   groupPolicy: 'Group Policy',
   groupPolicyText:
-    'Group Policy passes no values, so the installer must contain them. Copy it to a share that only the computers in question can read. Then add it under Computer Configuration, Software Settings, Software installation, as assigned.',
+    'Group Policy cannot pass values to an installer, so the installer must contain them. Copy it to a share that only the target computers can read. Then assign it under Computer Configuration, Software Settings, Software installation.',
   downloadInstaller: 'Download installer with token',
   installerIsSecret:
     'Everyone who can read this file can enrol hosts with the token until it expires or is used up. The file is not signed.',

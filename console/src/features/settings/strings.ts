@@ -220,16 +220,16 @@ export const strings = messages({
   secretSet: 'set',
   secretReplaced: 'replaced',
   windowsAsk:
-    'Turning Windows enforcement on allows arming five hosts of each Windows build. Turning it off frees no host, but cancels orders to arm that no host has carried out.',
+    'With Windows enforcement on, you can arm five hosts of each Windows build. Turning it off cancels pending orders to arm. Armed hosts stay armed.',
   windowsTitle: 'Windows hosts',
   windowsOff: 'Windows enforcement is turned off. Windows hosts are only monitored and cannot be armed.',
   windowsOn:
-    'Enforcement on Windows is a preview. At most {count, number} hosts of a build can be armed until a verification of this build is imported.',
+    'Windows enforcement is a preview. You can arm at most {count, number} hosts of a build until you import a verification of this build.',
   windowsBuild: 'Build',
   windowsHosts: 'Hosts',
   windowsArmed: 'Armed',
   windowsLimit: 'Limit',
-  windowsNoLimit: 'None: verified',
+  windowsNoLimit: 'No limit (verified)',
   windowsUnknown: 'Not reported',
   windowsNoHosts: 'No Windows hosts have an agent.',
   windowsVerifications: 'Verified builds',
@@ -238,7 +238,7 @@ export const strings = messages({
   windowsVerifiedAt: 'Verified',
   windowsImportedBy: 'Imported by',
   windowsByHand: 'Confirmed by a person',
-  windowsNone: 'No verification was imported.',
+  windowsNone: 'No verifications have been imported.',
   windowsImport: 'Import verification',
   windowsImportTitle: 'Import verification of Windows {build}',
   windowsImportText:

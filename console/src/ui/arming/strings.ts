@@ -15,9 +15,9 @@ export const strings = messages({
   gradeAfterAttach: 'Enforces after attach',
   gradeAfterAttachHint:
     'When armed, this host blocks a device right after it is attached. The device may act for a moment.',
-  gradeBeforeInstall: 'Enforces before Windows installs',
+  gradeBeforeInstall: 'Enforces before driver installation',
   gradeBeforeInstallHint:
-    'When armed, a device that Windows has not installed yet gets no driver until it is allowed, also while the agent does not run and after a restart. Not covered: devices that were installed before and could not be removed, copies of allowed devices, administrators, and the time before Windows runs.',
+    'When armed, this host installs no driver for a new device until the device is allowed. This also applies while the agent is stopped and after a restart. Not covered: devices that were installed before arming and could not be removed, copies of allowed devices, changes by administrators, and the time before Windows starts.',
   gradeObserve: 'Monitoring only',
   gradeObserveHint:
     'This host cannot block devices: its agent lacks permission, or the USB authorisation files of its kernel are read-only. You cannot arm it.',

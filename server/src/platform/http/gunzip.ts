@@ -26,7 +26,7 @@ const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new AppError('payload_too_large', {
-        detail: `The body has more than ${most} bytes without compression.`,
+        detail: `The uncompressed body is larger than ${most} bytes.`,
         limit,
       })
     throw new AppError('validation_failed', { detail: 'The body is not valid gzip.' })

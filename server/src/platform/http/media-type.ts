@@ -6,7 +6,7 @@ export const bodyForms = {
   upload: 'the file as multipart/form-data, in one part named file',
   gzip: 'the body as application/gzip',
   lines:
-    'JSON or XML lines in UTF-8, as application/x-ndjson, application/json, application/xml or text/plain, as it is or with Content-Encoding gzip',
+    'JSON or XML lines in UTF-8, as application/x-ndjson, application/json, application/xml or text/plain, uncompressed or with Content-Encoding gzip',
 } as const
 
 export const unsupportedMediaType = (expected: keyof typeof bodyForms): AppError =>

@@ -97,7 +97,8 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
   }
 
   function put(record: DeviceRecord): void {
-    if (!makeRoom(record)) throw new Error('The lists of Windows for allowed and denied devices are full.')
+    if (!makeRoom(record))
+      throw new Error('The Windows lists of allowed and denied devices are full. Detach devices that are not needed.')
     records.put(record)
   }
 
@@ -214,7 +215,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
     stuck.set(foldId(id), tried + 1)
     return tried + 1 < MAX_TRIES
       ? undefined
-      : `Windows did not remove ${id}, which is not attached: ${callText(result)}. It gets its driver without a check when it is attached.`
+      : `Windows did not remove ${id}, which is not attached: ${callText(result)}. When it is attached, Windows loads its driver without a check.`
   }
 
   /** Notes the devices that pass, so that Windows installs them again without the agent, and allows their parts. */
@@ -242,7 +243,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
       else {
         pending.delete(key)
         problems.push(
-          `Windows has not installed ${node.id}, which is allowed: ${callText(result)}. It may lack a driver, or apply the change at its next restart.`,
+          `Windows has not installed ${node.id}, which is allowed: ${callText(result)}. Windows may have no driver for it, or apply the change at the next restart.`,
         )
       }
     }

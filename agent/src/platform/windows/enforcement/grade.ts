@@ -40,7 +40,7 @@ const refusal = (registry: Registry): string | undefined => {
     if (!wasOwned) registry.removeTree(OWN_KEY)
     return undefined
   } catch (error) {
-    return `The agent cannot write to the registry: ${messageOf(error)} Run it as the service, as LocalSystem.`
+    return `The agent cannot write to the registry: ${messageOf(error)} Run the agent as a service under LocalSystem.`
   }
 }
 

@@ -125,14 +125,14 @@ function writeList(registry: Registry, name: ListName, ids: readonly string[]): 
  */
 export const writeRestrictions = (registry: Registry, wanted: Wanted): void => {
   if (wanted.allowed.length > MAX_ALLOWED || wanted.denied.length > MAX_DENIED)
-    throw new Error(`The restrictions can name ${MAX_ALLOWED} allowed and ${MAX_DENIED} denied devices.`)
+    throw new Error(`Too many devices: the limit is ${MAX_ALLOWED} allowed and ${MAX_DENIED} denied devices.`)
   const lists = wantedLists(wanted)
   for (const name of FIRST_LISTS) writeList(registry, name, lists[name])
   if (!isSwitchedOn(registry, 'AllowDenyLayered')) registry.writeDword(RESTRICTIONS, 'AllowDenyLayered', 1)
   writeList(registry, 'DenyDeviceIDs', lists.DenyDeviceIDs)
   if (!isSwitchedOn(registry, 'DenyRemovableDevices')) registry.writeDword(RESTRICTIONS, 'DenyRemovableDevices', 1)
   if (!holdsRestrictions(registry, wanted))
-    throw new Error(`The registry does not hold the values that the agent wrote to ${RESTRICTIONS}.`)
+    throw new Error(`Windows did not keep the values that the agent wrote to ${RESTRICTIONS}.`)
 }
 
 /** Values of others that the agent overwrites, as they were. */
@@ -210,14 +210,17 @@ export const saveBefore = (registry: Registry): void => {
         }),
         ...LISTS.flatMap((list) => registry.list(listKey(list)).map((value) => ({ key: listKey(list), ...value }))),
       ]
-  if (values.length > MAX_SAVED) throw new Error(`${RESTRICTIONS} has more than ${MAX_SAVED} values of others.`)
+  if (values.length > MAX_SAVED)
+    throw new Error(
+      `${RESTRICTIONS} has more than ${MAX_SAVED} values that the agent did not set. Remove some before you arm this host.`,
+    )
   const saved: Saved = {
     missing: TOUCHED.filter((key) => isLeftOver || !exists(registry, key)),
     values: values.map(({ key, name, type, data }) => ({ key, name, type, data: Buffer.from(data).toString('hex') })),
   }
   registry.writeText(OWN_KEY, SAVED, JSON.stringify(saved))
   registry.flush(OWN_KEY)
-  if (!isPrepared(registry)) throw new Error(`The registry does not hold the saved values in ${OWN_KEY}.`)
+  if (!isPrepared(registry)) throw new Error(`Windows did not keep the values that the agent saved in ${OWN_KEY}.`)
 }
 
 /**
@@ -251,7 +254,7 @@ export const restoreBefore = (registry: Registry): void => {
   const isRestored =
     SWITCHES.every((name) => holdsAsBefore(registry, RESTRICTIONS, name, before(RESTRICTIONS, name))) &&
     saved.values.every(({ key, name }) => holdsAsBefore(registry, key, name, before(key, name)))
-  if (!isRestored) throw new Error(`The registry does not hold the previous values of ${RESTRICTIONS}.`)
+  if (!isRestored) throw new Error(`Windows did not restore the previous values of ${RESTRICTIONS}.`)
   // What says that there is something to restore goes last.
   for (const name of registry.keys(OWN_KEY)) registry.removeTree(`${OWN_KEY}\\${name}`)
   registry.removeTree(OWN_KEY)

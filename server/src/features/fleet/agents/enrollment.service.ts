@@ -163,16 +163,16 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     /** Returns the Windows installer with the address of this server and an active token. */
     createInstaller: async (actor: Actor, tokenId: string, token: string) => {
       const row = await tokenOf(token)
-      if (row.token_id !== tokenId) throw refuse('The enrolment token has another id.')
+      if (row.token_id !== tokenId) throw refuse('The enrolment token does not belong to this id.')
       const status = statusOf(row, clock.now())
       if (status !== 'Active')
         throw new AppError('conflict', {
-          detail: `The enrolment token is ${status.toLowerCase()}. Create another one.`,
+          detail: `The enrolment token is ${status.toLowerCase()}. Create a new token.`,
         })
       const installer = deps.installers.fill({ server: deps.reach().url, token })
       if (installer === null)
         throw notFound(
-          'This server has no Windows installer. Use a release, or run "npm run build:msi" in the checkout.',
+          'This server has no Windows installer. Install a release, or run "npm run build:msi" in the checkout.',
         )
       await db.transaction((tx) =>
         audit.write(tx, actor, {

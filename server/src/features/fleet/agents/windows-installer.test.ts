@@ -75,7 +75,7 @@ describe('the Windows installer of the console', () => {
     await enrolAgent(t, { token: made.token, only: 'enrol' })
     expect((await build(made, made.token)).json()).toMatchObject({
       code: 'conflict',
-      detail: 'The enrolment token is used up. Create another one.',
+      detail: 'The enrolment token is used up. Create a new token.',
     })
     await (await t.admin()).delete(`${path}/${other.id}`)
     expect((await build(other, other.token)).json()).toMatchObject({ code: 'enrolment_refused' })

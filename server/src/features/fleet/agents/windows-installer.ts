@@ -42,7 +42,8 @@ export const createWindowsInstallers = (dir: string) => {
       for (const { offset } of slots) {
         const start = Buffer.alloc(EMPTY.length)
         readSync(handle, start, 0, start.length, offset)
-        if (start.toString('latin1') !== EMPTY) throw new Error(`${file} does not match its manifest`)
+        if (start.toString('latin1') !== EMPTY)
+          throw new Error(`${file} does not match its manifest. Build the installer again.`)
       }
     } finally {
       closeSync(handle)

@@ -160,7 +160,7 @@ describe('the verification of a Windows build', () => {
     )
     expect(await refusal(fileOf({ checks: without('edition', 'failed') }), [...byHand, 'edition'])).toMatch(/failed/)
     expect(await refusal(fileOf(), ['service-recovery'])).toMatch(/Confirm these steps: hubs-and-docks\./)
-    expect(await refusal(fileOf(), [...byHand, 'edition'])).toMatch(/performed these steps itself: edition\./)
+    expect(await refusal(fileOf(), [...byHand, 'edition'])).toMatch(/the program performed them: edition\./)
     expect((await overview()).verifications).toEqual([])
   })
 

@@ -81,7 +81,7 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
     return rows.filter((row) => {
       const seal = sealOf(row)
       const isOurs = row.seal.length === seal.length && timingSafeEqual(row.seal, seal)
-      if (!isOurs) log.error({ build: row.build }, 'a stored Windows verification has no valid seal and does not count')
+      if (!isOurs) log.error({ build: row.build }, 'a stored Windows verification has an invalid seal and is ignored')
       return isOurs
     })
   }
@@ -117,7 +117,9 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
     const faults = [
       ...(failed.length === 0 ? [] : [`These steps failed: ${stepsText(failed)}.`]),
       ...(unconfirmed.length === 0 ? [] : [`Confirm these steps: ${stepsText(unconfirmed)}.`]),
-      ...(needless.length === 0 ? [] : [`The program performed these steps itself: ${stepsText(needless)}.`]),
+      ...(needless.length === 0
+        ? []
+        : [`Do not confirm these steps, because the program performed them: ${stepsText(needless)}.`]),
     ]
     if (faults.length > 0) throw new AppError('verification_incomplete', { detail: faults.join(' ') })
     return { verification, host, build: majorBuildOf(verification.osBuild) }

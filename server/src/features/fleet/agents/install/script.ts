@@ -163,7 +163,7 @@ choose_proxy() {
   NO_PROXY_LIST=$(printf %s "$NO_PROXY_LIST" | tr -d ' ')
   case "$PROXY" in
     '' | none) return 0 ;;
-    *[!]A-Za-z0-9.:/_[-]*) fail 'the address of the proxy is invalid. Use a form like http://proxy.example.org:3128.' ;;
+    *[!]A-Za-z0-9.:/_[-]*) fail 'the address of the proxy is invalid. Use an address such as http://proxy.example.org:3128.' ;;
     http://?*) ;;
     *://*) fail 'the address of the proxy must begin with http://.' ;;
     *) PROXY=http://$PROXY ;;
