@@ -48,7 +48,7 @@ export interface FleetOptions {
 const enrolConcurrency = 16
 /** Share of device changes on hosts with an attack tool. */
 const attackedShare = 0.03
-/** Check-in intervals of one cycle of a host that is sometimes offline, and of its time offline. */
+/** Length of one cycle of a host that is sometimes offline, and of its offline time, in check-in intervals. */
 const cycleIntervals = 40
 const offlineIntervals = 10
 const longestTimerMs = 2_147_483_647

@@ -263,7 +263,7 @@ const mac = (random: Random): string =>
 export const createHost = (index: number, random: Random, salt: string, platform: Platform = 'linux'): Host => {
   const department = random.weighted(departments)
   const os = random.weighted(department.os)
-  // No other system runs on small boards.
+  // Only Linux runs on small boards.
   const hardware = random.weighted(
     platform === 'linux'
       ? department.hardware

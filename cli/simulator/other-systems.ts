@@ -37,7 +37,7 @@ const deskMacs = [
   { model: 'Mac15,4', weight: 40 },
 ]
 
-/** Returns the changes of the facts of a Windows host. Its hardware runs Linux as well. */
+/** Returns the facts that differ on Windows. The hardware is that of a Linux host. */
 export const windowsFacts = (department: string, isLaptop: boolean, { nics }: HostFacts, random: Random) => {
   const { weight: _, ...os } = random.weighted(
     department === 'server' ? servers : department === 'kiosk' ? kiosks : clients,
@@ -51,7 +51,7 @@ export const windowsFacts = (department: string, isLaptop: boolean, { nics }: Ho
   }
 }
 
-/** Returns the changes of the facts of a Mac. */
+/** Returns the facts that differ on a Mac. */
 export const macosFacts = (isLaptop: boolean, { nics }: HostFacts, random: Random) => {
   const { weight: _, ...os } = random.weighted(macs)
   return {

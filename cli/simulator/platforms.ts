@@ -50,7 +50,7 @@ const usagesOf = (code: Code, model: Model): [number, number] =>
         ? [0xf1d0, 1]
         : [12, 1]
 
-/** Returns what the agent for Windows knows of report descriptors: the usages, but not the descriptors. */
+/** Returns what the agent for Windows reads of report descriptors: the usages, but not the descriptors. */
 const usageDescriptors = (model: Model): string[] =>
   interfacesOf(model)
     .filter(({ code }) => code[0] === 3)

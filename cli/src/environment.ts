@@ -6,8 +6,8 @@ export const variable = (name: string): string | undefined => process.env[name]
 let unread: readonly string[] = []
 
 /**
- * Adds the environment of the service that PORTCULLIS_UNIT names, so that commands work on the same data and database.
- * The packaged command sets this variable. Child processes get the result, without the variable itself.
+ * Adds the environment of the service that PORTCULLIS_UNIT names, so that commands use the same data and database. The
+ * packaged command sets this variable. Child processes inherit the result without the variable itself.
  */
 export const adoptUnit = (): void => {
   const unit = process.env.PORTCULLIS_UNIT
@@ -18,5 +18,5 @@ export const adoptUnit = (): void => {
   Object.assign(process.env, missingVariables(process.env, found.variables))
 }
 
-/** Returns the files of the adopted unit that this user cannot read. */
+/** Returns the files of the unit that this user cannot read. */
 export const unreadUnitFiles = (): readonly string[] => unread

@@ -15,7 +15,7 @@ const taken =
 
 export interface UnitEnvironment {
   variables: Record<string, string>
-  /** Files that exist, but that this user cannot read. */
+  /** Existing files that this user cannot read. */
   unread: string[]
 }
 
@@ -95,8 +95,8 @@ const variablesIn = (text: string): [name: string, value: string][] =>
   })
 
 /**
- * Returns the environment that systemd gives a service: of its unit, of its drop-ins and of their environment files.
- * Reads the files instead of asking systemd, which is missing in containers and during recovery.
+ * Returns the environment that systemd gives a service, from its unit, drop-ins and environment files. Reads the files
+ * instead of asking systemd, because containers and recovery systems have no systemd.
  *
  * @param unit name such as `portcullis.service`, or the path of a unit file whose drop-ins are beside it
  */
@@ -170,7 +170,7 @@ function apply({ environment, files, credentials }: Settings, text: string, unit
 }
 
 /**
- * Returns the variables that a command lacks to work on the service. Variables of the caller take precedence, also over
+ * Returns the variables of the service that the caller has not set. A variable of the caller also takes precedence over
  * the file of the same secret.
  */
 export const missingVariables = (

@@ -138,9 +138,10 @@ export type NicReport = Static<typeof NicReport>
  *
  * - `before-driver`: the kernel holds back every new device. No driver binds before the agent allows the device.
  * - `after-attach`: the agent blocks a device a moment after it was attached. The device may act until then.
- * - `before-install` (Windows, preview): a denied device instance that Windows has not installed yet gets no driver, also
- *   while the agent does not run and after a restart. Not guaranteed: instances that Windows installed before arming and
- *   that could not be removed, clones of allowed ids, changes by administrators, and anything before Windows runs.
+ * - `before-install` (Windows, preview): Windows installs no driver for a denied device instance that it has not
+ *   installed yet. This also applies while the agent is stopped and after a restart. Not guaranteed: instances that
+ *   Windows installed before arming and that could not be removed, clones of allowed ids, changes by administrators,
+ *   and the time before Windows starts.
  * - `observe`: the host reports devices and cannot block them. It cannot be armed.
  */
 export const enforcementGrades = ['before-driver', 'after-attach', 'before-install', 'observe'] as const

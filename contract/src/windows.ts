@@ -18,10 +18,7 @@ const majorBuild = Type.String({
   description: 'Third number of the build of Windows, such as `22631`.',
 })
 
-/**
- * What `portcullis-agent verify` found on one Windows host. `payload` of `WindowsVerificationFile` is the JSON text of
- * this object.
- */
+/** Result of `portcullis-agent verify` on one Windows host. `payload` of `WindowsVerificationFile` is its JSON text. */
 export const WindowsVerification = closed({
   format: Type.Literal('portcullis-windows-verification-1'),
   agentId: Type.String({ pattern: '^[0-9a-f-]{36}$', description: 'UUID of the host, as the server assigned it.' }),

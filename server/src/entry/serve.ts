@@ -49,12 +49,12 @@ const assertAlone = async (config: Config): Promise<void> => {
   if (fault !== null) throw listenFault(config, fault)
 }
 
-/** Returns memory to the system whenever the server becomes idle. Node offers this only with `--expose-gc`. */
+/** Returns memory to the system when the server becomes idle. Requires `--expose-gc`. */
 const returnIdleMemory = (): (() => void) => {
   const collect = globalThis.gc
   if (collect === undefined) return () => {}
   const look = createIdleMemory({
-    // A regular collection keeps the pages that it frees.
+    // A regular collection does not return freed pages to the system.
     collect: () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
     cpuMs: () => {
       const { user, system } = process.cpuUsage()

@@ -8,12 +8,15 @@ export interface CommandSigner {
   number: number
   /** Base64 Ed25519 signature. */
   sign(text: string): string
-  /** Signs many texts in the thread pool, which leaves the event loop free: one signature takes 40 µs. */
+  /** Signs many texts in the thread pool to keep the event loop free: one signature takes 40 µs. */
   signAll(texts: readonly string[]): Promise<string[]>
 }
 
 const signInPool = promisify(sign) as (algorithm: null, data: Buffer, key: KeyObject) => Promise<Buffer>
-/** Signatures that wait for the thread pool at once: about 4 ms, so that others, such as password hashes, get a turn. */
+/**
+ * Signatures that wait for the thread pool at once. They take about 4 ms, so other work, such as password hashes, is
+ * not delayed for long.
+ */
 const signedAtOnce = 100
 
 export interface CommandKeys {

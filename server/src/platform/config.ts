@@ -74,7 +74,7 @@ const known = [
   'PORTCULLIS_VALIDATE_RESPONSES',
   'PORTCULLIS_DRAIN_SECONDS',
   'PORTCULLIS_NO_NODE_DOWNLOAD',
-  // Only for the command line, which removes it.
+  // Only the command line uses it, and removes it.
   'PORTCULLIS_UNIT',
   'PORTCULLIS_CHROMIUM',
 ] as const

@@ -1,18 +1,21 @@
 /**
- * Returns memory to the system after a burst of work. V8 collects garbage only when it allocates, so an idle server would
- * keep what its last burst needed: 52 MB after the enrolment of 1,000 hosts.
+ * Returns memory to the system after a burst of work. V8 collects garbage only when it allocates, so an idle server
+ * would keep the memory of its last burst: 52 MB after the enrolment of 1,000 hosts.
  */
 
-/** Use of one processor from which the server counts as busy. */
+/** Share of one core above which the server counts as busy. */
 const busyFrom = 0.2
-/** Quiet looks in a row before it collects. */
-const quietLooks = 3
-/** Growth without a burst after which it collects as well, and the shortest time between two such collections. */
+/** Idle samples in a row before a collection. */
+const idleSamples = 3
+/**
+ * Growth of memory after which an idle server collects without a burst, and the minimum time between two such
+ * collections.
+ */
 const grownBytes = 24 * 1024 * 1024
 const grownEveryMs = 600_000
 
 export interface IdleMemoryOptions {
-  /** Collects all garbage and returns free pages to the system. It stops this process for about 150 ms. */
+  /** Collects all garbage and returns free pages to the system. Blocks this process for about 150 ms. */
   collect(): void
   /** Returns the processor time that this process has used, in milliseconds. */
   cpuMs(): number
@@ -22,11 +25,11 @@ export interface IdleMemoryOptions {
   residentBytes(): number
 }
 
-/** Creates a function that looks at the use of the processor, and collects once the server is idle. Call it every 10 s. */
+/** Creates a function that samples the CPU use and collects garbage once the server is idle. Call it every 10 s. */
 export const createIdleMemory = ({ collect, cpuMs, nowMs, residentBytes }: IdleMemoryOptions): (() => void) => {
   let lookedAt = nowMs()
   let used = cpuMs()
-  // The start is a burst too.
+  // The start counts as a burst.
   let wasBusy = true
   let quiet = 0
   let collectedAt = lookedAt
@@ -40,7 +43,7 @@ export const createIdleMemory = ({ collect, cpuMs, nowMs, residentBytes }: IdleM
     used = usedNow
     quiet = isBusy ? 0 : quiet + 1
     wasBusy ||= isBusy
-    if (quiet < quietLooks) return
+    if (quiet < idleSamples) return
     const hasGrown = now - collectedAt >= grownEveryMs && residentBytes() - bytesThen >= grownBytes
     if (!wasBusy && !hasGrown) return
     collect()

@@ -7,8 +7,8 @@ export type Timer = readonly [everyMs: number, what: string, work: () => Promise
 const spreadMs = 1_000
 
 /**
- * Starts periodic tasks and returns a function that stops them. Tasks of the same interval run one after the other, not
- * all at once: 40 tasks at the same moment would need every connection of the pool, also on an idle server.
+ * Starts periodic tasks and returns a function that stops them. Starts tasks of the same interval one after the other.
+ * 40 tasks at once would need every connection of the pool, even on an idle server.
  */
 export const startTimers = (timers: readonly Timer[], log: Pick<Log, 'warn'>): (() => void) => {
   const running = timers.map(([everyMs, what, work], index) => {

@@ -132,7 +132,7 @@ export const createDb = ({
     max,
     application_name: `portcullis ${name}`,
     connectionTimeoutMillis: connectTimeoutMs,
-    // The last used connection is lent first, so that a load that falls leaves the others idle.
+    // The most recently used connection is lent first, so that the others become idle when the load falls.
     idleTimeoutMillis: 10_000,
     ...(statementTimeoutMs > 0
       ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }

@@ -10,11 +10,11 @@ const growMs = 50
 
 export interface Lender {
   connect(): Promise<pg.PoolClient>
-  /** Returns the number of callers that wait for one of the few connections. */
+  /** Returns the number of callers that wait for a connection. */
   waiting(): number
 }
 
-/** The parts of a pool that lending needs. */
+/** The parts of a pool that this module uses. */
 export type LentPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'connect'> & {
   on(event: 'release', heard: () => void): unknown
 }

@@ -6,17 +6,20 @@ import { AppError } from '../app-error.ts'
 
 const unzip = promisify(gunzip)
 
-/** Most bytes that one compressed byte may become. Equal lines with rising numbers reach 130; a bomb reaches 1,000. */
+/**
+ * Maximum bytes that one compressed byte may expand to. Equal lines with rising numbers reach 130; a zip bomb reaches
+ * 1,000.
+ */
 const mostRatio = 300
 /** Small bodies may exceed the ratio. */
 const smallBytes = 64 * 1024
-/** Small chunks go back and forth between threads, which takes longer than unpacking. */
+/** For small chunks, passing them between threads takes longer than unpacking. */
 const chunkBytes = 256 * 1024
 
 /**
- * Returns a gzip body without its compression. Call it after the credential and the quota of the caller were checked.
+ * Unpacks a gzip body. Call it after checking the credential and the quota of the caller.
  *
- * @param limit most bytes of the result
+ * @param limit maximum bytes of the result
  * @throws AppError payload_too_large, or validation_failed if the body is not valid gzip
  */
 const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
@@ -34,15 +37,15 @@ const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
 }
 
 /**
- * Creates a function that unpacks bodies one after the other: a sender needs only 28 KB for 8 MiB, so many at once could
- * exhaust the memory. Senders take turns.
+ * Creates a function that unpacks bodies one by one, in turns between senders. A sender needs only 28 KB for 8 MiB, so
+ * many bodies at once could exhaust the memory.
  *
- * @param limit most bytes of a result
+ * @param limit maximum bytes of a result
  */
 export const createUnpacker = (limit: number) => {
   const turns = createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 16, waitMs: 20_000, retryAfter: 5 })
   /**
-   * @param connection emits `close` when nobody waits for the answer any more
+   * @param connection emits `close` when the client disconnects
    * @throws AppError as `unzipped`, or too_many_requests if the sender has too many bodies here
    */
   return async (sender: string, bytes: Buffer, connection: EventEmitter): Promise<Buffer> => {

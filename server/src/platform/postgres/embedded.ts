@@ -38,7 +38,7 @@ export interface EmbeddedPostgresOptions {
   onCrash?: (crash: DatabaseCrash) => void
   /** False only for throw-away test clusters: nothing is synced to disk, and the role may create databases. */
   durable?: boolean
-  /** True for databases that grow by far after the start: their buffers get all memory that they may use. */
+  /** True for databases that grow a lot after the start. Their buffers get the maximum size. */
   hasFullBuffers?: boolean
 }
 

@@ -10,7 +10,7 @@ export interface SettingsOptions {
   /** False only for throw-away test clusters, which do not sync to disk. */
   durable: boolean
   memoryBytes?: number
-  /** Size of the stored data. If absent, the buffers get all memory that they may use. */
+  /** Size of the stored data in bytes. If absent, the buffers get the maximum size. */
   dataBytes?: number
 }
 
@@ -46,8 +46,8 @@ const durability = (durable: boolean): Record<string, string> => {
 }
 
 /**
- * Gives shared buffers twice the size of the data: at least 256 MB, at most a quarter of the memory, and 4 GB in all.
- * PostgreSQL writes 2 % of their size when it starts, which is 80 MB of 4 GB. A throw-away cluster stays small.
+ * Sets shared buffers to twice the size of the data: at least 256 MB, at most a quarter of the memory or 4 GB.
+ * PostgreSQL writes 2 % of their size when it starts, which is 80 MB of 4 GB. A temporary cluster stays small.
  */
 function sizes(
   memoryBytes: number,

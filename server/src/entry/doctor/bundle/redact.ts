@@ -56,7 +56,7 @@ const harmless =
 const withoutRepeated = (line: string, isKnown: (word: string) => boolean): string => {
   for (let at = line.indexOf(':'); at !== -1; at = line.indexOf(':', at + 1)) {
     const before = line.slice(Math.max(0, at - 200), at)
-    // A colon inside a time or an address ends nothing.
+    // A colon inside a time or an address does not start unknown words.
     if (!/\s/.test(line[at + 1] ?? '') || !signIn.test(before) || !failure.test(before)) continue
     const rest = line
       .slice(at + 1)
@@ -72,7 +72,7 @@ const withoutRepeated = (line: string, isKnown: (word: string) => boolean): stri
   return line
 }
 
-/** Removes what follows a word for a secret or a failed sign-in, however short it is. */
+/** Removes the text after a word for a secret or a failed sign-in, even if it is short. */
 export const redact = (text: string, isKnown: (word: string) => boolean): string =>
   withoutMentioned(
     text.replace(scheme, `$1$2${redacted}`).replace(assigned, `$1${redacted}`).replace(quoted, `$1${redacted}`),

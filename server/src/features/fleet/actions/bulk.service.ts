@@ -26,12 +26,12 @@ type Selection = BodyOf<typeof previewBulk>
 type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
-/** Jobs that sign new modes. They mark their hosts when they are created, so that a newer order wins. */
+/** Jobs that sign new modes. The server marks their hosts when it creates the job, so that a newer order wins. */
 const modeJobs = 'modes'
 const otherJobs = 'commands'
 const isMode = (action: BulkAction): boolean => action === 'arm' || action === 'free'
 /**
- * Number of hosts per step. Their rows are locked until its COMMIT: for about 50 ms by 500 approvals, for about 100 ms by
+ * Number of hosts per step. Their rows stay locked until its COMMIT: about 50 ms for 500 approvals, about 100 ms for
  * 1,000 commands.
  */
 const hostsPerStep = { command: 1_000, other: 500 }
@@ -414,7 +414,7 @@ export const createBulk = (deps: BulkDeps) => {
   }
 
   const cancelled = (run: JobRun) => commands.cancelJob(run.id, 'The job was cancelled.')
-  // Jobs of earlier releases that arm or free hosts are among the others, without marks.
+  // These include jobs of earlier releases that arm or free hosts, which have no marks.
   jobs.handle(otherJobs, {
     run: (run) => work(run, false),
     cancelled: async (run) => {

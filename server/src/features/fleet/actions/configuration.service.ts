@@ -13,7 +13,7 @@ import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
 import { recordJob, recordOrder } from './record.ts'
 
-/** Above this number of hosts, the server answers at once and a job signs the commands. */
+/** Above this number of hosts, the server responds at once and a job signs the commands. */
 const signedAtOnce = 500
 
 type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
@@ -96,7 +96,7 @@ export const createConfiguration = ({
     }
   }
 
-  /** Creates a job for each mode, which marks its hosts. Returns what to record about them. */
+  /** Creates a job for each mode and marks its hosts. Returns the jobs for the audit trail. */
   async function enqueueModes(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) {
     const jobs = []
     for (const some of Map.groupBy(items, (item) => `${item.mode} ${item.applyToPresent}`).values()) {
@@ -109,8 +109,8 @@ export const createConfiguration = ({
   }
 
   /**
-   * Approves, queues and records, in the caller's transaction. Skips deleted hosts. A job signs the commands for many
-   * hosts.
+   * Approves, queues and records in the caller's transaction. Skips deleted hosts. For many hosts, a job signs the
+   * commands.
    */
   async function carryOut(tx: Tx, actor: Actor, items: readonly ConfigurationItem[], granted: number): Promise<void> {
     const modes = items.filter((item) => item.mode !== null)

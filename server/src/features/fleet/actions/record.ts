@@ -50,8 +50,8 @@ export const recordOrder = async (
 }
 
 /**
- * Records that a job was created for an order, inside the transaction that created it. Its steps record the hosts one by
- * one. The digest of the ordered list shows later whether they did what was ordered.
+ * Records that a job was created for an order, in the transaction that created it. The steps of the job record each
+ * host. The digest of the ordered list shows later whether the steps followed the order.
  */
 export const recordJob = async (
   audit: Audit,

@@ -17,7 +17,8 @@ export interface AdoptDeps {
 }
 
 /**
- * Adds hosts without an agent: polled ones, and those that other systems observe. They have no key, and their id is also the boot id under which their reports count.
+ * Adds hosts without an agent: polled hosts, and hosts that other systems observe. They have no key. Their id is also
+ * the boot id of their reports.
  */
 export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
   /** Returns the ids of the texts in facts. Call it before the transaction, which has only one connection. */

@@ -12,7 +12,7 @@ export interface CommandTarget {
   command_counter: number
   /** Number of the command key that it holds. */
   command_key: number
-  /** Job that will sign the newest order to arm or free it; null: none waits. */
+  /** Job that will sign the newest order to arm or free it; null if no order waits for a job. */
   mode_job: string | null
 }
 
@@ -26,8 +26,8 @@ export const createCommandState = () => ({
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update of h`),
 
   /**
-   * Records that commands are pending for these agents, the newest with this counter. A new mode replaces the order of a
-   * job that has not signed yet.
+   * Records that commands are pending for these agents. The newest one has this counter. A new mode replaces the order
+   * of a job that has not signed yet.
    */
   pending: async (tx: Tx, counters: ReadonlyMap<string, number>, newModes: ReadonlySet<string>): Promise<void> => {
     await tx.prepared(sql`

@@ -14,7 +14,7 @@ interface Manifest {
   slots: { PresetServer: Slot; PresetToken: Slot }
 }
 
-/** Start of a value that is not filled (scripts/msi/wxs.ts). */
+/** Start of an empty slot (scripts/msi/wxs.ts). */
 const EMPTY = 'PORTCULLIS-SLOT-'
 
 /** Returns a value with the length of its slot. The agent removes the spaces. */
@@ -24,7 +24,7 @@ const padded = (value: string, { length }: Slot): Buffer => {
   return Buffer.from(value.padEnd(length))
 }
 
-/** Provides the Windows installer, in which it replaces the empty values by an address and a token. */
+/** Provides the Windows installer and fills its slots with an address and a token. */
 export const createWindowsInstallers = (dir: string) => {
   function manifest(): Manifest | null {
     try {
@@ -35,7 +35,7 @@ export const createWindowsInstallers = (dir: string) => {
     }
   }
 
-  /** Refuses a file whose values are elsewhere, because the result would be damaged. */
+  /** Refuses a file whose slots are at other positions, because writing to it would damage it. */
   function assertEmpty(file: string, slots: readonly Slot[]): void {
     const handle = openSync(file, 'r')
     try {

@@ -58,7 +58,7 @@ export interface CommandsDeps {
   announce: Announce
 }
 
-/** Why a host must not be armed: a code of the error table, and the text for people. */
+/** Why a host must not be armed: an error code and its message. */
 export interface ArmingRefusal {
   code: ErrorCode
   reason: string
@@ -124,7 +124,7 @@ export const createCommandsService = ({
       return { id, agentId, host, kind, title, counter, payload, command_key, expiresAt, jobId: jobId ?? null }
     })
     const commands: NewCommand[] = []
-    // Hosts hold at most a few different keys. Each lookup of a signer checks the key file.
+    // Hosts hold only a few different keys. Each lookup of a signer checks the key file.
     for (const [key, some] of Map.groupBy(drafts, (draft) => draft.command_key)) {
       const signer = commandKeys.signerFor(key, now)
       const signatures = await signer.signAll(some.map((draft) => draft.payload))
@@ -158,7 +158,7 @@ export const createCommandsService = ({
 
   const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
 
-  /** Returns the hosts of these orders that must not be armed. Every order passes here. */
+  /** Returns the hosts of these orders that must not be armed. Every order is checked here. */
   async function refusedOf(tx: Tx, specs: readonly CommandSpec[]): Promise<ReadonlyMap<string, ArmingRefusal>> {
     const arming = specs.filter(isArming).map((spec) => spec.agentId)
     if (arming.length === 0) return new Map()
@@ -167,7 +167,7 @@ export const createCommandsService = ({
   }
 
   return {
-    /** Registers the guard of orders to arm, at start. */
+    /** Registers the guard of orders to arm. Call it at the start. */
     guardArming: (asked: ArmingGuard): void => {
       guard = asked
     },
@@ -175,8 +175,8 @@ export const createCommandsService = ({
 
     /**
      * Signs commands and stores them until their hosts have ended them. Connected hosts are woken at COMMIT. A newer
-     * command replaces a waiting one of the same kind. Returns the agents that exist, those that do not, and those that
-     * must not be armed, whose marks stay. With `onlyMarked`, skips agents that are not, or no longer, marked for the job
+     * command replaces a waiting one of the same kind. Returns the agents that exist, the missing ones, and those that
+     * must not be armed. The latter keep their marks. With `onlyMarked`, skips agents that are not marked for the job
      * of their spec. Locks agents in id order, then commands, then jobs.
      */
     queue: async (
@@ -237,7 +237,7 @@ export const createCommandsService = ({
       await announce(tx, { agents: agentIds })
     },
 
-    /** Removes the marks of a job from some of these agents, in its step. Locks all of them in id order. */
+    /** Removes the marks of a job from some of these agents, in a step of the job. Locks all of them in id order. */
     dropModes: async (tx: Tx, jobId: string, agentIds: readonly string[], unable: readonly string[]): Promise<void> => {
       await agents.lockForCommands(tx, agentIds)
       const dropped = await agents.withdrawModes(tx, unable, jobId)
@@ -245,8 +245,8 @@ export const createCommandsService = ({
     },
 
     /**
-     * Withdraws what a job ordered and has not signed. With a title, the job failed: creates an event for each of these
-     * agents.
+     * Withdraws the orders of a job that it has not signed. A title means that the job failed: creates an event for
+     * each of these agents.
      */
     withdrawModes: async (jobId: string, agentIds: readonly string[], failed: string | null): Promise<void> => {
       for (const some of slices([...agentIds].sort(), rowsPerStatement))

@@ -83,8 +83,8 @@ export const createCommandsStore = (db: Queryable) => ({
    * delivered. Every answer contains a command until its host has ended it, because answers may be lost. Hosts
    * recognise a repeated command by its id.
    *
-   * Queued commands are recognised by their dates: with `state = 'queued'`, a plan that was made while the table was
-   * empty reads all active commands through a partial index, 10 ms for each answer after an order to 10,000 hosts.
+   * The dates identify queued commands. With `state = 'queued'`, a plan made on an empty table reads all active
+   * commands through a partial index. That takes 10 ms per response after an order to 10,000 hosts.
    */
   deliver: (now: Date, agentIds: readonly string[]): Promise<DeliveredCommand[]> =>
     db.prepared<DeliveredCommand>(sql`

@@ -47,7 +47,7 @@ const hostsAtOnce = 250
 const reportsAtOnce = 500
 /** Burst of lines of one feed, and the refill per second. */
 const lineQuota = { most: 100_000, perSecond: 2_000 } as const
-/** This many bytes of an unpacked body count as one more line. A body that cannot be unpacked counts as the largest. */
+/** Bytes of an unpacked body that count as one more line. A body that cannot be unpacked counts as the largest one. */
 const bytesPerLine = 4096
 
 const notShown = [
@@ -57,12 +57,14 @@ const notShown = [
   'USB ports',
 ]
 
-/** Windows writes the time by its own clock. In a domain, it differs by five minutes at most (Kerberos). */
+/** Windows uses its own clock for the time. In a domain, it differs by five minutes at most (Kerberos). */
 const eventClockMs = 5 * 60_000
-/** An older event has a wrong clock, as in the reports of agents. */
+/** An older event comes from a host with a wrong clock. Reports of agents have the same limit. */
 const oldestMs = 400 * dayMs
 
-/** Returns when an event of a feed happened. Events without a time, or with one in the future, have that of the receipt. */
+/**
+ * Returns when an event of a feed happened. If it has no time, or a time in the future, that is the time of receipt.
+ */
 const occurredAt = (at: number | undefined, receivedAt: number): Occurrence | undefined =>
   at === undefined || at >= receivedAt || receivedAt - at > oldestMs ? undefined : { at, uncertaintyMs: eventClockMs }
 
@@ -127,7 +129,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     levels.set(feedId, { level: levelOf(feedId) - lines, at: clock.now() })
   }
 
-  /** Returns a compressed body. Unpacking uses the quota, also that of a body that is refused. */
+  /** Unpacks a compressed body. This uses the quota even if the body is refused. */
   async function unpacked(feedId: string, bytes: Buffer, connection: EventEmitter): Promise<Buffer> {
     try {
       const body = await unpack(feedId, bytes, connection)

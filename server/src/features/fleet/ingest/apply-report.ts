@@ -20,7 +20,7 @@ export type HostChange = {
   before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
-  /** When it happened. Undefined: only an inventory without times shows it. */
+  /** When it happened. Undefined if only an inventory without times shows it. */
   occurred: Occurrence | undefined
 }
 

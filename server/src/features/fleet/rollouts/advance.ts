@@ -138,7 +138,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return fixed
   }
 
-  /** Judges the hosts that were not commanded. Earlier rings take the free places of Windows hosts first. */
+  /** Judges the hosts that were not commanded. Windows hosts of earlier rings are armed first, up to the limit. */
   async function judge(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     const id = row.rollout_id

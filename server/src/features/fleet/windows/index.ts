@@ -70,7 +70,7 @@ export const windowsFeature = (app: HttpApp, deps: WindowsDeps) => {
     }
   }
 
-  /** Cancels orders to arm that hosts have not carried out. A host that was offline would otherwise arm itself later. */
+  /** Cancels pending orders to arm. A host that was offline would otherwise arm itself later. */
   async function withdraw(): Promise<void> {
     if ((await settings.values(db, 'vendorA')).flag(windowsSetting)) return
     const agentIds = await store.ordered(db)

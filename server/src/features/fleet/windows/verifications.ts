@@ -34,7 +34,7 @@ export interface VerificationsDeps {
 interface Import {
   file: WindowsVerificationFile
   confirmed: readonly string[]
-  /** The host at the time of the request, for the approver. */
+  /** The host at the time of the request, shown to the approver. */
   host: string
 }
 
@@ -75,7 +75,7 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
       )
       .digest()
 
-  /** Returns the verifications that this server stored. Skips rows that were written into the database by others. */
+  /** Returns the verifications that this server stored. Skips rows that another program wrote into the database. */
   async function authentic(q: Queryable): Promise<VerificationRow[]> {
     const rows = await store.verifications(q)
     return rows.filter((row) => {

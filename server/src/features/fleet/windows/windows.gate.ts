@@ -19,7 +19,7 @@ export interface WindowsGateDeps {
 
 const none: ReadonlyMap<string, WindowsRefusal> = new Map()
 
-/** Decides which Windows hosts may be armed. Every order to arm passes `refusedAgents`; previews ask `refused`. */
+/** Decides which Windows hosts may be armed. `refusedAgents` checks every order to arm; `refused` is for previews. */
 export const createWindowsGate = ({ clock, store, verifications, settings }: WindowsGateDeps) => {
   async function state(q: Queryable, now: Date): Promise<WindowsArmingState> {
     const [values, verified, counts] = [
@@ -49,11 +49,14 @@ export const createWindowsGate = ({ clock, store, verifications, settings }: Win
 
     /**
      * Returns the hosts that must not be armed now, by id. `where` is a condition over `agent_rows r` joined with
-     * `agents a`. Hosts that come first in `order` take the free places.
+     * `agents a`. If the limit is not reached, the first hosts in `order` are allowed.
      */
     refused,
 
-    /** Decides about orders to arm in their transaction. Orders of all replicas take turns, so none exceeds the limit. */
+    /**
+     * Decides about orders to arm in their transaction. A lock serialises the orders of all replicas, so none exceeds
+     * the limit.
+     */
     refusedAgents: async (tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, WindowsRefusal>> => {
       const where = store.named(agentIds)
       if (!(await store.hasWindows(tx, where))) return none

@@ -31,8 +31,8 @@ export interface BuildCount {
 const uncertain = raw(`interval '15 minutes'`)
 
 /**
- * Hosts that run Windows, as their agents report it. Only the owner of a host can make its agent report another system.
- * They could also make it report that it is Armed, so this gains them nothing.
+ * Hosts whose agents report Windows. Only the owner of a host can make its agent report another system. The owner could
+ * also make it report that it is Armed, so this gains nothing.
  */
 const isWindows = raw(`(not r.agentless and (a.enforcement = 'before-install' or a.facts ->> 'osBuild' is not null
   or a.os_name ~* '^(microsoft )?windows'))`)
@@ -40,8 +40,8 @@ const isWindows = raw(`(not r.agentless and (a.enforcement = 'before-install' or
 const build = raw(`coalesce(regexp_replace(split_part(a.facts ->> 'osBuild', '.', 3), '^0+(?=.)', ''), '')`)
 
 /**
- * The host is armed, has an order to arm, or took one and has confirmed no later order. A later order that it has not
- * carried out can still be cancelled.
+ * The host is armed, has an order to arm, or received one and has not confirmed a later order. A later order that is
+ * still pending can be cancelled, so only a confirmed one ends this.
  */
 const isCounted = (now: Date): SqlFragment => sql`(r.armed or exists (
   select from commands c where c.agent_id = r.agent_id and c.kind = 'configure' and c.payload::jsonb ->> 'mode' = 'Armed'
@@ -58,7 +58,7 @@ const columns = raw(
 export const createWindowsStore = () => ({
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
-  /** Returns whether any of these hosts, a condition over `agent_rows r`, runs Windows. */
+  /** Returns whether any of these hosts runs Windows. `where` is a condition over `agent_rows r`. */
   hasWindows: async (q: Queryable, where: SqlFragment): Promise<boolean> =>
     (
       await q.query<{ found: boolean }>(sql`
@@ -66,7 +66,7 @@ export const createWindowsStore = () => ({
           where ${isWindows} and (${where})) as found`)
     )[0]?.found === true,
 
-  /** Returns the Windows hosts among these hosts, in the given order, then by id. */
+  /** Returns the Windows hosts among these hosts in the given order, then by id. */
   candidates: (q: Queryable, now: Date, where: SqlFragment, order: SqlFragment | null): Promise<WindowsCandidate[]> =>
     q.query<WindowsCandidate>(sql`
       select r.agent_id as "agentId", ${build} as build, ${isCounted(now)} as "isCounted"
@@ -89,7 +89,7 @@ export const createWindowsStore = () => ({
         from agent_rows r join agents a on a.agent_id = r.agent_id
         where ${isWindows} and ${isCounted(now)}) w where w.n <= ${most}::int order by w.host, w.uuid`),
 
-  /** Returns Windows hosts with an order to arm that they have not carried out. */
+  /** Returns Windows hosts with a pending order to arm. */
   ordered: async (q: Queryable): Promise<string[]> =>
     (
       await q.query<{ agent_id: string }>(sql`

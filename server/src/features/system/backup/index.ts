@@ -145,7 +145,7 @@ export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
   const schedule = createBackupSchedule(deps)
   const maker = createBackupMaker({ ...deps, values: schedule.values })
   deps.jobs.handle(backupJob, maker.handler)
-  // Whoever cannot change the schedule, such as an API token, cannot prevent its backups.
+  // A caller that cannot change the schedule, such as an API token, cannot prevent its backups.
   deps.jobs.guardCancel(backupJob, 'config:write')
   let tidying: Promise<void> | null = null
   /** Removes once what an earlier process left. */

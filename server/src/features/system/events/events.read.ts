@@ -26,7 +26,7 @@ const namesSql = (names: readonly string[], index: string): string =>
  */
 const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details || ' ' || e.hashtags)"
 
-/** When an event happened. Without a time of its host, that is its receipt. */
+/** When an event happened. If the host reported no time, that is the time of receipt. */
 const occurred = 'coalesce(e.occurred_at, e.created_at)'
 
 /** The list of events. `fixed` keys are in the order of the contract. */
@@ -60,7 +60,7 @@ export const eventsSpec: ListSpec = {
     toDate: {
       filter: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
     },
-    // Nothing happens after its receipt, so the index of the receipt bounds the scan.
+    // No event happens after its receipt, so the index of the time of receipt bounds the scan.
     occurredFrom: {
       filter: (field, text) => {
         const from = requireTime(field, text).from.toISOString()

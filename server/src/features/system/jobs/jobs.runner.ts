@@ -73,7 +73,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
 
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
 
-  /** Records a failure after the handler cleaned up. If it cannot, the job is retried. */
+  /** Records a failure after the handler cleaned up. If the cleanup fails, the job is retried. */
   async function fail(job: ClaimedJob, leaseId: string, handler: JobHandler, run: JobRun, why: string): Promise<void> {
     try {
       await handler.failed?.(run)
@@ -171,7 +171,9 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
     wake: (): void => {
       for (const kind of handlers.keys()) wakeKind(kind)
     },
-    /** Runs the jobs in the background that are due now. One statement for all kinds, because mostly none is due. */
+    /**
+     * Runs the jobs that are due now in the background. Uses one statement for all kinds, because usually none is due.
+     */
     wakeDue: async (): Promise<void> => {
       for (const kind of await store.dueKinds(inMs(0))) if (handlers.has(kind)) wakeKind(kind)
     },

@@ -14,8 +14,8 @@ const [backslash, minus, point, zero, open, close] = [92, 45, 46, 48, 40, 41]
 export type Bytes = ReturnType<typeof createBytes>
 
 /**
- * Collects the operators of a page as bytes. Strings would cost more than everything else: a table of 10,000 rows has
- * seven million glyphs and a million numbers.
+ * Collects the operators of a page as bytes. Strings would be too slow: a table of 10,000 rows has seven million glyphs
+ * and a million numbers.
  */
 export const createBytes = () => {
   let bytes = Buffer.allocUnsafe(64 * 1024)
@@ -28,7 +28,7 @@ export const createBytes = () => {
     bytes = larger
   }
 
-  // The loops below work on local variables: those of the closure are read from memory each time.
+  // The loops below use local variables, because variables of the closure are read from memory each time.
 
   /** Adds a text whose characters are bytes. */
   function text(part: string): void {

@@ -152,7 +152,7 @@ const bandText = (bands: readonly Band[], number: number, count: number): string
   return `, columns ${(own[0] as number) + 1} to ${(own.at(-1) as number) + 1} of ${count}`
 }
 
-/** Lookups after which a column whose texts hardly repeat is not looked up any more. */
+/** Lookups after which the cache is no longer used for a column whose texts rarely repeat. */
 const triedTexts = 512
 
 /** Returns a function that breaks the text of a cell. It keeps the lines of repeated texts, as most columns have. */

@@ -9,7 +9,7 @@ import type { FromWorker, ToWorker } from './messages.ts'
 // Linux has priorities per thread: printing must not slow requests of hosts and people.
 if (process.platform === 'linux') setPriority(10)
 const fonts = openFonts()
-/** The file that is being made. Its rows become printable while the database still sends others. */
+/** The current file. Its rows become printable while the database still sends more. */
 let current: (Extract<ToWorker, { kind: 'job' }> & { cells: Cells; add(bytes: Uint8Array): void }) | undefined
 
 const say = (message: FromWorker, transfer: readonly ArrayBuffer[] = []): void => {
