@@ -12,7 +12,7 @@ import type { ProxySettings } from './transport/proxy.ts'
 const commandNames = ['run', 'status', 'restore', 'release', 'select'] as const
 type AgentCommandName = (typeof commandNames)[number]
 
-/** Help for the settings that only some operating systems have. */
+/** Help for the settings that exist only on some operating systems. */
 const systemUsage: Readonly<Record<SystemSetting, string>> = {
   'sysfs-root': '  --sysfs-root DIR         directory to use instead of /sys\n',
   'proc-root': '  --proc-root DIR          directory to use instead of /proc\n',

@@ -174,7 +174,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     if (isFreshToken(identity)) {
       log.info('token_ignored', { reason: `This host is already enrolled as ${identity.agentId}.` })
     }
-    // Older versions stored no hashes, and an unprivileged agent cannot read all of them.
+    // Older versions stored no hashes, and an agent without privileges cannot read all of them.
     const machine = completeMachine(identity.machine, now)
     if (JSON.stringify(machine) !== JSON.stringify(identity.machine)) state.amendIdentity({ machine })
     const server = config.server ?? new URL(identity.server)

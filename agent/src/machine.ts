@@ -1,22 +1,22 @@
-/** Hashes that identify the machine; null if the system does not tell one. */
+/** Hashes that identify the machine. Null if the system does not provide one. */
 export interface Machine {
-  /** Written when the system was installed. A copy of the disk keeps it unless it is reset. */
+  /** Created when the system was installed. A copy of the disk keeps it unless it is reset. */
   machineIdHash: string | null
-  /** UUID of the firmware. A hypervisor gives a copy of a virtual machine another one. */
+  /** UUID of the firmware. A hypervisor assigns a new one to a copy of a virtual machine. */
   smbiosHash: string | null
 }
 
 const differs = (a: string | null, b: string | null): boolean => a !== null && b !== null && a !== b
 
 /**
- * Returns whether an identity was enrolled on another machine, such as the original of a copied virtual machine. A hash
- * that is unknown on one side proves nothing.
+ * Returns whether an identity was enrolled on another machine, such as the original of a copied virtual machine.
+ * Ignores hashes that are unknown on one side.
  */
 export const isOtherMachine = (enrolled: Machine | undefined, now: Machine): boolean =>
   enrolled !== undefined &&
   (differs(enrolled.machineIdHash, now.machineIdHash) || differs(enrolled.smbiosHash, now.smbiosHash))
 
-/** Returns the hashes to store: those of the enrolment, and the ones that were unknown then. */
+/** Returns the hashes to store: those of the enrolment, completed with hashes that were unknown then. */
 export const completeMachine = (enrolled: Machine | undefined, now: Machine): Machine => ({
   machineIdHash: enrolled?.machineIdHash ?? now.machineIdHash,
   smbiosHash: enrolled?.smbiosHash ?? now.smbiosHash,

@@ -80,7 +80,7 @@ const runUntil = async (
 }
 
 /**
- * Carries out a command line of the agent.
+ * Runs a command line of the agent.
  *
  * @param stop ends the agent if it is aborted
  * @throws AgentExit with the exit code and a message for the operator
@@ -107,7 +107,7 @@ export const runProgram = async (
   return exitCodes.ok
 }
 
-/** Runs the agent as a program that signals stop. */
+/** Runs the agent as a program that stops on signals. */
 export const startProgram = (env: Environment, system: System): void => {
   const stop = new AbortController()
   const onSignal = (): void => {

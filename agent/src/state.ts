@@ -21,7 +21,7 @@ export interface Identity {
   tokenHash: string
   /** ISO time of the enrolment. */
   enrolledAt: string
-  /** The machine of the enrolment. On another machine, the agent does not use this identity. */
+  /** The machine that enrolled. On another machine, the agent does not use this identity. */
   machine?: Machine
   /** Set when the server revoked this identity. */
   revoked?: { code: string; at: string }

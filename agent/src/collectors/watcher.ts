@@ -201,7 +201,7 @@ export const createWatcher = ({
     checkNew(): void {
       if (isStarted && !isStopped && enforcement?.enforceNew()) onEvent()
     },
-    /** Returns whether device events are reliable, so that polling is not needed. */
+    /** Returns whether device events are reliable. If so, the watcher does not poll. */
     isMonitorReliable: (): boolean => isMonitored && !isMonitorUnreliable,
     /** Returns the devices of the last scan. */
     scanned: (): ScannedDevice[] => [...devices.values()],

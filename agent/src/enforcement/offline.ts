@@ -24,7 +24,7 @@ export const releaseRequest = (stateDir: string) => ({
   done: (): void => removeIfThere(requestPath(stateDir)),
 })
 
-/** Returns the stored state of enforcement. If the file is damaged, closed switches show that the host was armed. */
+/** Returns the stored state of enforcement. If the file is damaged, closed switches mean that the host was armed. */
 const storedMemory = (stateDir: string, gate: Gate, boot: string): EnforcementMemory | undefined => {
   const memory = createMemoryFile(stateDir).load()
   const defaults = closedDefaults(gate)
@@ -55,8 +55,8 @@ const withLock = <T>({ stateDir, system }: Offline, work: () => T): T => {
 }
 
 /**
- * Restores the defaults that a dead agent left closed. Blocked devices stay blocked and the host stays armed
- * for the next start. Does nothing while an agent runs. Returns a message for the journal.
+ * Restores the defaults that a crashed agent left closed. Blocked devices stay blocked and the host stays armed for the
+ * next start. Does nothing while an agent runs. Returns a message for the journal.
  *
  * @throws AgentExit(1) with the refusals of the system
  */

@@ -36,7 +36,9 @@ export interface PassDeps {
   wasPresent: (key: string) => boolean
   truth: Truth
   holds: Pick<Holds, 'find' | 'add' | 'isFull'>
-  /** Returns whether the host keeps its last keyboard, and on Windows its last pointing device and Bluetooth input. */
+  /**
+   * Returns whether the host keeps its last keyboard. On Windows, also its last pointing device and Bluetooth input.
+   */
   sparesLastKeyboard: () => boolean
 }
 
@@ -60,7 +62,7 @@ export const createPass = (deps: PassDeps) => {
   /** Attachments that worked before this pass. Only these can be the last keyboard. */
   let settled: Set<string> | 'all' = 'all'
   let tries = new Map<string, number>()
-  /** Attachments whose refusal by the system was reported. */
+  /** Attachments for which a refusal by the system was already reported. */
   let reported = new Set<string>()
 
   function reportOnce(code: string, { judged }: Outcome, reason: string): void {
@@ -140,11 +142,17 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  /** Returns whether the last input device may be this one: not new, and blocked only because no rule allows it. */
+  /**
+   * Returns whether this device can be kept as the last input device: it is not new, and blocked only because no rule
+   * allows it.
+   */
   const isSpared = ({ judged, decision, hold }: Outcome): boolean =>
     hold === undefined && decision.source === 'default' && (settled === 'all' || settled.has(attachmentOf(judged)))
 
-  /** Returns the device to keep if the pass blocks all working ones of a kind. Never keeps an attack tool or a denied one. */
+  /**
+   * Returns the device to keep if the pass would block all working devices of a kind. Never keeps an attack tool or a
+   * denied device.
+   */
   function keptOne(
     outcomes: readonly Outcome[],
     toBlock: readonly Outcome[],

@@ -31,7 +31,7 @@ const loadMemory = ({ identity, stateDir, platform, reports }: SetUpDeps): Enfor
   const boot = platform.boot.id
   const loaded = createMemoryFile(stateDir).load()
   const fresh = freshMemory(identity.agentId, boot)
-  // Without the file, nobody armed this host, unless the switches outlive it.
+  // If the file is missing, the host was never armed, unless the switches are lasting.
   if (loaded === undefined) return gate.isLasting === true ? { ...fresh, defaults: closedDefaults(gate) } : fresh
   if (loaded === 'damaged') {
     reports.add(

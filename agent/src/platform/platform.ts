@@ -32,7 +32,7 @@ export interface Inventory {
   read(portPath: string): ScannedDevice | undefined
   /** Reads all devices. A single device never makes it throw. */
   scan(): Scan
-  /** Returns a text that changes when a full scan is needed. Much cheaper than a scan. */
+  /** Returns a text that changes when a full scan is needed. Much faster than a scan. */
   stamp(): string
 }
 
@@ -49,7 +49,7 @@ export interface WatcherTiming {
 
 export interface MonitorDeps {
   log: Log
-  /** Called when devices may have changed, and when the monitor has started. It is never evidence; the caller scans. */
+  /** Called when devices may have changed, and when the monitor has started. It proves nothing, so the caller scans. */
   onEvent: () => void
   /** Called with true when the monitor runs and with false when it ended or could not start. */
   onState: (isRunning: boolean) => void
@@ -82,7 +82,7 @@ export interface FactsDeps {
 /** Collects the facts of the host and the hashes that identify the machine. */
 export interface FactsCollector {
   collect(): HostFacts
-  /** Returns null if the system does not tell it. */
+  /** Returns null if the system does not provide it. */
   machineIdHash(): string | null
   smbiosHash(): string | null
 }
@@ -105,8 +105,8 @@ export interface Gate {
   /** @throws if the system refuses the value or keeps another one */
   setDefault(name: string, value: string): void
   /**
-   * Returns the switches that do not block new devices although the host is armed; the names are for the message. A host
-   * with such a switch is not armed.
+   * Returns the names of the switches that do not block new devices although the host is armed. A host with such a
+   * switch is not armed.
    */
   open(): string[]
   /** Returns undefined if the device was removed or the system cannot block it. */
@@ -115,14 +115,14 @@ export interface Gate {
   instance(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
   /**
-   * True if the switches keep their values while the agent does not run and after a restart of the host, so that only Free
-   * and `release` open them.
+   * True if the switches keep their values while the agent is stopped and after a restart of the host. Only Free and
+   * `release` open them.
    */
   isLasting?: true
   /**
-   * Completes a full pass on a system whose state also concerns devices that are not attached.
+   * Completes a full pass on a system that also stores state of detached devices.
    *
-   * @param stillPasses decides about a device that was attached before
+   * @param stillPasses returns whether a detached device would still be allowed
    * @returns problems to report
    */
   settle?(attached: readonly SettledDevice[], stillPasses: (known: KnownDevice) => boolean): string[]
@@ -209,7 +209,7 @@ export interface WatchdogDeps {
   log: Log
 }
 
-/** Restores the defaults of the system if the agent dies. */
+/** Restores the defaults of the system if the agent crashes. */
 export interface Watchdog {
   start(): void
   /** Ends the watchdog without a restore. */
@@ -270,7 +270,7 @@ export interface Platform {
   watchdog(deps: WatchdogDeps): Watchdog
   /** Shows a text to the users of the host. If undefined, no user is notified. */
   showMessage: ((text: string, onFailure: (message: string) => void) => void) | undefined
-  /** Also receives each line of the log, for a log of the system other than the standard error output. */
+  /** Receives each line of the log, for a system log other than standard error. */
   record?: (line: string) => void
   /** Directory where users of the host can read which devices are blocked. */
   publicDir: string | undefined
@@ -281,7 +281,7 @@ export interface Platform {
    * @throws an error with the reason if it cannot be used
    */
   prepareStateDir(dir: string): void
-  /** Answers requests in the state directory that only this system knows. Never throws. */
+  /** Answers requests in the state directory that are specific to this system. Never throws. */
   answerRequest?(agent: { stateDir: string; version: string; signer: Signer }): void
   /** Architecture of the builds that this host installs, as in a signed build. */
   architecture: string
@@ -289,7 +289,7 @@ export interface Platform {
   installation?(stateDir: string): Installation
 }
 
-/** Settings that only some operating systems have. */
+/** Settings that exist only on some operating systems. */
 export const systemSettings = [
   'sysfs-root',
   'proc-root',
@@ -304,11 +304,11 @@ export type SystemSettings = Readonly<Partial<Record<SystemSetting, string>>>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the program has to know about the operating system before it reads its settings. */
+/** The properties of the operating system that the program needs before it reads its settings. */
 export interface System {
   /** Default directory of keys, spool and log. */
   stateDir: string
-  /** Settings that only this system has. */
+  /** Settings that exist only on this system. */
   settings: readonly SystemSetting[]
   /** Returns whether only root and the owner, which is root or this user, can read an open file. */
   isPrivate(fd: number): boolean

@@ -7,7 +7,10 @@ import type { System } from './platform.ts'
 /** Permission bits of the group and of other users. */
 const OTHERS = 0o077
 
-/** Does not use `recursive: true`, because Node's recursion never returns under /proc, where mkdir always gives ENOENT. */
+/**
+ * Does not use `recursive: true`, because Node's recursion never returns under /proc, where mkdir always fails with
+ * ENOENT.
+ */
 const makeDir = (dir: string): void => {
   try {
     mkdirSync(dir, { mode: 0o700 })

@@ -56,8 +56,8 @@ export const removeInstalled = (executable: string): void => {
 const PACKAGE = '{}\n'
 
 /**
- * Ends the search of Node for a `package.json` in the folder of scripts. In a parent folder that every user can write to,
- * that file could prevent Node from loading them.
+ * Makes Node stop searching for a `package.json` in the folder of scripts. In a parent folder that every user can write
+ * to, such a file could prevent Node from loading the scripts.
  */
 export const shieldScripts = (dir: string): void => {
   const path = join(dir, 'package.json')
@@ -88,7 +88,7 @@ export interface Selection {
   packaged: string
   version: string
   architecture: string
-  /** Release keys of this host since its installation. */
+  /** The release keys that this host trusts since its installation. */
   trusted: readonly string[]
   /** The update in progress. Its new version cannot restore the defaults after it ended unexpectedly. */
   unproven: UpdateRecord | undefined

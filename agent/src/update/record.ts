@@ -15,7 +15,10 @@ export interface UpdateRecord {
   hasPrevious?: boolean
   /** Starts of the new version without an acknowledged check-in. */
   starts: number
-  /** Ends of the new version that the service manager noticed, or on Windows its launches. Another version counts them. */
+  /**
+   * Number of ends of the new version that the service manager noticed, or on Windows of its launches. Another version
+   * counts them.
+   */
   ends: number
   failure: string
 }
@@ -87,8 +90,8 @@ export const noteEnd = (stateDir: string): boolean => {
 }
 
 /**
- * Counts a launch of the new version, for a system whose service manager runs no program after an end. Rolls it back at the
- * fourth launch.
+ * Counts a launch of the new version, for systems whose service manager runs no program after a service ended. Rolls it
+ * back at the fourth launch.
  */
 export const noteLaunch = (stateDir: string): void => {
   const file = createUpdateRecord(stateDir)

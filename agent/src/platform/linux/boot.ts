@@ -8,7 +8,7 @@ export const currentBoot = (procRoot: string): Boot => {
   try {
     id = (readIfThere(join(procRoot, 'sys/kernel/random/boot_id')) ?? '').trim()
   } catch {
-    // Changes then count as changes of an earlier boot, which are less exact.
+    // The times of changes are then less exact, as for changes of an earlier boot.
   }
   return { id, elapsed: () => Math.round(uptime() * 1_000) }
 }

@@ -25,7 +25,7 @@ const monitorCommand = (value: string | undefined, isOwn: boolean): readonly str
   return isOwn ? ['udevadm', 'monitor', '--kernel', '--subsystem-match=usb', '--subsystem-match=hid'] : undefined
 }
 
-/** Another tree than /sys is a test, so it notifies no users unless a command is set. */
+/** A tree other than /sys is used only in tests, so the agent notifies no users unless a command is set. */
 const notifyCommand = (value: string | undefined, isOwn: boolean): readonly string[] | undefined => {
   if (value !== undefined) return parseWords(value)
   const wall = ['/usr/bin/wall', '/bin/wall'].find((path) => existsSync(path))

@@ -5,7 +5,7 @@ import type { Platform } from '../platform.ts'
 /** Time limit for the program, because a blocked terminal could stop it forever. */
 const LIMIT_MS = 10_000
 
-/** Shows texts by a program that reads them from its standard input. Undefined without a program. */
+/** Shows texts with a program that reads its standard input. Undefined without a program. */
 export const createMessage = (command: readonly string[] | undefined): Platform['showMessage'] => {
   const [program, ...args] = command ?? []
   if (program === undefined) return undefined

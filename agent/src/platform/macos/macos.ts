@@ -145,7 +145,7 @@ const createPlatform = (run: Run): Platform => {
 }
 
 const processes: Processes = {
-  /** The output must not depend on the language or time zone of the caller. */
+  /** Keeps the output independent of the language and time zone of the caller. */
   startTime: (pid) =>
     spawnSync('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], {
       env: { LC_ALL: 'C', TZ: 'UTC' },

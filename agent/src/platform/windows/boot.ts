@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { uptime } from 'node:os'
 import type { Registry, RegistryKey } from './registry.ts'
 
-/** Only administrators can change it. Uninstalling removes it; otherwise it ends with the boot. */
+/** Only administrators can change it. It disappears when the agent is uninstalled or Windows restarts. */
 export const BOOT_KEY = 'HKLM\\SOFTWARE\\Portcullis Agent Boot' satisfies RegistryKey
 const ID = /^[0-9a-f-]{36}$/
 
 /**
- * Returns the current boot of Windows. Windows documents no identifier of a boot: its boot time changes with the clock, and
- * `BootId` below `PrefetchParameters` is not documented. A volatile key, however, exists exactly until the next restart.
- * A shutdown with fast startup keeps it and also continues the time since the boot.
+ * Returns the current boot of Windows. Windows documents no identifier of a boot: its boot time changes with the clock,
+ * and `BootId` below `PrefetchParameters` is not documented. A volatile key exists exactly until the next restart. A
+ * shutdown with fast startup keeps the key and does not reset the time since the boot.
  */
 export const windowsBoot = (registry: Registry) => {
   let id = ''
@@ -19,7 +19,7 @@ export const windowsBoot = (registry: Registry) => {
     id = ID.test(known) ? known : randomUUID()
     if (id !== known) registry.writeText(BOOT_KEY, 'Id', id)
   } catch {
-    // Changes then count as changes of an earlier boot, which are less exact.
+    // The times of changes are then less exact, as for changes of an earlier boot.
     id = ''
   }
   // GetTickCount64, which includes suspension.

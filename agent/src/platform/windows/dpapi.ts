@@ -29,7 +29,7 @@ export const createDpapi = (koffi: Koffi): Dpapi => {
   )
   const free = koffi.load('kernel32.dll').func('void* LocalFree(void* p)')
 
-  /** The purpose is not secret. It prevents that a caller opens data that was sealed for something else. */
+  /** The purpose is not secret. It keeps a caller from opening data that was sealed for another purpose. */
   const blob = (data: Uint8Array): Blob => ({ cb: data.length, pb: Buffer.from(data) })
 
   function take({ cb, pb }: Blob): Uint8Array {

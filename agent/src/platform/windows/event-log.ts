@@ -1,4 +1,4 @@
-/** The Application event log of Windows. It gets the important lines of the local log, which contains everything. */
+/** Writes the important lines of the local log to the Application event log of Windows. */
 import { cleanText } from '@portcullis/domain'
 import type { Koffi } from './koffi.ts'
 import { type Registry, type RegistryKey, type RegistryValue, VALUE_TYPES } from './registry.ts'
@@ -16,7 +16,10 @@ const MAX_FIELD = 300
 
 type Level = keyof typeof TYPES
 
-/** Events of the log that Windows gets: number, level and text. Numbers never change, because rules of collectors use them. */
+/**
+ * Log events that are sent to Windows: number, level and text. Numbers never change, because rules of collectors use
+ * them.
+ */
 const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: string]>> = {
   agent_starting: [1, 'information', 'The agent started.'],
   agent_stopped: [2, 'information', 'The agent stopped.'],
@@ -30,13 +33,13 @@ const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: 
   update_confirmed: [31, 'information', 'The new version works.'],
   update_rolled_back: [32, 'error', 'The new version was rolled back.'],
 }
-/** Errors that the agent reports to the server, as the local log names them, and refusals of the server. */
+/** Errors that the agent reports to the server, and refusals of the server. */
 const OTHER_ERROR = [90, 'error', 'The agent reported an error.'] as const
 
 /** Writes one event; false if Windows refused. */
 export type ReportEvent = (type: number, id: number, text: string) => boolean
 
-/** Returns one line per member, cleaned and bounded: names of devices are chosen by the devices. */
+/** Returns one line per member, cleaned and bounded, because devices choose their names. */
 const textOf = (title: string, fields: Readonly<Record<string, unknown>>): string =>
   [
     title,
@@ -45,11 +48,11 @@ const textOf = (title: string, fields: Readonly<Record<string, unknown>>): strin
       .map(([name, value]) => `${cleanText(name, 60)}: ${cleanText(String(value), MAX_FIELD)}`),
   ]
     .join('\r\n')
-    // The event viewer would replace %1 and %%1 (documentation of ReportEvent).
+    // The event viewer would expand %1 and %%1 (documentation of ReportEvent).
     .replace(/%(?=[\d%])/g, '% ')
     .slice(0, MAX_TEXT)
 
-/** Returns a function that passes the important lines of the local log to the event log. Never throws. */
+/** Returns a function that writes the important lines of the local log to the event log. Never throws. */
 export const createEventLog =
   (report: ReportEvent) =>
   (line: string): void => {
@@ -60,7 +63,7 @@ export const createEventLog =
       const [id, type, title] = known ?? OTHER_ERROR
       report(TYPES[type], id, textOf(title, known === undefined ? { event, ...fields } : fields))
     } catch {
-      // The local log has the line.
+      // The local log contains the line.
     }
   }
 
@@ -84,8 +87,8 @@ const expandable = (text: string): RegistryValue => ({
 })
 
 /**
- * Registers the source, so that the event viewer shows the text alone. The messages 1 to 1000 of eventcreate.exe, which is
- * part of Windows, consist of their text.
+ * Registers the source, so that the event viewer shows only the text. Uses eventcreate.exe of Windows, whose messages 1
+ * to 1000 contain only their text.
  *
  * @throws RegistryFault
  */
@@ -94,5 +97,5 @@ export const registerEventSource = (registry: Registry): void => {
   registry.writeDword(SOURCE_KEY, 'TypesSupported', TYPES.error | TYPES.warning | TYPES.information)
 }
 
-/** Removes the source. Events stay, with a note of the event viewer. */
+/** Removes the source. The events stay, but the event viewer adds a note to them. */
 export const removeEventSource = (registry: Registry): void => registry.removeTree(SOURCE_KEY)

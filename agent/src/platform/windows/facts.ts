@@ -55,7 +55,7 @@ export const createWindowsFacts = ({
     )
     const isKnown = /^\d{1,6}$/.test(build) && [major, minor].every((one) => one !== undefined && one < 1000)
     const osBuild = isKnown ? `${major}.${minor}.${build}.${Math.min(revision ?? 0, 999_999)}` : undefined
-    // The registry of Windows 11 calls it Windows 10.
+    // The registry of Windows 11 contains the name Windows 10.
     const name = text(VERSION, 'ProductName')
     const osName =
       Number(build) >= WINDOWS_11 && text(VERSION, 'InstallationType') === 'Client'
@@ -101,9 +101,9 @@ export const createWindowsFacts = ({
         releaseKey: releaseKey(),
       }
     },
-    /** Windows writes it at its installation. A copy of the disk keeps it unless sysprep replaces it. */
+    /** Windows creates it at installation. A copy of the disk keeps it unless sysprep replaces it. */
     machineIdHash: (): string | null => machineHash(text(CRYPTOGRAPHY, 'MachineGuid')),
-    /** The hypervisor gives a copy of a virtual machine another UUID. */
+    /** The hypervisor assigns a new UUID to a copy of a virtual machine. */
     smbiosHash: (): string | null => machineHash(smbios().uuid),
   }
 }

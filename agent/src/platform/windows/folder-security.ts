@@ -46,7 +46,7 @@ export const createFolderSecurity = (koffi: Koffi): FolderSecurity => {
     'uint32 SetSecurityInfo(intptr h, uint32 t, uint32 i, void* o, void* g, uintptr a, void* s)',
   )
 
-  /** Passes the address of a security descriptor. Returns undefined if the text is not one. */
+  /** Calls a function with the address of a security descriptor. Returns undefined if the text is not one. */
   function withDescriptor<T>(sddl: string, use: (descriptor: bigint) => T): T | undefined {
     const out = Buffer.alloc(8)
     if (!parseSddl(sddl, REVISION, out, null)) return undefined
@@ -120,14 +120,14 @@ export const createFolderSecurity = (koffi: Koffi): FolderSecurity => {
   }
 }
 
-/** Returns whether this is Wine, which stores no access lists. */
+/** Returns whether this is Wine, which does not store access lists. */
 export const runsUnderWine = (koffi: Koffi): boolean => {
   const kernel = koffi.load('kernel32.dll')
   const ntdll = kernel.func('void* GetModuleHandleW(str16 name)')('ntdll.dll')
   return kernel.func('uintptr GetProcAddress(void* module, str name)')(ntdll, 'wine_get_version') !== 0
 }
 
-/** Makes every entry appear private, for Wine only. Links and files still count as such. */
+/** Reports every entry as private. For Wine only. Still detects links and files. */
 export const withoutAccessLists = (security: FolderSecurity, sddl: string): FolderSecurity => ({
   create: security.create,
   open(path) {

@@ -3,7 +3,7 @@ import { cutText } from '../../collectors/text.ts'
 import type { HubData, ReadHub } from './inventory.ts'
 import { guidBytes, type Koffi } from './koffi.ts'
 
-/** Sends a request to a hub. Returns the bytes of its answer, or undefined if the hub refuses. */
+/** Sends a request to a hub. Returns the bytes of its response, or undefined if the hub refuses. */
 export type AskHub = (code: number, request: Uint8Array) => Buffer | undefined
 
 const NODE_CONNECTION = 0x22_0448
@@ -22,7 +22,7 @@ const SETUP_BYTES = 12
 const SPEEDS = [1.5, 12, 480, 5000]
 const MAX_STRING = 256
 
-/** Returns a descriptor without the request that comes before it. */
+/** Returns a descriptor without the request that precedes it. */
 const descriptorOf = (ask: AskHub, port: number, kind: number, index: number, language: number, length: number) => {
   const request = Buffer.alloc(SETUP_BYTES + length)
   request.writeUInt32LE(port, 0)
@@ -43,7 +43,7 @@ const configurationOf = (ask: AskHub, port: number, index: number): Buffer | und
   return whole?.length === length ? whole : undefined
 }
 
-/** Returns the speed in Mbit/s; undefined if the hub does not tell it. */
+/** Returns the speed in Mbit/s. Undefined if the hub does not report it. */
 const speedOf = (ask: AskHub, port: number, speed: number): number | undefined => {
   const request = Buffer.alloc(16)
   request.writeUInt32LE(port, 0)
@@ -105,10 +105,10 @@ const DETAIL_BYTES = 8
 const MAX_DETAIL_BYTES = 2048
 const INVALID_HANDLE = 0xffff_ffff_ffff_ffffn
 
-/** Attachments whose data the agent keeps. A scan would otherwise send a dozen requests to each device. */
+/** Cached attachments. Without the cache, a scan would send a dozen requests to each device. */
 const MAX_KNOWN = 512
 
-/** Reads devices through their hubs, each attachment once. A hub that refuses gives no data; it never throws. */
+/** Reads devices through their hubs, each attachment once. Returns undefined if the hub refuses. Never throws. */
 export const createHubReader = (koffi: Koffi): ReadHub => {
   // Wine has no CM_Get_Device_Interface_List.
   const setup = koffi.load('setupapi.dll')

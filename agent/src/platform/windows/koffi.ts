@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 
 type Type = unknown
-/** A function of Windows. */
+/** A Windows function. */
 export interface NativeFunction {
   (...args: unknown[]): unknown
   /** Runs on another thread. The last argument is `(error, result) => void`, called on this thread. */
@@ -15,12 +15,12 @@ export interface Koffi {
   array(type: Type, length: number, hint: 'Typed'): Type
   pointer(type: Type): Type
   proto(signature: string): Type
-  /** Copies a value from memory of Windows. */
+  /** Copies a value from native memory. */
   decode(pointer: unknown, type: Type): unknown
   register(callback: (...args: never[]) => unknown, type: Type): unknown
 }
 
-/** One library for all versions of the agent in this process: it cannot be loaded twice. */
+/** Shared by all versions of the agent in this process, because koffi cannot be loaded twice. */
 const LIBRARY = Symbol.for('portcullis.agent.koffi')
 const shared = globalThis as { [LIBRARY]?: Koffi }
 

@@ -14,7 +14,7 @@ export interface LauncherDeps {
   packaged: string
   version: string
   architecture: string
-  /** Release keys of this host since its installation. */
+  /** The release keys that this host trusts since its installation. */
   trusted: readonly string[]
   /** @throws if other users could write to the state directory, where they could replace a script after its check */
   prepareStateDir(dir: string): void
@@ -26,13 +26,16 @@ const loadScript = (path: string): void => {
   createRequire(path)(path)
 }
 
-/** Set while a version loads, so that it does not start another one. Both versions have their own modules. */
+/**
+ * Set while a version loads, so that it does not start another one. It is global because each version has its own
+ * modules.
+ */
 const LAUNCHED = Symbol.for('portcullis.agent.launched')
 const marks = globalThis as { [LAUNCHED]?: boolean }
 
 /**
- * Loads the newest version into this process if it is not the one of the package. Returns true if it runs. Rolls back an
- * update that cannot be loaded, or whose fourth start this is.
+ * Loads the newest version into this process, unless that is the version of the package. Returns true if it runs. Rolls
+ * back an update that cannot be loaded or that starts for the fourth time.
  */
 export const launchNewest = (deps: LauncherDeps): boolean => {
   if (marks[LAUNCHED] === true) return false
@@ -57,7 +60,7 @@ const launch = ({
   try {
     prepareStateDir(stateDir)
   } catch (error) {
-    // The record of a foreign directory could name any file.
+    // The record in a directory of another user could name any file.
     onFailure(`The agent cannot use its state directory: ${messageOf(error)}`)
     return false
   }

@@ -26,8 +26,8 @@ const env: Environment = { PORTCULLIS_AGENT_CONFIG: join(defaultStateDir(process
 const windows = createWindows(env)
 
 /**
- * Makes the folder of the settings private before the service reads them. Settings of a folder that another user created
- * could name another server, or any file as the token.
+ * Makes the settings folder private before the service reads it. If another user created the folder, its settings could
+ * name another server, or any file as the token.
  */
 const prepareSettings = (): void => {
   const dir = defaultStateDir(process.env)
@@ -82,7 +82,7 @@ const launched = (): boolean => {
   }
 }
 
-/** Prints how the installed service differs from what the agent needs. */
+/** Prints the differences between the installed service and the one that the agent needs. */
 const printServiceCheck = (): void => {
   const findings = checkService(createRegistry(createRegistryApi(loadKoffi())), SERVICE_NAME, process.execPath)
   for (const { code, message } of findings) process.stdout.write(`${code}: ${message}\n`)
@@ -107,7 +107,7 @@ const fail = (error: unknown): never => {
   process.exit(error instanceof AgentExit ? error.code : exitCodes.cannotStart)
 }
 
-/** Verifies this host for the enforcement of its Windows build. */
+/** Runs the Windows verification on this host. */
 const verify = async (): Promise<void> => {
   await verifyHost(process.argv.slice(3), loadConfig(['status'], env, windows).stateDir)
   process.exit(exitCodes.ok)

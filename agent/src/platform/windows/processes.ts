@@ -17,7 +17,7 @@ const bindProcesses = (koffi: Koffi) => {
   }
 }
 
-/** Identifies processes by their creation time, which also tells two boots apart. */
+/** Identifies processes by their creation time, which also differs between boots. */
 export const createProcesses = (koffi: () => Koffi): Processes => {
   let bound: ReturnType<typeof bindProcesses> | undefined
   return {

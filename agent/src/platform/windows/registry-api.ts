@@ -1,7 +1,7 @@
 import type { Koffi } from './koffi.ts'
 import { HIVES, type NamedValue, type RawRegistry, type RegistryKey, registryLimits, STATUS } from './registry.ts'
 
-/** The view of 64-bit programs, whatever the process is. */
+/** The view of 64-bit programs, even in a 32-bit process. */
 const KEY_WOW64_64KEY = 0x100
 const KEY_READ = 0x20019 | KEY_WOW64_64KEY
 const KEY_SET_VALUE = 0x2 | KEY_WOW64_64KEY

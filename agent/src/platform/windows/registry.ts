@@ -1,4 +1,4 @@
-/** Typed and bounded access to the registry. Every value in it may be of the wrong type, too large or missing. */
+/** Typed and bounded access to the registry. Any value may have the wrong type, be too large or be missing. */
 
 /** A key with its hive, such as `HKLM\Software\Policies`. */
 export type RegistryKey = `${keyof typeof HIVES}\\${string}`
@@ -26,7 +26,7 @@ export const STATUS = {
   keyDeleted: 1018,
 } as const
 
-/** The calls of Windows, each with its status. Keys and names are already checked. */
+/** The Windows calls. Each returns its status. The caller has checked keys and names. */
 export interface RawRegistry {
   query(key: RegistryKey, name: string): { status: number; value?: RegistryValue }
   values(key: RegistryKey): { status: number; values: NamedValue[] }
@@ -40,7 +40,7 @@ export interface RawRegistry {
   flush(key: RegistryKey): number
 }
 
-/** Limits of one value and of one list. A key beyond them is reported, not read in part. */
+/** Limits of one value and of one list. Exceeding them is an error; nothing is read in part. */
 export const registryLimits = { valueBytes: 64 * 1024, values: 4096, keys: 4096, depth: 32 } as const
 /** Windows limits the name of a key to 255 characters and the name of a value to 16,383. */
 const MAX_KEY_NAME = 255

@@ -9,7 +9,9 @@ export const createSecrets = (dpapi: Dpapi) => ({
   /** Returns the text to store. */
   seal: (secret: string): string =>
     `${PREFIX}${Buffer.from(dpapi.seal(Buffer.from(secret), PURPOSE)).toString('base64')}\n`,
-  /** @throws if the text was changed, or belongs to another account or machine. The message contains nothing of it. */
+  /**
+   * @throws if the text was changed, or belongs to another account or machine. The message does not contain the text.
+   */
   open(stored: string): string {
     if (!stored.startsWith(PREFIX)) throw new Error('it is not sealed by this agent')
     const plain = dpapi.unseal(Buffer.from(stored.slice(PREFIX.length), 'base64'), PURPOSE)

@@ -1,4 +1,4 @@
-/** Reads back how the service is installed. The installer writes it; other programs and people change it. */
+/** Checks how the service is installed, because other programs and people may change it. */
 import {
   dwordOf,
   type Registry,
@@ -52,7 +52,7 @@ const programOf = (imagePath: string): { path: string; isQuoted: boolean } => {
 }
 
 /**
- * Compares the installed service with what the agent needs. An empty list means that it is as installed.
+ * Compares the installed service with what the agent needs. Returns an empty list if nothing differs.
  *
  * @param program path of the program that the service must start
  */

@@ -12,7 +12,7 @@ const FAILURE_ACTIONS_FLAG = 4
 const RESTART = 1
 /** Delays in ms before the first, the second and each later restart. */
 const DELAYS = [1000, 5000, 60_000]
-/** Time in seconds without a failure after which Windows counts from the beginning. */
+/** Time in seconds without a failure after which Windows resets the failure count. */
 const RESET_SECONDS = 86_400
 
 /** Returns the command line with its program in quotation marks. */
@@ -44,8 +44,8 @@ const createApi = (koffi: Koffi) => {
 }
 
 /**
- * Puts the program of a service in quotation marks, because Windows could start `C:\Program.exe` otherwise, and sets its
- * recovery actions. Then reads the service back.
+ * Puts the program of a service in quotation marks and sets its recovery actions. Without quotation marks, Windows
+ * could start `C:\Program.exe`. Then reads the service back.
  *
  * @param program path of the program that the service must start
  * @returns messages about recovery actions that Windows did not store
@@ -62,7 +62,7 @@ export const setUpService = (koffi: Koffi, registry: Registry, name: string, pro
     const isChanged =
       service !== null && api.change(service, NO_CHANGE, NO_CHANGE, NO_CHANGE, path, null, null, null, null, null, null)
     if (!isChanged) throw cannotStart(`Windows refused to change the service ${name}.`)
-    // The caller reports it if Windows does not store them, because the agent works without them.
+    // If Windows does not store them, the caller only reports it, because the agent works without them.
     const reset = RESET_SECONDS
     api.setActions(service, FAILURE_ACTIONS, { reset, message: null, command: null, count: actions.length, actions })
     api.setFlag(service, FAILURE_ACTIONS_FLAG, [1])

@@ -1,4 +1,7 @@
-/** The agent as a Windows service: states, stop requests and the end of the process. Calls Windows through `ServiceControl`. */
+/**
+ * Runs the agent as a Windows service: states, stop requests and the end of the process. Calls Windows through
+ * `ServiceControl`.
+ */
 import { messageOf } from '../../exit.ts'
 
 export const SERVICE_STATES = { stopped: 1, startPending: 2, stopPending: 3, running: 4 } as const
@@ -21,8 +24,9 @@ export interface ServiceStatus {
 /** The calls of Windows that a service needs. */
 export interface ServiceControl {
   /**
-   * Connects to the service control manager, which calls `onStart` once and `onControl` with each control. Resolves after
-   * the service reported `stopped`. Resolves with false if the manager did not start this process.
+   * Connects to the service control manager, which calls `onStart` once and `onControl` with each control. Resolves
+   * after the service reported `stopped`. Resolves with false if the service control manager did not start this
+   * process.
    */
   dispatch(onStart: () => void, onControl: (control: number) => number): Promise<boolean>
   report(status: ServiceStatus): void
@@ -50,14 +54,14 @@ const serviceTiming: ServiceTiming = { checkpointMs: 1000, stopLimitMs: 15_000 }
 
 export interface ServiceDeps {
   control: ServiceControl
-  /** The work of the service. Its signal is aborted at a stop. Resolves with the exit code. */
+  /** The work of the service. Its signal is aborted when the service must stop. Resolves with the exit code. */
   main: (signal: AbortSignal) => Promise<number>
-  /** Exit codes after which a restart would not help, such as that of a revoked agent. They count as an orderly stop. */
+  /** Exit codes after which a restart would not help, such as that of a revoked agent. They count as a clean stop. */
   finalCodes?: readonly number[]
   /** Called with the reason if the service fails. */
   onFailure: (message: string) => void
   timing?: ServiceTiming
-  /** Receives errors that nothing catches. Without a handler, Node would wait for the thread of the manager forever. */
+  /** Receives uncaught errors. Without a handler, Node would wait for the thread of the manager forever. */
   errors?: Pick<NodeJS.Process, 'on' | 'off'>
 }
 
@@ -102,7 +106,10 @@ export const runService = async ({
     report('stopped', finalCodes.includes(code) ? 0 : code)
   }
 
-  /** Ends the process without reporting `stopped`: Windows then runs the recovery actions whatever their settings. */
+  /**
+   * Ends the process without reporting `stopped`, so that Windows runs the recovery actions regardless of their
+   * settings.
+   */
   function crash(error: unknown): void {
     onFailure(error instanceof Error ? (error.stack ?? error.message) : messageOf(error))
     control.terminate(FAILED)
@@ -128,7 +135,7 @@ export const runService = async ({
       onFailure(`The agent did not stop within ${timing.stopLimitMs / 1000} s.`)
       end(FAILED)
     }, timing.stopLimitMs)
-    // Not in this call: the manager waits for its end.
+    // Not in this call, because the manager waits until it returns.
     setImmediate(() => stop.abort())
     return NO_ERROR
   }

@@ -77,7 +77,7 @@ export const createSetupApi = (koffi: Koffi) => {
   }
 
   return {
-    /** Reads attached devices with their properties, then the IDs of USB devices that are only known. */
+    /** Reads attached devices with their properties, then the IDs of detached USB devices. */
     *nodes(enumerators: readonly string[] = ENUMERATORS): Generator<RawNode> {
       const present = new Set<string>()
       for (const enumerator of enumerators)

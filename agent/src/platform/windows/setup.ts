@@ -1,4 +1,4 @@
-/** The commands of the Windows installer: they write the settings, and remove what the agent wrote. */
+/** The commands of the Windows installer. They write the settings and remove the files and values of the agent. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export const SERVICE_NAME = 'PortcullisAgent'
 
-/** Start of a value that the server has not written into the package. */
+/** Start of an empty slot in the package. */
 const EMPTY_SLOT = 'PORTCULLIS-SLOT-'
 /** Number of values that the package passes, in the order of `parse`. */
 const VALUES = 7
@@ -29,7 +29,7 @@ const isEnrolled = (stateDir: string): boolean => existsSync(join(stateDir, 'ide
 
 const tokenFileOf = (stateDir: string): string => join(stateDir, 'token')
 
-/** Deletes the token of an enrolled host, which does not need it again. */
+/** Deletes the token of an enrolled host, which no longer needs it. */
 export const forgetToken = (stateDir: string): void => {
   if (isEnrolled(stateDir)) rmSync(tokenFileOf(stateDir), { force: true })
 }
@@ -56,7 +56,7 @@ const parseToken = (text: string | undefined): string | undefined => {
 }
 
 const parse = (values: readonly string[]) => {
-  // A value that ends with a backslash or contains a quotation mark moves the others.
+  // A value that ends with a backslash or contains a quotation mark would shift the other values.
   if (values.length !== VALUES)
     throw cannotStart('An installer value contains a quotation mark or ends with a backslash. Correct the value.')
   const [server, token, presetServer, presetToken, proxy, noProxy, credentials] = values.map(given)
@@ -75,7 +75,7 @@ const parse = (values: readonly string[]) => {
 
 type Settings = ReturnType<typeof parse>
 
-/** Completes the settings of an installation; undefined: those of the previous installation stay. */
+/** Completes the settings of an installation. Returns undefined if those of the previous installation stay. */
 const complete = (settings: Settings, stateDir: string): (Settings & { server: string }) | undefined => {
   const { server, token } = settings
   if (server === undefined) {
@@ -87,7 +87,7 @@ const complete = (settings: Settings, stateDir: string): (Settings & { server: s
   return { ...settings, server }
 }
 
-/** Writes the settings. Those that the installation does not give stay. */
+/** Writes the settings. Keeps existing settings that the installer does not set. */
 const write = ({ server, token, proxy, noProxy, credentials }: Settings, stateDir: string): void => {
   const file = join(stateDir, 'agent.env')
   const tokenFile = tokenFileOf(stateDir)
@@ -107,7 +107,7 @@ const write = ({ server, token, proxy, noProxy, credentials }: Settings, stateDi
   writeFileSync(file, [...settings].map(([name, value]) => `${name}=${value}\r\n`).join(''), { mode: 0o600 })
 }
 
-/** What an installation changes in Windows, apart from its own files. */
+/** The changes of an installation to Windows, apart from its own files. */
 export interface SetupDeps {
   /** Creates the state directory with access for SYSTEM and Administrators only. */
   prepareStateDir(dir: string): void
@@ -172,7 +172,10 @@ const configure = (values: readonly string[], stateDir: string, deps: SetupDeps)
   }
 }
 
-/** Removes everything that the agent wrote. In a directory of another user, it could remove or write other files. */
+/**
+ * Removes everything that the agent wrote. Does not touch a directory of another user, which could redirect it to other
+ * files.
+ */
 const removeAll = (stateDir: string, deps: SetupDeps): void => {
   let isOurs = existsSync(stateDir)
   try {
@@ -181,7 +184,7 @@ const removeAll = (stateDir: string, deps: SetupDeps): void => {
     isOurs = false
     deps.reportError(`The state directory ${stateDir} was not removed: ${messageOf(error)}.`)
   }
-  // First, because the agent needs its state to free the host.
+  // Before the state is removed, because the agent needs it to free the host.
   deps.cleanRegistry(isOurs)
   if (isOurs) rmSync(stateDir, { recursive: true, force: true, maxRetries: 10 })
 }

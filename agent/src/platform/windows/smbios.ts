@@ -30,7 +30,10 @@ const stringsAt = (table: Buffer, start: number): { strings: string[]; next: num
   return { strings, next: at === start ? start + 2 : at + 1 }
 }
 
-/** The first three parts are little-endian since SMBIOS 2.6. Linux follows the same rule, so both get the same UUID. */
+/**
+ * The first three parts are little-endian since SMBIOS 2.6. Linux follows the same rule, so the UUID is the same on
+ * both systems.
+ */
 const uuidOf = (bytes: Buffer, isSwapped: boolean): string => {
   if (bytes.length < 16) return ''
   const order = isSwapped ? [3, 2, 1, 0, 5, 4, 7, 6] : [0, 1, 2, 3, 4, 5, 6, 7]

@@ -1,4 +1,4 @@
-/** The state directory of Windows. Every user can create folders in ProgramData, also before the agent is installed. */
+/** The state directory on Windows. Every user can create folders in ProgramData, even before the agent is installed. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,26 +6,28 @@ import { join } from 'node:path'
 export const defaultStateDir = (env: Readonly<Record<string, string | undefined>>): string =>
   join(env.ProgramData ?? 'C:\\ProgramData', 'Portcullis Agent')
 
-/** Owner Administrators; full access for SYSTEM and Administrators, also to everything inside; nothing is inherited. */
+/**
+ * The owner is Administrators. SYSTEM and Administrators have full access, also to the contents. Nothing is inherited.
+ */
 export const PRIVATE = 'O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)'
 
-/** A folder or file that stays the same, whatever happens to its path, until it is closed. */
+/** An open folder or file. It stays the same until it is closed, even if its path changes. */
 export interface OpenEntry {
   isDirectory: boolean
   /** Whether it is a link to another folder or file (a reparse point). */
   isLink: boolean
   /** Number of names of a file. */
   names: number
-  /** Owner and access list as SDDL; undefined if Windows does not tell them. */
+  /** Owner and access list as SDDL. Undefined if Windows does not return them. */
   sddl(): string | undefined
   /** Sets the access list of a folder and of everything in it. Returns false if Windows refuses. */
   protect(sddl: string): boolean
   close(): void
 }
 
-/** The calls of Windows. */
+/** The Windows calls. */
 export interface FolderSecurity {
-  /** Creates a folder with an owner and access list. Returns false if Windows refuses or something has this name. */
+  /** Creates a folder with an owner and access list. Returns false if Windows refuses or the name exists. */
   create(path: string, sddl: string): boolean
   /** Opens an entry itself, not the target of a link. Undefined if it does not exist or Windows refuses. */
   open(path: string): OpenEntry | undefined
@@ -56,7 +58,7 @@ const using = <T>(entry: OpenEntry, use: (entry: OpenEntry) => T): T => {
   }
 }
 
-/** Refuses content that another user may have placed before the folder was private. */
+/** Throws if another user may have placed content in the folder before it was private. */
 const checkContent = (security: FolderSecurity, dir: string, list: (dir: string) => string[]): void => {
   const waiting = [dir]
   let count = 0
@@ -93,7 +95,8 @@ export const createStateDir =
       if (!isPrivate(open.sddl()) && !open.protect(PRIVATE))
         throw new Error('Windows refused to restrict the access to it')
       if (!isPrivate(open.sddl())) throw new Error('other users still have access to it. Use a folder on an NTFS disk')
-      // After the access list is set, nobody else can add a file. Each start checks again, because a refusal keeps the files.
+      // Other users cannot add files once the access list is set. Each start checks again, because a refusal keeps the
+      // files.
       checkContent(security, dir, list)
     })
   }

@@ -4,7 +4,7 @@ import type { WindowsVerification } from '@portcullis/contract'
 import { cannotStart } from '../../exit.ts'
 import { requestVerification, verificationResult } from './verify.ts'
 
-/** Time limit for the service, which looks for requests every second. */
+/** Time limit for the service, which checks for requests every second. */
 const LIMIT_MS = 60_000
 const POLL_MS = 200
 

@@ -10,7 +10,7 @@ import type { Signer } from '../platform.ts'
 import type { WindowsDevice } from './inventory.ts'
 import type { ServiceFinding } from './service-check.ts'
 
-/** The result of a step. Undefined if the host gives no occasion to perform it. */
+/** The result of a step. Undefined if the step cannot be performed on this host. */
 type Outcome = { result: Extract<WindowsStepResult, 'passed' | 'failed'>; detail: string } | undefined
 
 export interface ChecksDeps {
@@ -48,7 +48,7 @@ const isKeyboardByDescriptors = (device: WindowsDevice): boolean =>
     interfaces.some((one) => interfaceCode(one) === KEYBOARD_INTERFACE),
   )
 
-/** The steps that a program can perform without changing the host. A person performs the others. */
+/** The steps that a program can perform without changing the host. A person must perform the others. */
 const steps: Partial<Record<WindowsStepId, (deps: ChecksDeps) => Outcome>> = {
   edition({ unsupported }) {
     const reason = unsupported()
@@ -99,13 +99,13 @@ export const runChecks = (deps: ChecksDeps): WindowsVerification['checks'] =>
 const requestPath = (stateDir: string): string => join(stateDir, 'verify')
 const resultPath = (stateDir: string): string => join(stateDir, 'verification.json')
 
-/** Asks the service to verify this host: only its account can open the key that signs the file. */
+/** Asks the service to verify this host, because only its account can open the signing key. */
 export const requestVerification = (stateDir: string): void => {
   removeIfThere(resultPath(stateDir))
   writeDurable(requestPath(stateDir), '')
 }
 
-/** Returns the file that the service wrote; undefined until it has. */
+/** Returns the file that the service wrote. Undefined until then. */
 export const verificationResult = (stateDir: string): string | undefined => readIfThere(resultPath(stateDir))
 
 export interface VerificationDeps extends ChecksDeps, Pick<WindowsVerification, 'agentVersion'> {

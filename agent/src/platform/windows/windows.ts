@@ -105,7 +105,7 @@ const deviceCalls = (koffi: Koffi): DeviceCalls | undefined =>
   runsUnderWine(koffi) ? undefined : createDeviceApi(koffi)
 
 /**
- * The system for an environment, which contains the folder for data of programs.
+ * Returns the system for an environment, which contains the folder for program data.
  *
  * @param calls creates the calls that change devices; undefined if the host can only be monitored
  */

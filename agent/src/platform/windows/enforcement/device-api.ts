@@ -53,7 +53,9 @@ export const createDeviceApi = (koffi: Koffi): DeviceCalls => {
   /** Loaded on first use: DiUninstallDevice is in a library that nothing else needs. */
   let uninstallDevice: ((...args: unknown[]) => unknown) | undefined
 
-  /** Windows requires SeLoadDriverPrivilege to install again. LocalSystem has it, but it is off. */
+  /**
+   * Windows requires SeLoadDriverPrivilege to reinstall a device. LocalSystem has it, but it is disabled by default.
+   */
   function enableLoadDriver(): void {
     const openToken = security.func('int32 OpenProcessToken(intptr process, uint32 access, _Out_ uint8_t* token)')
     const lookUp = security.func('int32 LookupPrivilegeValueW(str16 system, str16 name, _Out_ uint8_t* luid)')
@@ -122,7 +124,7 @@ export const createDeviceApi = (koffi: Koffi): DeviceCalls => {
       const file = createFile(path, GENERIC_WRITE, SHARE_ALL, null, OPEN_EXISTING, 0, null)
       if (BigInt(file as number) === -1n) return { code: Number(lastError()) }
       try {
-        // USB_CYCLE_PORT_PARAMS: connection index, status.
+        // USB_CYCLE_PORT_PARAMS: connection index and status.
         const parameters = Buffer.alloc(8)
         parameters.writeUInt32LE(port)
         const isDone =

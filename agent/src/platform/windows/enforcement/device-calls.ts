@@ -1,6 +1,7 @@
 /**
  * The calls that change Plug and Play devices. Wine aborts the process on most of them, so tests use a stand-in
- * (`agent/test/windows-machine.ts`). A code of success proves nothing: the caller reads the devices back.
+ * (`agent/test/windows-machine.ts`). The caller reads the devices back, because Windows reports success even if it
+ * changes nothing.
  */
 
 /** Result of a call as Windows returned it. */
@@ -20,9 +21,9 @@ export interface DeviceCalls {
   disable(instanceId: string): CallResult
   /** Ends `disable` (CM_Enable_DevNode). */
   enable(instanceId: string): CallResult
-  /** Tries again to install and start a device that has no driver (CM_Setup_DevNode). */
+  /** Retries to install and start a device that has no driver (CM_Setup_DevNode). */
   install(instanceId: string): CallResult
-  /** Makes a hub report its devices again, also those that were uninstalled (CM_Reenumerate_DevNode). */
+  /** Makes a hub report its devices again, including those that were uninstalled (CM_Reenumerate_DevNode). */
   rescan(instanceId: string): CallResult
   /** Cuts the connection of one port for a moment (IOCTL_USB_HUB_CYCLE_PORT). */
   cyclePort(hubInstanceId: string, port: number): CallResult
@@ -37,7 +38,7 @@ export const CR = {
   notDisableable: 0x28,
 } as const
 
-/** Returns the result in words, for reports. */
+/** Returns the result as text for reports. */
 export const callText = ({ code, needsRestart, veto }: CallResult): string => {
   if (needsRestart === true || code === CR.needRestart) return 'Windows completes the change at the next restart'
   if (code === CR.removeVetoed)

@@ -14,7 +14,7 @@ export interface WindowsEnforcementDeps {
   clock: Clock
   /** Reads the USB devices and their HID functions. */
   nodes: () => Iterable<RawNode>
-  /** Reads also the devices that carry disks and input devices (`NEEDED_ENUMERATORS`). */
+  /** Also reads the devices between USB devices and disks or input devices (`NEEDED_ENUMERATORS`). */
   neededNodes: () => Iterable<RawNode>
   readHub?: ReadHub | undefined
   stamp: () => string

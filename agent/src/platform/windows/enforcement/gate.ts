@@ -33,7 +33,7 @@ export interface WindowsGateDeps {
   clock: Clock
 }
 
-/** Devices that are not attached, uninstalled per pass. Each takes up to 0.2 s. */
+/** Detached devices that are uninstalled per pass. Each takes up to 0.2 s. */
 const PHANTOMS_PER_PASS = 16
 const MAX_TRIES = 3
 /** Time for Windows to install an allowed device, which copies files and starts services. */
@@ -45,20 +45,21 @@ const isWorkingDeep = (tree: Tree, id: string): boolean =>
 const isNotInstalled = (node: TreeNode): boolean => node.isPresent && node.problem === PROBLEM.failedInstall
 
 /**
- * Blocks and allows the USB devices of Windows: by restrictions of the installation for devices that Windows does not know,
- * and by uninstalling those that it knows. Reads every change back, because a code of success proves nothing.
+ * Blocks and allows the USB devices of Windows. Installation restrictions block devices that Windows has not installed
+ * yet; installed devices are uninstalled. Reads every change back, because Windows reports success even if it changes
+ * nothing.
  */
 export const createWindowsGate = ({ registry, calls, snapshots, clock }: WindowsGateDeps): Gate => {
   const records = createRecords(registry)
   const grade = createWindowsGrade(registry)
   /** Allowed devices that Windows has not installed yet, by instance ID. */
   const pending = new Map<string, { since: number; tries: number; last: CallResult }>()
-  /** Failed attempts by instance ID of a device that is not attached. */
+  /** Failed attempts to uninstall detached devices, by instance ID. */
   const stuck = new Map<string, number>()
-  /** Attempts to block a device that Windows did not carry out, with the last reason, until it is detached. */
+  /** Failed attempts to block a device, with the last reason. Forgotten when the device is detached. */
   const refused = new Map<string, { tries: number; reason: string }>()
   let hasMore = false
-  /** Whether the hubs were asked for devices that an agent uninstalled before it was killed. */
+  /** Whether the hubs were scanned for devices that an agent uninstalled before it was killed. */
   let isComplete = false
 
   const find = (portPath: string): WindowsDevice | undefined => snapshots.get().scan.devices.get(portPath)
@@ -74,7 +75,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
 
   const write = (): void => writeRestrictions(registry, records.wanted())
 
-  /** Returns the nodes that restrictions keep from being installed although their device is allowed. */
+  /** Returns the nodes of allowed devices that the restrictions keep from being installed. */
   const heldParts = (id: string): TreeNode[] => snapshots.get().tree.parts(id).filter(isNotInstalled)
 
   function install(id: string): CallResult {
@@ -85,7 +86,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
     return result
   }
 
-  /** Makes room for a device by dropping the oldest allowed devices that are not attached. */
+  /** Frees space for a device by dropping the oldest allowed devices that are detached. */
   function makeRoom(record: DeviceRecord): boolean {
     const { tree } = snapshots.get()
     for (const old of records.list()) {
@@ -170,14 +171,14 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
       return now === undefined || !isWorkingDeep(snapshots.get().tree, now.instanceId)
     }
     try {
-      // First, because Windows asks again for whatever is removed and still attached.
+      // First, because Windows reinstalls a removed device that is still attached.
       deny(device, false)
       const hub = parents[0] ?? ''
       const removed = calls.uninstall(instanceId)
       calls.rescan(hub)
       if (isStopped()) return { kind: 'done' }
       if (removed.needsRestart === true) {
-        // The device keeps its driver until it stops. Without power, it returns as a new one.
+        // The device keeps its driver until it stops. After a power cycle of its port, it arrives as a new device.
         calls.cyclePort(hub, Number(portPath.split(/[-.]/).at(-1)))
         if (isStopped()) return { kind: 'done' }
       }
@@ -195,14 +196,14 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
     }
   }
 
-  /** Makes all hubs report their devices. An uninstalled device that is still attached is missing until then. */
+  /** Makes all hubs report their devices. Until then, an uninstalled device that is still attached is missing. */
   function rescanAll(): void {
     for (const { id, isPresent } of snapshots.get().tree.all())
       if (isPresent && /^USB\\ROOT_HUB/i.test(id)) calls.rescan(id)
     snapshots.forget()
   }
 
-  /** Uninstalls a device that is not attached. Returns a problem once. */
+  /** Uninstalls a detached device. Returns each problem only once. */
   function uninstallPhantom(id: string): string | undefined {
     const tried = stuck.get(foldId(id)) ?? 0
     if (tried >= MAX_TRIES) return undefined
@@ -218,7 +219,7 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
       : `Windows did not remove ${id}, which is not attached: ${callText(result)}. When it is attached, Windows loads its driver without a check.`
   }
 
-  /** Notes the devices that pass, so that Windows installs them again without the agent, and allows their parts. */
+  /** Stores the devices that may work, so that Windows can reinstall them without the agent, and allows their parts. */
   function notePassing(attached: readonly SettledDevice[]): void {
     for (const { portPath, key, device, passes } of attached) {
       const at = find(portPath)
@@ -298,10 +299,10 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
       return isAllowed ? allow(device) : block(portPath, device)
     },
     /**
-     * Completes a full pass: the lists name exactly the devices that pass, and what Windows installed for other devices,
-     * attached or not, is removed.
+     * Completes a full pass: makes the lists name exactly the devices that may work, and uninstalls all other
+     * devices, attached or detached.
      *
-     * @param stillPasses decides about a device that is not attached
+     * @param stillPasses returns whether a detached device is still allowed
      * @returns problems to report
      */
     settle(attached: readonly SettledDevice[], stillPasses: (known: KnownDevice) => boolean): string[] {

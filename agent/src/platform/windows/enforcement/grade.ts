@@ -6,7 +6,7 @@ import { foreignRestriction, isOwned, OWN_KEY } from './restrictions.ts'
 const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
 const PROBE = 'Probe'
 
-/** Layered evaluation came to these builds by an update with this revision (Policy CSP DeviceInstallation). */
+/** Builds that got layered evaluation by an update with this revision (Policy CSP DeviceInstallation). */
 const LAYERED_REVISION = 1151
 /** The first build with restrictions by instance ID. */
 const FIRST_BUILD = 19_041
@@ -31,7 +31,7 @@ const unsuited = (registry: Registry): string | undefined => {
   return undefined
 }
 
-/** Returns why the agent cannot write to the registry, or undefined. Only a write shows it. */
+/** Returns why the agent cannot write to the registry, or undefined. Tests it by writing. */
 const refusal = (registry: Registry): string | undefined => {
   try {
     const wasOwned = isOwned(registry)
@@ -44,9 +44,9 @@ const refusal = (registry: Registry): string | undefined => {
   }
 }
 
-/** Determines how a Windows host can enforce, and why not. */
+/** Determines the enforcement grade of a Windows host and its reason. */
 export const createWindowsGrade = (registry: Registry): (() => Grade) => {
-  /** A right to write does not end while the agent runs, and the facts ask every 30 s. */
+  /** Cached, because the right to write does not change while the agent runs, and the facts need it every 30 s. */
   let canWrite = false
   return () => {
     try {

@@ -20,11 +20,13 @@ const BLUETOOTH_HID = /^(BTHENUM\\\{00001124-|BTHLEDEVICE\\\{00001812-)/i
 const hasId = ({ hardwareIds, compatibleIds }: TreeNode, pattern: RegExp): boolean =>
   [...hardwareIds, ...compatibleIds].some((id) => pattern.test(id))
 
-/** Finds the devices that the host needs in the tree of Windows. */
+/** Finds the devices that the host needs in the Plug and Play tree. */
 export const createWindowsNeeds = ({ snapshots, systemDisks }: WindowsNeedsDeps): HostNeeds => {
   const isBehindUsb = (tree: Tree, { id }: TreeNode): boolean =>
     tree.ancestors(id).some((node) => isUsbDevice(node.id) || /^USB\\ROOT_HUB/i.test(node.id))
-  /** Counts working input devices that no USB device carries. Software devices of remote sessions are not counted. */
+  /**
+   * Counts working input devices without a USB device above them. Does not count software devices of remote sessions.
+   */
   function countOthers(usage: RegExp, ps2: RegExp): number {
     const { tree } = snapshots.get()
     return [...tree.all()].filter(

@@ -10,10 +10,10 @@ export interface DeviceRecord {
   isAllowed: boolean
   /** Nodes below the device that need an entry of their own. */
   parts: readonly string[]
-  /** Key of the device (`JudgedDevice.key`) and what the policy matches; null until the device was judged. */
+  /** Key of the device (`JudgedDevice.key`) and the properties that rules match. Null until the device was judged. */
   key: string
   device: PolicyDevice | null
-  /** The agent disabled it, because Windows did not remove it. */
+  /** True if the agent disabled the device because Windows did not remove it. */
   isDisabled?: boolean
 }
 
@@ -48,8 +48,8 @@ const parse = (instanceId: string, text: string): DeviceRecord | undefined => {
 }
 
 /**
- * The devices that the restrictions name, durable in the registry. A record is written before the list of Windows, so that
- * an agent that is killed in between completes the list at its next start.
+ * Stores the devices that the restrictions name in the registry. Writes a record before the list of Windows. If the
+ * agent is killed in between, it completes the list at its next start.
  */
 export const createRecords = (registry: Registry) => {
   let records: Map<string, DeviceRecord> | undefined
@@ -59,7 +59,7 @@ export const createRecords = (registry: Registry) => {
     const found = new Map<string, DeviceRecord>()
     for (const value of registry.list(DEVICES_KEY)) {
       const record = parse(value.name, textOf(value) ?? '')
-      // Invalid records are as good as none: the device is judged again.
+      // Invalid records are ignored: the device is judged again.
       if (record !== undefined) found.set(foldId(record.instanceId), record)
     }
     records = found
@@ -74,7 +74,7 @@ export const createRecords = (registry: Registry) => {
   return {
     get: (instanceId: string): DeviceRecord | undefined => all().get(foldId(instanceId)),
     list: (): DeviceRecord[] => [...all().values()],
-    /** Returns whether the lists of Windows have room for a record. */
+    /** Returns whether the Windows lists have space for a record. */
     hasRoom: ({ instanceId, isAllowed, parts }: DeviceRecord): boolean =>
       parts.length <= MAX_PARTS &&
       count(isAllowed, foldId(instanceId)) + 1 + parts.length <= (isAllowed ? MAX_ALLOWED : MAX_DENIED),
@@ -84,7 +84,7 @@ export const createRecords = (registry: Registry) => {
       const before = all().get(foldId(instanceId))
       if (before !== undefined && JSON.stringify({ ...before, instanceId: undefined }) === text) return
       registry.writeText(DEVICES_KEY, instanceId, text)
-      // Last in order, because the oldest ones are dropped first.
+      // Moves it to the end, because the oldest records are dropped first.
       all().delete(foldId(instanceId))
       all().set(foldId(instanceId), record)
     },
@@ -97,7 +97,7 @@ export const createRecords = (registry: Registry) => {
     clear(): void {
       records = undefined
     },
-    /** Returns what the lists of Windows should contain. */
+    /** Returns the wanted contents of the Windows lists. */
     wanted: (): Wanted => {
       const unique = (some: readonly DeviceRecord[]): string[] => [
         ...new Map(some.flatMap(idsOf).map((id) => [foldId(id), id])).values(),

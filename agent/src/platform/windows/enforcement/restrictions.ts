@@ -1,12 +1,12 @@
 /**
- * The Device Installation Restrictions of Windows (Policy CSP DeviceInstallation): which values the agent writes, how it
- * recognises those of others, and how it restores what was there before.
+ * The Device Installation Restrictions of Windows (Policy CSP DeviceInstallation). Writes the values of the agent,
+ * recognises values that it did not set, and restores the previous ones.
  */
 import { dwordOf, type Registry, type RegistryKey, type RegistryValue, textOf, textValue } from '../registry.ts'
 
 const DEVICE_INSTALL = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall'
 export const RESTRICTIONS: RegistryKey = `${DEVICE_INSTALL}\\Restrictions`
-/** The agent's own key: what was there before, and the devices that the lists contain. */
+/** The agent's own key: the previous values, and the devices that the lists contain. */
 export const OWN_KEY: RegistryKey = 'HKLM\\Software\\PortcullisEnforcement'
 const MDM_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\PolicyManager\\current\\device\\DeviceInstallation'
 const SAVED = 'Before'
@@ -18,7 +18,7 @@ const SAVED = 'Before'
 const FIRST_LISTS = ['AllowDeviceIDs', 'AllowInstanceIDs', 'DenyInstanceIDs'] as const
 const LISTS = [...FIRST_LISTS, 'DenyDeviceIDs'] as const
 type ListName = (typeof LISTS)[number]
-/** In the order in which they are written: without `AllowDenyLayered`, a deny would win over every allow. */
+/** In the order of writing: without `AllowDenyLayered`, a deny would override every allow. */
 const SWITCHES = [...FIRST_LISTS, 'AllowDenyLayered', 'DenyDeviceIDs', 'DenyRemovableDevices'] as const
 
 /** Hubs. Without them, no device of a dock works. */
@@ -34,21 +34,21 @@ const DENIED_IDS: readonly string[] = [
     .filter((number) => number !== HUB_CLASS)
     .map((number) => `USB\\Class_${number.toString(16).toUpperCase().padStart(2, '0')}`),
 ]
-/** Says in the policy itself who set it. No device has this ID. */
+/** Marks the policy as set by the agent. No device has this ID. */
 const OWNER_ID = 'PORTCULLIS\\MANAGED'
 const DEVICE_IDS = [...HUB_IDS, OWNER_ID]
 
 /** Maximum entries of the lists of the agent. A host with all ports of a large dock in use has fewer than 100. */
 export const MAX_ALLOWED = 512
 export const MAX_DENIED = 128
-/** Maximum entries of others that the agent saves. */
+/** Maximum number of existing values that the agent saves. */
 const MAX_SAVED = 256
 
 /** The devices that the lists contain. */
 export interface Wanted {
-  /** Instance IDs that get a driver. */
+  /** Instance IDs that Windows may install. */
   allowed: readonly string[]
-  /** Instance IDs that get none although a rule for hubs or for built-in devices would allow them. */
+  /** Instance IDs that Windows must not install, although a rule for hubs or for built-in devices would allow them. */
   denied: readonly string[]
 }
 
@@ -90,8 +90,8 @@ export const holdsRestrictions = (registry: Registry, wanted: Wanted): boolean =
 }
 
 /**
- * Assigns entries to slots so that an entry that stays keeps its slot, and one that moves is written before its old slot is
- * removed. An agent that is killed in between has lost no entry.
+ * Assigns entries to slots. An unchanged entry keeps its slot. A moved entry is written before its old slot is removed,
+ * so no entry is lost if the agent is killed in between.
  */
 const slotsOf = (found: ReadonlyMap<string, string>, ids: readonly string[]): string[] => {
   const open = new Map(ids.map((id) => [fold(id), id]))
@@ -135,7 +135,7 @@ export const writeRestrictions = (registry: Registry, wanted: Wanted): void => {
     throw new Error(`Windows did not keep the values that the agent wrote to ${RESTRICTIONS}.`)
 }
 
-/** Values of others that the agent overwrites, as they were. */
+/** The previous values that the agent overwrites. */
 interface Saved {
   /** Keys that did not exist. */
   missing: RegistryKey[]
@@ -158,7 +158,7 @@ const isSaved = (value: unknown): value is Saved => {
 
 /** Keys that the agent writes to, parents first. */
 const TOUCHED: readonly RegistryKey[] = [DEVICE_INSTALL, RESTRICTIONS, ...LISTS.map(listKey)]
-/** A changed file of the agent must not make it write elsewhere. */
+/** Saved values that were tampered with must not make the agent write to other keys. */
 const isTouched = (key: unknown): boolean => TOUCHED.some((one) => one === key)
 
 const exists = (registry: Registry, key: RegistryKey): boolean => {
@@ -166,7 +166,7 @@ const exists = (registry: Registry, key: RegistryKey): boolean => {
   return registry.keys(key.slice(0, at) as RegistryKey).some((name) => fold(name) === fold(key.slice(at + 1)))
 }
 
-/** Returns what the agent saved before it wrote. `damaged` if it cannot be read. */
+/** Returns the saved values. `damaged` if they cannot be read. */
 const savedOf = (registry: Registry): Saved | 'damaged' | undefined => {
   const value = registry.read(OWN_KEY, SAVED)
   if (value === undefined) return undefined
@@ -178,15 +178,15 @@ const savedOf = (registry: Registry): Saved | 'damaged' | undefined => {
   }
 }
 
-/** Returns whether the restrictions carry the mark of the agent. */
+/** Returns whether the restrictions contain the mark of the agent. */
 const isMarked = (registry: Registry): boolean =>
   [...entriesOf(registry, 'AllowDeviceIDs').values()].some((id) => fold(id) === OWNER_ID)
 
-/** Returns whether the registry has restrictions of the agent, complete or not, or something to restore. */
+/** Returns whether the registry contains restrictions of the agent, complete or not, or saved values. */
 export const isOwned = (registry: Registry): boolean =>
   registry.read(OWN_KEY, SAVED) !== undefined || isMarked(registry)
 
-/** Returns whether the values of others are saved, so that the agent may write. */
+/** Returns whether the previous values are saved, so that the agent may write. */
 export const isPrepared = (registry: Registry): boolean => {
   const saved = savedOf(registry)
   return saved !== undefined && saved !== 'damaged'
@@ -199,7 +199,7 @@ export const isPrepared = (registry: Registry): boolean => {
  */
 export const saveBefore = (registry: Registry): void => {
   if (isPrepared(registry)) return
-  // Without the saved values, nobody knows what was there before the values of the agent. Nothing is the default of Windows.
+  // A mark without saved values: the previous values are lost, and Windows has none by default.
   const isLeftOver = isMarked(registry)
   const values = isLeftOver
     ? []
@@ -224,8 +224,8 @@ export const saveBefore = (registry: Registry): void => {
 }
 
 /**
- * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Opens first: the default
- * deny goes before the lists.
+ * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Removes the default
+ * deny before the lists.
  *
  * @throws if Windows refuses, or if the registry holds something else afterwards
  */
@@ -255,7 +255,7 @@ export const restoreBefore = (registry: Registry): void => {
     SWITCHES.every((name) => holdsAsBefore(registry, RESTRICTIONS, name, before(RESTRICTIONS, name))) &&
     saved.values.every(({ key, name }) => holdsAsBefore(registry, key, name, before(key, name)))
   if (!isRestored) throw new Error(`Windows did not restore the previous values of ${RESTRICTIONS}.`)
-  // What says that there is something to restore goes last.
+  // Last, because it shows that a restore is needed.
   for (const name of registry.keys(OWN_KEY)) registry.removeTree(`${OWN_KEY}\\${name}`)
   registry.removeTree(OWN_KEY)
 }
@@ -270,8 +270,8 @@ const holdsAsBefore = (
 const quoted = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /**
- * Returns why the restrictions belong to somebody else: Group Policy, an MDM or an administrator. Values without an effect,
- * such as a switch with the number 0 or a list without its switch, do not count; the agent saves and restores them.
+ * Returns why the restrictions are managed by Group Policy, an MDM or an administrator. Ignores values without an
+ * effect, such as a switch with the number 0 or a list without its switch. The agent saves and restores them.
  */
 export const foreignRestriction = (registry: Registry): string | undefined => {
   const isOurs = isOwned(registry)
@@ -288,7 +288,7 @@ export const foreignRestriction = (registry: Registry): string | undefined => {
   return undefined
 }
 
-/** A device for which the restrictions decide. */
+/** A device that the restrictions apply to. */
 export interface Candidate {
   instanceId: string
   hardwareIds: readonly string[]

@@ -2,7 +2,7 @@ import type { RawNode, ReadHub, WindowsScan } from '../inventory.ts'
 import { windowsScan } from '../inventory.ts'
 import { createTreeOf, type Tree } from './tree.ts'
 
-/** The devices by port and the tree that they belong to, read at the same moment. */
+/** The devices by port and their tree, read at the same moment. */
 export interface Snapshot {
   scan: WindowsScan
   tree: Tree
@@ -12,11 +12,11 @@ export interface SnapshotDeps {
   nodes: () => Iterable<RawNode>
   readHub?: ReadHub | undefined
   clock: { monotonic(): number }
-  /** Age in ms at which the devices are read again. One question about each port then reads them once. */
+  /** Age in ms after which the devices are read again. Queries for all ports in a row then need only one read. */
   maxAgeMs?: number
 }
 
-/** Reads the devices, and answers from memory for a moment. */
+/** Reads the devices and caches them for a moment. */
 export const createSnapshots = ({ nodes, readHub, clock, maxAgeMs = 100 }: SnapshotDeps) => {
   let last: { at: number; snapshot: Snapshot } | undefined
   return {
@@ -29,7 +29,7 @@ export const createSnapshots = ({ nodes, readHub, clock, maxAgeMs = 100 }: Snaps
       last = { at: clock.monotonic(), snapshot }
       return snapshot
     },
-    /** Reads again on the next call. Call it after every change to a device. */
+    /** Makes the next call read again. Call it after every change to a device. */
     forget(): void {
       last = undefined
     },

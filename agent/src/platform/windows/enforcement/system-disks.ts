@@ -10,7 +10,7 @@ const MAX_EXTENTS = 32
 const EXTENT_BYTES = 24
 const LIST_CHARACTERS = 32_768
 
-/** Returns the instance ID in a path such as `\\?\usbstor#disk&ven_x#serial&0#{guid}`; undefined for another form. */
+/** Returns the instance ID in a path such as `\\?\usbstor#disk&ven_x#serial&0#{guid}`. Undefined for other paths. */
 export const instanceIdOfPath = (path: string): string | undefined => {
   const [, enumerator, device, instance] = /^\\\\\?\\([^#]+)#([^#]+)#([^#]+)#\{[0-9a-f-]{36}\}$/i.exec(path) ?? []
   return enumerator && device && instance ? `${enumerator}\\${device}\\${instance}`.toUpperCase() : undefined
@@ -32,7 +32,7 @@ export const createSystemDisks = (koffi: Koffi, registry: Registry, systemRoot: 
   )
   const close = kernel.func('int32 CloseHandle(intptr handle)')
 
-  /** Asks a volume or disk. Needs no access rights. */
+  /** Queries a volume or disk. Needs no access rights. */
   function ask(path: string, code: number): Buffer | undefined {
     const file = createFile(path, 0, SHARE_ALL, null, OPEN_EXISTING, 0, null)
     if (BigInt(file as number) === -1n) return undefined

@@ -1,4 +1,4 @@
-/** The Plug and Play tree as the enforcement of Windows reads it: which node is where, and whether it works. */
+/** The Plug and Play tree of Windows: the position of each node, and whether it works. */
 import type { RawNode } from '../inventory.ts'
 import { decodeProperties, MAX_INSTANCE_ID } from '../properties.ts'
 
@@ -11,7 +11,7 @@ export interface TreeNode {
   compatibleIds: readonly string[]
   /** Problem code (`CM_PROB_`); 0 without one. */
   problem: number
-  /** Whether a driver runs it. A present node of unknown status counts as working. */
+  /** Whether a driver controls it. A present node with an unknown status counts as working. */
   isWorking: boolean
   /** Whether its hub reports it as removable. */
   isRemovable: boolean
@@ -24,7 +24,7 @@ const CAPABILITY_REMOVABLE = 4
 /** Maximum nodes below one device. A composite device with 32 functions has about 100. */
 const MAX_BELOW = 256
 
-/** A device on the bus, in contrast to an interface of it (`&MI_00`) and to a root hub. */
+/** Matches a device on the bus, but not its interfaces (`&MI_00`) and root hubs. */
 const USB_DEVICE = /^USB\\VID_[0-9A-F]{4}&PID_[0-9A-F]{4}(?:&REV_[0-9A-F]{4})?\\[^\\]+$/i
 export const isUsbDevice = (id: string): boolean => USB_DEVICE.test(id)
 
@@ -60,7 +60,10 @@ export const createTreeOf = (raw: Iterable<RawNode>) => {
     else siblings.push(node)
   }
 
-  /** Returns the nodes of a device below its own, parents first, at most `MAX_BELOW`. Devices of a hub are not parts of it. */
+  /**
+   * Returns the nodes below a device, parents first, at most `MAX_BELOW`. Devices behind a hub are not parts of the
+   * hub.
+   */
   function parts(id: string): TreeNode[] {
     const found: TreeNode[] = []
     const visited = new Set([foldId(id)])
