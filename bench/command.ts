@@ -17,7 +17,7 @@ const listening = 100
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** Requirement: a connected host receives its command in less than a second. */
 const deliveryLimitMs = 1_000
-/** Limit for a request with ten thousand items: a person waits for it. */
+/** Limit for a request with ten thousand items, because a person waits for it. */
 const requestLimitMs = 300
 /** Limit from such a request until the commands of all its hosts are signed and queued. */
 const queuedLimitMs = 1_500
@@ -34,7 +34,9 @@ interface Listener {
   agent: HostAgent
   /** Resolves when the woken host has nothing more to send, with the times of its first and last response. */
   woken(): Promise<{ deliveredAt: number; confirmedAt: number }>
-  /** Ends its socket, and waits for check-ins that were woken: it would repeat them after the server has stopped. */
+  /**
+   * Closes the socket and waits for its check-ins. The host would otherwise repeat them after the server has stopped.
+   */
   stop(): Promise<void>
 }
 

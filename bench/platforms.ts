@@ -16,7 +16,7 @@ export interface PlatformsBench {
   rounds: number
 }
 
-/** As in the simulator: enrolments run one by one, so more would only wait. */
+/** As in the simulator. The server enrols hosts one by one, so more would only wait. */
 const concurrency = 16
 /** Requirement: reports of Windows hosts cost at most a quarter more than those of Linux hosts. */
 const wantedShare = 0.8
@@ -30,7 +30,7 @@ const forEach = async (hosts: readonly HostAgent[], work: (host: HostAgent) => P
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-/** Compares reports of simulated Windows hosts with those of Linux hosts, on the same server in turns. */
+/** Compares reports of simulated Windows and Linux hosts, in turns on the same server. */
 export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBench): Promise<BenchResult> => {
   const server = await startServer({ databaseUrl })
   const transport = createTransport({ server: new URL(server.url), connections: concurrency })
@@ -78,7 +78,7 @@ export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBe
     for (const name of ['linux', 'windows'] as const) await reported(name)
     const first = rates()
     for (let i = 0; i < rounds; i++)
-      // Each platform goes first as often as the other.
+      // Each platform goes first equally often.
       for (const name of i % 2 === 0 ? (['linux', 'windows'] as const) : (['windows', 'linux'] as const))
         await reported(name, (host) => host.changeDevices())
     const changed = rates()

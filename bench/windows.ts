@@ -1,4 +1,7 @@
-/** Measures the agent for Windows under Wine: arrivals, memory and CPU. Figures of Wine, not of a real Windows host. */
+/**
+ * Measures arrivals, memory and CPU of the agent for Windows under Wine. The figures are not those of a real Windows
+ * host.
+ */
 import { setTimeout } from 'node:timers/promises'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
@@ -24,7 +27,7 @@ const withinMs = 60_000
 const arrivalLimitMs = 1_000
 /** Target for the private bytes of the agent. */
 const memoryLimitMb = 100
-/** Target for the share of a core while nothing happens, in percent. */
+/** Target for the idle CPU use, in percent of a core. */
 const cpuLimit = 0.5
 
 const stick = (port: number): DeviceReport =>

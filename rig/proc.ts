@@ -96,7 +96,7 @@ const commandOf = (pid: number): string => {
   }
 }
 
-/** Returns the CPU seconds of those of a process and its descendants whose command the filter accepts. */
+/** Returns the CPU seconds of a process and its descendants, limited to those whose command matches the filter. */
 export const cpuSecondsOfFamilyWhere = (pid: number, isCounted: (command: string) => boolean): number =>
   familyOf(pid)
     .filter((one) => isCounted(commandOf(one)))

@@ -13,7 +13,7 @@ const VERBS = {
   start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
   // For a server that a service manager or an image runs from a read-only directory.
   build: { builds: ['console', 'agent'] },
-  // Into the folder of the agent, which a later build of the agent replaces with the installer of another version in it.
+  // Written to the folder of the agent, so that the next build of the agent removes an outdated installer.
   'build:msi': { program: 'scripts/msi/main.ts', builds: ['agent'] },
   test: { program: 'scripts/test.mjs', development: true },
   check: { program: 'scripts/check.mjs', development: true },

@@ -9,10 +9,10 @@ const nodeArguments = ['--disable-warning=ExperimentalWarning']
 export const serverArguments = [...nodeArguments, '--max-semi-space-size=16', '--expose-gc']
 
 /**
- * Environment of the server. By default, glibc keeps freed memory in up to eight arenas per processor, and takes ever
- * larger blocks from there. Each TLS connection has a buffer of 64 KiB, but a host uses one page. If each buffer comes
- * from the system, the rest takes no memory. An idle server with 1,000 hosts takes 70 MB less. Other C libraries ignore
- * the variable.
+ * Environment of the server. By default, glibc keeps freed memory in up to eight arenas per processor, and allocates
+ * increasingly large blocks from them. Each TLS connection has a buffer of 64 KiB, but a host uses only one page of it.
+ * If the system allocates each buffer, unused pages take no memory. An idle server with 1,000 hosts uses 70 MB less.
+ * Other C libraries ignore the variable.
  */
 export const serverEnvironment = {
   GLIBC_TUNABLES: 'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=65536:glibc.malloc.trim_threshold=1048576',

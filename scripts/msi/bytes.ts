@@ -8,10 +8,10 @@ const HEADER = 28
 const CREATED = 12
 const SAVED = 13
 const FILETIME = 64
-/** Seconds from 1601, when the times of Windows begin, to 1970. */
+/** Seconds from 1601, the epoch of Windows, to 1970. */
 const EPOCH = 11_644_473_600
 
-/** Returns the only position of `text`. The package is rejected if it has more, because one of them would stay unchanged. */
+/** Returns the only position of `text`. Throws if it occurs more than once, because the others would stay unchanged. */
 const onlyPosition = (content: Buffer, text: Uint8Array | string, what: string): number => {
   const at = content.indexOf(text)
   if (at === -1 || content.indexOf(text, at + 1) !== -1)
@@ -19,7 +19,7 @@ const onlyPosition = (content: Buffer, text: Uint8Array | string, what: string):
   return at
 }
 
-/** Sets the times of the package, so that the same sources give the same bytes. */
+/** Sets the times of the package, so that builds are reproducible. */
 export const setTimes = (content: Buffer, seconds: number): void => {
   const stream = onlyPosition(content, SUMMARY, 'summary') - HEADER
   const section = stream + content.readUInt32LE(stream + HEADER + SUMMARY.length)
@@ -40,7 +40,10 @@ export interface Slot {
   length: number
 }
 
-/** Returns where a server writes the address and the token. The text of a slot is contiguous in the file. */
+/**
+ * Returns the positions at which a server writes the address and the token. The text of a slot is contiguous in the
+ * file.
+ */
 export const findSlots = (content: Buffer): Record<keyof typeof SLOTS, Slot> => {
   const slot = (name: keyof typeof SLOTS): Slot => ({
     offset: onlyPosition(content, emptySlot(name), name),

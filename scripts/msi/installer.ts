@@ -1,4 +1,4 @@
-/** Writes the Windows installer and its manifest, as a server offers them. */
+/** Writes the Windows installer and its manifest for servers. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ export const WINDOWS_ENTRY = join(ROOT, 'agent', 'src', 'platform', 'windows', '
 /** Returns the name of the installer in a release. */
 export const installerName = (version: string): string => `portcullis-agent-${version}-windows-x64.msi`
 
-/** Returns the time of the commit in seconds since 1970; that of 1980 outside a checkout. */
+/** Returns the time of the commit in seconds since 1970. Outside a checkout, returns 1980. */
 const commitSeconds = (): number => {
   try {
     const text = execFileSync('git', ['show', '-s', '--format=%ct', 'HEAD'], {
@@ -47,8 +47,8 @@ export interface InstallerOptions extends Pick<PackageOptions, 'version' | 'rele
 }
 
 /**
- * Builds the installer into the folder `out` and returns the names of the files. A server writes an address and a token into
- * the installer, which would break its signature, so the signed installer is another file.
+ * Builds the installer into the folder `out` and returns the names of the files. A server writes an address and a token
+ * into the installer. This would break a signature, so the signed installer is a separate file.
  */
 export const buildInstaller = async ({
   out,
@@ -76,7 +76,7 @@ export const buildInstaller = async ({
       sign(join(draft, signed))
       files.push(signed)
     }
-    // Another user may run the server.
+    // The server may run as another user.
     chmodSync(draft, 0o755)
     rmSync(out, { recursive: true, force: true })
     renameSync(draft, out)

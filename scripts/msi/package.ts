@@ -27,7 +27,7 @@ const nodeVersion = (): string => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-/** The command for a person at the computer. */
+/** The command-line program for administrators. */
 const COMMAND =
   '@setlocal\r\n@set "PORTCULLIS_AGENT_CONFIG=%ProgramData%\\Portcullis Agent\\agent.env"\r\n@"%~dp0node.exe" "%~dp0agent.cjs" %*\r\n'
 
@@ -45,7 +45,7 @@ export interface PackageOptions {
   sign?: ((file: string) => void) | undefined
 }
 
-/** Copies what the package contains into `dir`. Every name is an identifier in the package. */
+/** Copies the contents of the package into `dir`. Every name is an identifier in the package. */
 const stageFiles = async (
   dir: string,
   { entry, version, releaseKey, seconds, sign }: PackageOptions,
@@ -59,7 +59,7 @@ const stageFiles = async (
   await bundleAgent({ entry, outfile: join(dir, 'agent.cjs'), releaseKey, version })
   writeFileSync(join(dir, 'portcullis-agent.cmd'), COMMAND)
   for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md']) cpSync(join(ROOT, name), join(dir, name))
-  // The npm package of Node for Windows lacks the licence. It is that of the same version for Linux.
+  // The npm package of Node for Windows lacks the licence. The same version for Linux contains it.
   cpSync(join(await fetchNode('linux-x64'), 'LICENSE'), join(dir, 'NODE-LICENSE'))
   cpSync(join(ROOT, 'scripts', 'licences', 'koffi.txt'), join(dir, 'KOFFI-LICENSE'))
   const names = readdirSync(dir).sort()
@@ -67,7 +67,7 @@ const stageFiles = async (
   return names.map((name) => ({ name, source: `files/${name}` }))
 }
 
-/** Completes what wixl cannot describe. */
+/** Completes the tables that wixl cannot describe. */
 const finish = (run: MsiTools, dir: string, packageCode: string): void => {
   const change = (name: string, edit: (rows: string[][]) => string[][]) => changeTable(run, dir, MSI, name, edit)
   change('Property', (rows) =>
@@ -83,7 +83,7 @@ const finish = (run: MsiTools, dir: string, packageCode: string): void => {
   change('CustomAction', (rows) =>
     rows.map((row) => (row[0] === 'Configure' ? row.with(1, String(Number(row[1]) | HIDE_TARGET)) : row)),
   )
-  // Without a version, Windows would keep an older node.exe.
+  // If the version is missing, Windows keeps an older node.exe.
   change('File', (rows) =>
     rows.map((row) => (row[0] === 'node.exe' ? row.with(4, `${nodeVersion()}.0`).with(5, '1033') : row)),
   )
@@ -95,7 +95,7 @@ const digestOf = (dir: string, files: readonly PackagedFile[]): string =>
   sha256(Buffer.from(files.map(({ name, source }) => `${name} ${sha256(readFileSync(join(dir, source)))}\n`).join('')))
 
 /**
- * Builds the package and writes it to `out`. The same sources give the same bytes.
+ * Builds the package and writes it to `out`. Builds are reproducible.
  *
  * @returns positions of the values that a server writes into the package
  */

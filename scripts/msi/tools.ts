@@ -1,4 +1,7 @@
-/** Runs wixl and msibuild, which write Windows Installer packages: those of this machine, or those of Debian trixie. */
+/**
+ * Runs wixl and msibuild, which write Windows Installer packages. Uses the programs of this machine, or those of Debian
+ * trixie.
+ */
 import { spawnSync } from 'node:child_process'
 import { Refusal, say } from '../bootstrap/say.mjs'
 import { pristineRoot, whyNoDebianRoot } from '../release/debian-root.ts'

@@ -20,8 +20,8 @@ const escapeXml = (text: string): string =>
 const SERVICE_ARGUMENTS = `${nodeFlags.join(' ')} "[INSTALLDIR]agent.cjs" service`
 
 /**
- * Arguments of the command that writes the settings. The order is that of `agent/src/platform/windows/setup.ts`. Windows
- * Installer has no other means to pass values to a program that runs as LocalSystem.
+ * Arguments of the command that writes the settings, in the order of `agent/src/platform/windows/setup.ts`. Windows
+ * Installer has no other way to pass values to a program that runs as LocalSystem.
  */
 const CONFIGURE = [
   'SERVERURL',
@@ -35,7 +35,7 @@ const CONFIGURE = [
   .map((name) => `"[${name}]"`)
   .join(' ')
 
-/** Properties that a person can set on the command line of msiexec. */
+/** Properties that the command line of msiexec can set. */
 export const PUBLIC_PROPERTIES = [
   'SERVERURL',
   'TOKEN',
@@ -44,15 +44,15 @@ export const PUBLIC_PROPERTIES = [
   'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE',
 ]
 
-/** Values that Windows Installer must not write to a log. An action has the values in its command line. */
+/** Values that Windows Installer must not write to a log. The command line of an action contains them. */
 const HIDDEN_PROPERTIES = ['TOKEN', 'PresetToken', 'Configure']
 
-/** Start of the text of a slot that is not filled. Conditions of the package compare with it. */
+/** Start of the text of an empty slot. Conditions of the package compare with it. */
 const SLOT_START = 'PORTCULLIS-SLOT-'
-/** Lengths of the values that a server writes into the package: the address, and the token of the protocol's length. */
+/** Lengths of the values that a server writes into the package: the address and the token. */
 export const SLOTS = { PresetServer: 512, PresetToken: 512 } as const
 
-/** Returns the text of a slot in a package without values: unique, and as long as the slot. */
+/** Returns the text of an empty slot. It is unique and as long as the slot. */
 export const emptySlot = (name: keyof typeof SLOTS): string => `${SLOT_START}${name}-`.padEnd(SLOTS[name], '.')
 
 const action = (id: string, command: string, attributes: string): string =>
@@ -61,21 +61,22 @@ const action = (id: string, command: string, attributes: string): string =>
 const property = (id: string, value: string): string => `<Property Id="${id}" Value="${escapeXml(value)}"/>`
 
 /**
- * Order of the actions, because wixl places them anywhere. Windows has 2000 DeleteServices, 3500 RemoveFiles, 5800
- * InstallServices, 5900 StartServices and 6600 InstallFinalize.
+ * Order of the actions, because wixl does not order them. The numbers of Windows are 2000 DeleteServices, 3500
+ * RemoveFiles, 5800 InstallServices, 5900 StartServices and 6600 InstallFinalize.
  */
 export const SEQUENCE = {
   Purge: 2100,
   RollBack: 5830,
   Configure: 5840,
-  // After the installation. Both versions are registered while the old one is removed, so it knows that this is an upgrade.
+  // After the installation. Both versions are registered while the old one is removed, so the old one detects the
+  // upgrade.
   RemoveExistingProducts: 6650,
   // A verbose log ends with the values of all properties.
   ForgetToken: 6660,
   ForgetPreset: 6670,
 } as const
 
-/** Texts that a person sees when Windows Installer refuses to install, by the condition that must be true. */
+/** Messages that Windows Installer shows when it refuses to install, each with the condition that must be true. */
 const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
   ['VersionNT >= 603 OR Installed', 'The Portcullis agent needs Windows 10, Windows Server 2016 or later.'],
   [
@@ -100,7 +101,7 @@ const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
  * Returns the description of the package.
  *
  * @param options.contents digest of the contents. The product code depends on it, because Windows does not replace a
- *   version by a different package with the same code.
+ *   version with a different package with the same code.
  */
 export const describePackage = (options: {
   version: string

@@ -33,7 +33,7 @@ export const serverContents = (dir: string) => {
   }
 }
 
-/** Returns the contents of an agent: Node and the packages in its bundle. The Windows installer has the same ones. */
+/** Returns the contents of an agent: Node and the packages in its bundle. The Windows installer contains the same. */
 export const agentContents = () => ({
   packages: running(['agent']),
   others: works()

@@ -97,7 +97,7 @@ const writePackages = (one: SystemPackage): string[] => {
 
 /** Largest sizes of files in megabytes. A larger one is a mistake, such as symbols or packages that nobody needs. */
 const LARGEST = [
-  // Servers contain the Windows installer, which has 38 MB.
+  // Servers contain the Windows installer, which is 38 MB.
   { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 190 },
   { pattern: /^portcullis-agent-.*-linux-.*\.(xz|pkg)$/, megabytes: 35 },
   { pattern: /^portcullis-agent-.*-macos-.*\.tar\.xz$/, megabytes: 45 },
@@ -162,8 +162,8 @@ const buildMacos = async (build: Pick<Build, 'version' | 'seconds' | 'draft'>): 
 }
 
 /**
- * Builds the Windows installer with its bill of materials, and copies it to the agents, which servers offer. It comes before
- * the servers.
+ * Builds the Windows installer with its bill of materials and copies it to the agents that servers offer. Runs before
+ * the servers are built.
  */
 const buildWindows = async ({
   version,

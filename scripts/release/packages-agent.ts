@@ -86,7 +86,7 @@ case \${1-} in
     ;;
   restore) exec "$(newest --ended)" "$@" ;;
   release)
-    # The newest version knows best what it blocked. One that fails must not keep the host from being freed.
+    # The newest version knows which devices it blocked. If it fails, the host must still be freed.
     version=$(newest)
     if [ "$version" != "$PACKAGED" ]; then
       if "$version" "$@"; then exit 0; fi

@@ -35,8 +35,8 @@ const config = `# Settings of the Portcullis server, read when it starts. ${DOCU
 `
 
 /**
- * Returns `/usr/bin/portcullis`, which runs the command line with the environment of the service: its settings, its
- * drop-ins and its data directory. Otherwise the doctor would check another server. Variables of the caller take precedence.
+ * Returns `/usr/bin/portcullis`, which runs the command line with the environment of the service: settings, drop-ins
+ * and data directory. Otherwise, the doctor would check another server. Variables of the caller take precedence.
  */
 export const commandLine = (unit: string, program: string): string => `#!/bin/sh
 # Runs the command line of Portcullis with the environment of the service.

@@ -25,8 +25,8 @@ const SWITCHES = [...FIRST_LISTS, 'AllowDenyLayered', 'DenyDeviceIDs', 'DenyRemo
 const HUB_IDS = ['USB\\Class_09', 'USB\\USB20_HUB', 'USB\\USB30_HUB'] as const
 const HUB_CLASS = 0x09
 /**
- * Devices and functions of every other class. `DenyRemovableDevices` alone would not do: the hub of a device says whether
- * the device is removable, and an attacker can bring a hub. Allowed instances take precedence.
+ * Devices and functions of every other class. `DenyRemovableDevices` alone is not enough: the hub of a device reports
+ * whether the device is removable, and an attacker can bring a hub. Allowed instances take precedence.
  */
 const DENIED_IDS: readonly string[] = [
   ...['USB\\COMPOSITE', 'USB\\DevClass_00', 'USB\\DevClass_EF'],
