@@ -62,7 +62,7 @@ describe('settings', () => {
     expect(hasMonitor('--monitor-command', 'none')).toBe(false)
   })
 
-  it('of another operating system are refused, wherever they are set', () => {
+  it('are refused from every source if they belong to another operating system', () => {
     const message = 'The setting --sysfs-root does not exist on this operating system'
     expect(() => loadConfigOf(['--sysfs-root', '/x'], {}, macos)).toThrow(message)
     expect(() => loadConfigOf([], { PORTCULLIS_AGENT_SYSFS_ROOT: '/x' }, macos)).toThrow(message)

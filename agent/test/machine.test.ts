@@ -45,7 +45,7 @@ describe('the machine of an identity', () => {
     expect(host.peer.seen.enrols).toHaveLength(1)
   })
 
-  it('makes a copy enrol again with a new key, free and without the changes of the original', async () => {
+  it('makes a copy enrol again with a new key, in mode Free and without the changes of the original', async () => {
     const { host, setMachine, identity } = await startMachine()
     await host.arm()
     const original = identity()
@@ -78,7 +78,7 @@ describe('the machine of an identity', () => {
     expect(end).toMatchObject({ code: 1, message: expect.stringContaining(`a copy of the host ${original.agentId}`) })
     expect(host.peer.seen.sessions).toHaveLength(sessions)
     expect(identity()).toEqual(original)
-    // The original, or the same hardware again, continues.
+    // The original machine continues.
     setMachine(ORIGINAL)
     host.begin()
     await until('session', () => host.peer.seen.sessions.length > sessions)

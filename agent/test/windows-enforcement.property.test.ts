@@ -21,7 +21,7 @@ type Model = typeof model extends fc.Arbitrary<infer T> ? T : never
 const reportOf = ({ preset, serial }: Model, portPath: string): DeviceReport =>
   preset({ portPath, removable: 'removable', ...(serial === undefined ? {} : { serial: `${serial}` }) })
 
-/** A random rule seldom allows a device, so half of them allow a model. */
+/** A random rule rarely allows a device, so half of the rules allow a model. */
 const allowModel: fc.Arbitrary<PolicyRule> = fc.record({
   id: fc.uuid(),
   effect: fc.constant('allow' as const),
@@ -71,7 +71,7 @@ const createRun = (host: WindowsHost, first: readonly PolicyRule[]) => {
 }
 
 describe('Windows enforcement', () => {
-  it('means exactly what the policy means, and gives no blocked device a driver when it arrives', () => {
+  it('decides like the policy, and gives no driver to a blocked device that arrives', () => {
     let blocked = 0
     let passed = 0
     fc.assert(
@@ -82,7 +82,7 @@ describe('Windows enforcement', () => {
         for (const step of steps) {
           host.machine.started.length = 0
           run.act(step)
-          // What arrived just now was not judged yet.
+          // A device that has just arrived was not judged yet.
           for (const [portPath, report] of run.attached) {
             if (effectOf(report, run.rules()).effect === 'allow') continue
             blocked++
@@ -95,7 +95,7 @@ describe('Windows enforcement', () => {
             expect(allowed(host).includes(host.machine.instanceIdOf(portPath))).toBe(isAllowed)
             if (isAllowed) passed++
           }
-          // Whatever Windows knows is allowed.
+          // Every installed device is allowed.
           for (const id of host.machine
             .phantoms()
             .filter((one) => /^USB\\VID_[^\\]*\\/.test(one) && !one.includes('&MI_')))
@@ -108,7 +108,7 @@ describe('Windows enforcement', () => {
     expect(Math.min(blocked, passed)).toBeGreaterThan(15)
   }, 60_000)
 
-  it('loses and leaves nothing, whenever the agent is killed', () => {
+  it('loses no value and leaves none behind, whenever the agent is killed', () => {
     let kills = 0
     fc.assert(
       fc.property(
@@ -155,7 +155,7 @@ describe('Windows enforcement', () => {
     expect(kills).toBeGreaterThan(50)
   }, 60_000)
 
-  it('survives a kill at each single change of arming, approving, revoking and freeing', () => {
+  it('survives a kill at every change while arming, approving, revoking and freeing', () => {
     const allow = [rule({ effect: 'allow', kinds: ['Mass Storage'] })]
     const keyboard = plainKeyboard({ portPath: '1-1' })
     const stick = storageStick({ portPath: '1-2' })
@@ -191,7 +191,7 @@ describe('Windows enforcement', () => {
         // Killed.
       }
       host.restart([])
-      // An armed host blocks what its policy blocks, also after the kill.
+      // An armed host enforces its policy even after the kill.
       if (host.memory().mode === 'Armed') {
         expect(host.gate().open()).toEqual([])
         expect([kill, host.machine.works('1-3')]).toEqual([kill, false])

@@ -16,7 +16,7 @@ const setUp = (refuse = false) => {
 }
 
 describe('the event log of Windows', () => {
-  it('gets starts, stops, arming, freeing and errors, and no other lines', () => {
+  it('contains only starts, stops, arming, freeing and errors', () => {
     const { events, log } = setUp()
     log.info('agent_starting', { version: '1.2.3' })
     log.info('check_in', { seq: 1 })
@@ -52,7 +52,7 @@ describe('the event log of Windows', () => {
     expect(events.at(-1)?.[2]).toMatch(/^A device was blocked\.\r\nname: a id: 1 % 1\r\nports: x{300}$/)
   })
 
-  it('never disturbs the agent', () => {
+  it('never makes the agent fail', () => {
     const { toEventLog, events, log } = setUp(true)
     log.error('policy_refused')
     for (const line of ['', '{', 'null', '[]', '{"level":"error"}']) toEventLog(line)

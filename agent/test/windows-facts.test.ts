@@ -46,7 +46,7 @@ describe('SMBIOS', () => {
     expect(parseSmbios(table([3, 0], system, other)).vendor).toBe('LENOVO')
   })
 
-  it('reads what it can of any bytes', () => {
+  it('reads any bytes without failing', () => {
     const whole = Buffer.from(table([3, 2], system, chassis))
     for (let length = 0; length < whole.length; length++) {
       const facts = parseSmbios(whole.subarray(0, length))
@@ -94,7 +94,7 @@ const factsOf = ({ registry }: ReturnType<typeof windows>, firmware = () => tabl
   })
 
 describe('facts of a Windows host', () => {
-  it('name version, hardware and network', () => {
+  it('contain version, hardware and network', () => {
     const facts = factsOf(windows('22631')).collect()
     expect(Value.Check(HostFacts, facts)).toBe(true)
     expect(facts).toMatchObject({
@@ -154,7 +154,7 @@ describe('the boot of Windows', () => {
     expect(before).toBeGreaterThan(0)
   })
 
-  it('gets another ID if the stored one is damaged, and none if Windows refuses', () => {
+  it('gets a new ID if the stored one is damaged, and no ID if Windows refuses', () => {
     const { registry, refuse } = createMemoryRegistry()
     windowsBoot(registry)
     registry.writeText(BOOT_KEY, 'Id', 'x'.repeat(5000))

@@ -31,7 +31,7 @@ describe('an armed Windows host', () => {
     expect(allowed(host)).toEqual([host.machine.instanceIdOf('1-2')])
   })
 
-  it('names exactly the devices that pass, also those that worked before, and removes the others', () => {
+  it('lists exactly the allowed devices, including those that worked before, and removes the others', () => {
     const host = createWindowsHost()
     host.plug(stick)
     host.plug(webcam({ portPath: '1-3' }))
@@ -53,7 +53,7 @@ describe('an armed Windows host', () => {
     expect(host.machine.works('1-4')).toBe(true)
   })
 
-  it('uninstalls what Windows knew before, so that an old device is a new one', () => {
+  it('uninstalls devices that Windows knew before, so that Windows treats them as new', () => {
     const host = createWindowsHost()
     host.machine.addPhantom(stick)
     expect(host.machine.phantoms()).not.toEqual([])
@@ -64,7 +64,7 @@ describe('an armed Windows host', () => {
     expect(host.machine.started).toEqual([])
   })
 
-  it('uninstalls a device that is not attached when its allowance ends', () => {
+  it('uninstalls a detached device when its approval ends', () => {
     const host = createWindowsHost()
     host.arm([allowSticks])
     host.plug(stick)
@@ -81,7 +81,7 @@ describe('an armed Windows host', () => {
     expect(host.machine.works('1-2')).toBe(false)
   })
 
-  it('removes 100 devices that are not attached in several passes and says when it is done', () => {
+  it('removes 100 detached devices in several passes and reports when it is done', () => {
     const host = createWindowsHost()
     for (let i = 0; i < 100; i++) host.machine.addPhantom(storageStick({ portPath: '1-2', serial: `S${i}` }))
     host.arm([])
@@ -90,7 +90,7 @@ describe('an armed Windows host', () => {
     expect(host.machine.phantoms()).toEqual([])
   })
 
-  it('gives no driver to devices that their hub calls built-in', () => {
+  it('gives no driver to devices that their hub reports as built-in', () => {
     const host = createWindowsHost()
     host.arm([])
     host.machine.started.length = 0
@@ -136,7 +136,7 @@ describe('an armed Windows host', () => {
     expect(allowed(host)).toEqual([])
   })
 
-  it('drops the oldest devices that are not attached when its list is full', () => {
+  it('drops the oldest detached devices when its list is full', () => {
     const host = createWindowsHost()
     host.arm([allowSticks])
     host.plug(stick)
@@ -155,7 +155,7 @@ describe('an armed Windows host', () => {
     expect(allowed(host)).toContain(host.machine.instanceIdOf('1-2'))
   })
 
-  it('stays armed without an agent and after a restart, and reverts without contact', () => {
+  it('stays armed without an agent and after a restart, and reverts without contact to the server', () => {
     const host = createWindowsHost()
     const before = host.everything()
     host.arm([])
@@ -286,7 +286,7 @@ describe('calls of Windows that do not do what they report', () => {
     host.arm([denySticks])
     host.plug(stick)
     host.settle()
-    // Windows installed it, so the agent stopped it afterwards.
+    // Windows installed it, so the agent blocked it afterwards.
     expect(host.machine.installed).not.toEqual([])
     expect(host.machine.works('1-2')).toBe(false)
     host.machine.restart()
@@ -305,7 +305,7 @@ describe('the grade of a Windows host', () => {
     return result
   }
 
-  it('is before-install on a supported Windows without restrictions of others', () => {
+  it('is before-install on a supported Windows without other restrictions', () => {
     expect(grade(() => undefined)).toEqual({ grade: 'before-install', reason: '' })
     expect(
       grade((registry) => {
@@ -357,13 +357,13 @@ describe('guards of a Windows host', () => {
     host.arm([], true)
     expect(host.machine.works('1-5')).toBe(true)
     expect(host.enforcer().enforced(mouse)?.guard).toBe('last-pointing-device')
-    // One that was just attached is never spared.
+    // A pointing device that was just attached is never kept.
     host.plug(plainMouse({ portPath: '1-6' }))
     host.settle()
     expect(host.machine.works('1-6')).toBe(false)
   })
 
-  it('keep a keyboard and a pointing device in one receiver, and a Bluetooth adapter with input devices', () => {
+  it('keep a receiver with keyboard and pointing device, and a Bluetooth adapter with input devices', () => {
     const receiver = plainKeyboard({ portPath: '1-5' })
     const radio = webcam({ portPath: '1-7' })
     const host = createWindowsHost()

@@ -9,7 +9,7 @@ const device = buildDevice({
 })
 const descriptors = Buffer.from(device.descriptors, 'base64')
 
-/** A hub with one device at port 4 that answers as the documentation says. */
+/** A hub with one device at port 4 that responds as documented. */
 const createHub = (
   change: (descriptors: Buffer) => void = () => undefined,
   flags = 0,

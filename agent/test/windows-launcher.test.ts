@@ -11,7 +11,7 @@ import { signedBuild } from './release-keys.ts'
 
 const release = releaseKeyPair()
 const ARCHITECTURE = 'windows-x64'
-/** A version that tells that it ran, and whether it would start another one. */
+/** A version that reports that it ran, and whether it would start another one. */
 const WORKS = `globalThis.launchedVersions = [...(globalThis.launchedVersions ?? []), __filename]`
 const BROKEN = 'this is not JavaScript'
 
@@ -59,7 +59,7 @@ describe('the launcher of Windows', () => {
     expect([launch(), failures, ran()]).toEqual([false, [], []])
   })
 
-  it('loads a verified update once, and not again from itself', () => {
+  it('loads a verified update once, and not again from the update', () => {
     const { launch, install, script } = setUp()
     install('1.1.0', WORKS)
     expect(launch()).toBe(true)
@@ -81,7 +81,7 @@ describe('the launcher of Windows', () => {
     expect([launch(), ran()]).toEqual([false, []])
   })
 
-  it('loads nothing from a directory that others can change, and rolls nothing back there', () => {
+  it('neither loads an update from a directory that other users can change, nor rolls it back', () => {
     const { launch, install, failures, record, stateDir } = setUp({
       prepareStateDir: () => {
         throw new Error('another user created it')

@@ -81,14 +81,14 @@ describe('Bluetooth adapters', () => {
     }),
   ]
 
-  it('are kept if they carry input devices, not for other profiles', () => {
+  it('are kept only if input devices are connected through them', () => {
     expect([...(needsOf(chain('00001124', 'BTHENUM')).inputRadios?.() ?? [])]).toEqual(['1-7'])
     expect([...(needsOf(chain('00001812', 'BTHLEDEVICE')).inputRadios?.() ?? [])]).toEqual(['1-7'])
     expect([...(needsOf(chain('0000110B', 'BTHENUM')).inputRadios?.() ?? [])]).toEqual([])
   })
 })
 
-it('a cycle of parents ends', () => {
+it('stops at a cycle of parents', () => {
   const loop = [
     rawNode('HID\\A\\1', { parent: 'HID\\B\\1', hardwareIds: ['HID_DEVICE_UP:0001_U:0006'], status: WORKING }),
     rawNode('HID\\B\\1', { parent: 'HID\\A\\1', status: WORKING }),

@@ -22,14 +22,14 @@ const ended = (failsClosed = false) => {
   const offline = {
     stateDir,
     system: { processes: { startTime: () => '', boot: () => '' } },
-    // Another boot than that of the file: the registry outlives it.
+    // The file is of another boot. The registry values outlast a restart.
     platform: { ...host.platform(), boot: { id: 'another boot', elapsed: () => 0 } },
   } as unknown as Offline
   return { host, before, stateDir, offline }
 }
 
 describe('a Windows host whose agent does not run', () => {
-  it('is freed by release, also after a restart', async () => {
+  it('is freed by release, even after a restart', async () => {
     const { host, before, offline, stateDir } = ended()
     expect(host.machine.works('1-2')).toBe(false)
     expect(await releaseHost(offline)).toBe('The host is free.')

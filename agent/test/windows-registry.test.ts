@@ -25,7 +25,7 @@ const faultOf = (attempt: () => unknown): string => {
 }
 
 describe('registry', () => {
-  it('reads back what it wrote, in any case of letters', () => {
+  it('reads back written values, ignoring case', () => {
     const { registry } = createMemoryRegistry()
     registry.writeDword(KEY, 'Number', 0xffffffff)
     registry.writeText(KEY, 'Text', 'Grüße')
@@ -112,7 +112,7 @@ describe('registry', () => {
     expect(faultOf(() => registry.removeTree('HKLM\\Software'))).toBe('registry_name')
   })
 
-  it('removes a key with everything below it, and nothing beside it', () => {
+  it('removes a key with everything below it, and no other key', () => {
     const { registry, dump } = createMemoryRegistry()
     registry.writeDword(KEY, 'Number', 1)
     registry.writeText(`${KEY}\\Below`, '1', 'a')
@@ -121,7 +121,7 @@ describe('registry', () => {
     expect(Object.keys(dump())).toEqual(['hklm\\software\\portcullis\\test2\\Beside'])
   })
 
-  it('reveals a value that another program changed back, and one that reads differently', () => {
+  it('detects a value that another program changed back, and one that reads differently', () => {
     const { registry, onChange, lie } = createMemoryRegistry()
     onChange((key, name) => {
       if (name === 'Number') registry.writeDword(key, 'Number', 7)

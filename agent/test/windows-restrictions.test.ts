@@ -17,7 +17,7 @@ import { createMemoryRegistry } from './registry-memory.ts'
 const listKey = (name: string): RegistryKey => `${RESTRICTIONS}\\${name}`
 const dword = (value: number): RegistryValue => ({ type: 4, data: Uint8Array.from([value, 0, 0, 0]) })
 
-/** Returns all keys and values, also empty keys. */
+/** Returns all keys and values, including empty keys. */
 const everything = ({ raw, dump }: ReturnType<typeof createMemoryRegistry>): unknown => {
   const keys = (key: RegistryKey): string[] => [
     key,
@@ -38,7 +38,7 @@ const apply = (memory: ReturnType<typeof createMemoryRegistry>, allowed: string[
 
 const id = fc.stringMatching(/^USB\\VID_046D&PID_C30A\\[A-D]{1,2}$/)
 const ids = fc.uniqueArray(id, { maxLength: 12 })
-/** Values of others without an effect, which the agent saves. */
+/** Existing values without an effect, which the agent saves. */
 const idle = fc.record({
   switches: fc.dictionary(
     fc.constantFrom(
@@ -70,7 +70,7 @@ const withIdle = ({ switches, lists }: typeof idle extends fc.Arbitrary<infer T>
 }
 
 describe('the restrictions of Windows', () => {
-  it('deny all classes but hubs by default, and allow hubs and the named instances', () => {
+  it('deny all classes except hubs by default, and allow hubs and the listed instances', () => {
     const memory = createMemoryRegistry()
     apply(memory, ['USB\\VID_046D&PID_C30A\\A'])
     const { registry } = memory
@@ -174,7 +174,7 @@ describe('the restrictions of Windows', () => {
     expect(everything(memory)).toEqual(before)
   })
 
-  it('never write outside their own keys, whatever the saved values say', () => {
+  it('never write outside their own keys, whatever the saved values contain', () => {
     const memory = createMemoryRegistry()
     apply(memory, [])
     memory.registry.writeText(
@@ -187,7 +187,7 @@ describe('the restrictions of Windows', () => {
     expect(isOwned(memory.registry)).toBe(false)
   })
 
-  it('are refused if there are too many devices, or too many values of others', () => {
+  it('are refused if there are too many devices or existing values', () => {
     const memory = createMemoryRegistry()
     const many = Array.from({ length: MAX_ALLOWED + 1 }, (_, i) => `USB\\VID_046D&PID_C30A\\${i}`)
     expect(() => apply(memory, many)).toThrow(`${MAX_ALLOWED} allowed`)

@@ -56,7 +56,7 @@ describe('a Windows service', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it.each([STOP, SHUTDOWN, PRESHUTDOWN])('stops in order after control %i', async (code) => {
+  it.each([STOP, SHUTDOWN, PRESHUTDOWN])('stops cleanly after control %i', async (code) => {
     const service = start(untilAborted)
     expect(service.reports).toMatchObject([
       { state: 'startPending', accepts: 0, checkpoint: 1 },
@@ -89,7 +89,7 @@ describe('a Windows service', () => {
     expect(service.failures).toEqual(['The agent did not stop within 5 s.'])
   })
 
-  it('reports the exit code of a failure, and none of an exit that a restart would repeat', async () => {
+  it('reports the exit code of a failure, but not one that a restart would repeat', async () => {
     const failed = start(async () => 7)
     await failed.ended
     expect(failed.last()).toMatchObject({ state: 'stopped', error: 1066, specificCode: 7 })

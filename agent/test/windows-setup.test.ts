@@ -51,7 +51,7 @@ PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
     expect(calls).toEqual(['service', 'service'])
   })
 
-  it('keep what an upgrade does not give, and need no token for an enrolled host', () => {
+  it('keep values that an upgrade does not set, and need no token for an enrolled host', () => {
     const { state, run, read } = setUp()
     const proxy = ['http://proxy.example.org:3128', '10.0.0.0/8', 'C:\\proxy.txt']
     run('configure', SERVER, TOKEN, EMPTY, EMPTY, ...proxy)
@@ -86,7 +86,7 @@ PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
   })
 })
 
-it('the token is deleted when the service of an enrolled host starts, not before', () => {
+it('deletes the token only when the service of an enrolled host starts', () => {
   const { state, run, read } = setUp()
   run('configure', SERVER, TOKEN, EMPTY, EMPTY, '', '', '')
   forgetToken(state)

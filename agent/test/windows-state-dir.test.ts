@@ -8,12 +8,12 @@ interface Entry {
 }
 
 const DIR = 'C:\\ProgramData\\Portcullis Agent'
-/** As ProgramData passes it on: users can create files. */
+/** Inherited from ProgramData: users can create files. */
 const INHERITED =
   'D:AI(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIIOID;GA;;;CO)(A;OICIID;0x1200a9;;;BU)(A;CIID;DCLCRPCR;;;BU)'
 const USER = 'S-1-5-21-1004336348-1177238915-682003330-1001'
 
-/** Folders that behave as Windows keeps them. `faults` makes Windows refuse, or lie about what it kept. */
+/** Folders that behave as on Windows. `faults` makes Windows refuse, or report an access list that it did not store. */
 const createFolders = (faults: { refusesCreate?: boolean; refusesProtect?: boolean; keeps?: string } = {}) => {
   const entries = new Map<string, Entry>()
   let open = 0

@@ -41,7 +41,7 @@ const host = (change: Partial<ChecksDeps> = {}): ChecksDeps => ({
 const resultsOf = (deps: ChecksDeps) => new Map(runChecks(deps).map(({ id, result }) => [id as string, result]))
 
 describe('the verification of a Windows host', () => {
-  it('performs what a program can, and leaves the other steps to a person', () => {
+  it('performs the steps that a program can perform, and leaves the others to a person', () => {
     const results = resultsOf(host())
     expect([...results.keys()]).toEqual(windowsSteps.map(({ id }) => id))
     expect([...results].filter(([, result]) => result === 'passed').map(([id]) => id)).toEqual([

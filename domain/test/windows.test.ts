@@ -15,7 +15,7 @@ import {
 const pick = (seed: string, limit: number): number => createHash('sha256').update(seed).digest().readUInt32BE() % limit
 
 describe('refuseArming', () => {
-  it('never lets an unverified build, with the hosts that could have it, exceed the limit', () => {
+  it('never lets an unverified build exceed the limit, counting hosts of unknown build', () => {
     const builds = ['19045', '22631', '26100', unknownBuild]
     const verified = new Set(['26100'])
     let refusals = 0
@@ -41,7 +41,7 @@ describe('refuseArming', () => {
     expect(refusals).toBeGreaterThan(1_000)
   })
 
-  it('refuses every host while the preview is off, also one that counts', () => {
+  it('refuses every host while the preview is off, even one that already counts', () => {
     const state = { isEnabled: false, verified: new Set(['22631']), counted: new Map() }
     expect([...refuseArming(state, [{ agentId: 'a', build: '22631', isCounted: true }])]).toEqual([
       ['a', 'windows_preview_off'],

@@ -80,7 +80,7 @@ describe('the agent as a service under Wine', unless(whyNoWine()), () => {
   }, 600_000)
   afterAll(() => root?.remove())
 
-  it('starts, restarts, is updated and rolls a broken update back', async () => {
+  it('starts, restarts, installs an update and rolls back a broken one', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 30 })
     const good = await bundle('1.1.0')
     const broken = Buffer.from(
@@ -136,7 +136,7 @@ ls '${STATE}' '${STATE}/versions'; cat '${STATE}/agent.log' | tail -60`)
     )
     expect(image).toBeGreaterThan(10)
     expect(own).toBeLessThan(100)
-    // The target is 0.5 %; other tests on the same machine lengthen the times.
+    // The target is 0.5 %. The limit is higher because other tests run on the same machine.
     expect(cpu).toBeLessThan(2)
     // Wine stores no recovery actions.
     expect(root.read('check.txt')).toMatch(/^recovery_missing: .*\n$/)

@@ -23,7 +23,7 @@ describe('a Windows host of a real server, under Wine', unless(whyNoWine()), () 
     root.add('chain-agent.cjs', await bundleForWine('e2e/windows/guest/chain-agent.ts'))
     server = await startServer(dir, { PORTCULLIS_ADMIN_PASSWORD: adminPassword })
     orders = await startOrders()
-    // Values that somebody set by hand, and that Free has to restore.
+    // Values that an administrator set, and that Free must restore.
     run = root.start(`
 wine reg add 'HKLM\\Software\\Policies\\Microsoft\\Windows\\Other' /v Kept /d yes /f
 ORDERS=${orders.url} wine /agent/node.exe 'Z:\\agent\\chain-agent.cjs' --server ${server.url} --token ${await server.enrolmentToken()} --log-level debug </dev/null >agent.txt 2>&1

@@ -11,7 +11,7 @@ describe('sealed data under Wine', unless(whyNoWine()), () => {
   }, 600_000)
   afterAll(() => root?.remove())
 
-  it('opens only unchanged and for its purpose', () => {
+  it('opens only if it is unchanged and used for its purpose', () => {
     const { status, all } = root.node('dpapi.cjs')
     expect({ status, all }).toEqual({ status: 0, all: '' })
     const changed = 'it was changed, or sealed by another account or on another machine'

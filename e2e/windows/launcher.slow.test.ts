@@ -40,7 +40,7 @@ describe('the launcher under Wine', unless(whyNoWine()), () => {
     ])
   })
 
-  it('runs the version of the package if the update is of another key or cannot be loaded', () => {
+  it('runs the version of the package if the update has another key or cannot be loaded', () => {
     const own = '1.0.0 runs from Z:\\agent\\agent.cjs and prints 1.0.0'
     expect(start(update('1.1.0'), '1.1.0', releaseKeyPair())).toEqual(['1.0.0 starts in its process: true', own])
     const broken = start('this is not JavaScript')

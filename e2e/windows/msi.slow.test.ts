@@ -118,7 +118,7 @@ ${TOKEN}
     expect(down.out.match(/DisplayVersion +REG_SZ +(.*)/g)).toEqual([expect.stringContaining('1.1.0')])
   })
 
-  it('leaves nothing when it is uninstalled after an upgrade, also no restriction', () => {
+  it('leaves nothing, not even restrictions, when it is uninstalled after an upgrade', () => {
     const key = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
     root.run(
       `wine reg add '${key}' /v DenyRemovableDevices /t REG_DWORD /d 1 /f; wine reg add '${key}\\AllowDeviceIDs' /v 1 /d 'PORTCULLIS\\MANAGED' /f; wineserver -w`,
@@ -148,7 +148,7 @@ ${TOKEN}
     expect(leftovers()).toBe('')
   })
 
-  it('takes address and token from the package in which a server wrote them', () => {
+  it('uses the address and the token that a server wrote into the package', () => {
     const { slots } = JSON.parse(readFileSync(join(dir, 'first', 'manifest.json'), 'utf8'))
     const content = Buffer.from(first)
     content.write('https://preset.example.org'.padEnd(slots.PresetServer.length), slots.PresetServer.offset)
@@ -163,7 +163,7 @@ ${TOKEN}
     expect(leftovers()).toBe('')
   })
 
-  it('is signed with the certificate of an organisation, also its library', async (ctx) => {
+  it('is signed with the certificate of an organisation, including its library', async (ctx) => {
     if (spawnSync('osslsigncode', ['--version']).error !== undefined) return ctx.skip('no osslsigncode')
     const [key, certificate, out] = [join(dir, 'key.pem'), join(dir, 'certificate.pem'), join(dir, 'signed')]
     const subject = ['-subj', '/CN=Example', '-addext', 'extendedKeyUsage=codeSigning']
@@ -191,7 +191,7 @@ ${TOKEN}
     expect(readFileSync(join(out, files[0] ?? '')).equals(first)).toBe(false)
   }, 300_000)
 
-  it('has the same bytes when it is built again', async () => {
+  it('has the same bytes after a second build', async () => {
     expect(sha256(await build('1.0.0', join(dir, 'again')))).toBe(sha256(first))
   }, 300_000)
 })

@@ -27,7 +27,7 @@ describe('the restrictions of Windows in the registry of Wine', unless(whyNoWine
   }, 600_000)
   afterAll(() => root?.remove())
 
-  it('are those of the policy while the host is armed, survive a kill, and are as before when it is free', () => {
+  it('match the policy while the host is armed, survive a kill, and are restored when it is freed', () => {
     const { status, all } = root.node('restrictions.cjs', [], { timeoutMs: 120_000 })
     expect(all).toBe('')
     expect(status).toBe(0)

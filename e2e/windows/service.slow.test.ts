@@ -34,7 +34,7 @@ ${untilStopped(name)}
     }
   }
 
-  it('starts, runs and stops in order', () => {
+  it('starts, runs and stops cleanly', () => {
     const { states, error, lines } = runOne('slow', true)
     expect(states).toContain('RUNNING')
     expect(states).toContain('STOP_PENDING')

@@ -12,7 +12,7 @@ describe('the state directory under Wine', unless(whyNoWine()), () => {
   }, 600_000)
   afterAll(() => root?.remove())
 
-  it('is created, and refused at places that are not folders', () => {
+  it('is created, and refused at paths that are not folders', () => {
     const { status, all } = root.node('state-dir.cjs')
     expect({ status, all }).toEqual({ status: 0, all: '' })
     const seen = JSON.parse(root.read('state-dir.json'))

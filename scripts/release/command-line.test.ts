@@ -78,7 +78,7 @@ describe('the command line of the package', () => {
     expect(variables().PORTCULLIS_KEY_FILE).toBeUndefined()
   })
 
-  it('prefers the variables of its caller, also over the file of the same secret', () => {
+  it('prefers the variables of its caller, even over the file of the same secret', () => {
     const own = { PORTCULLIS_HOST: 'a', DATABASE_URL_FILE: '/file', NATS_URL: 'b' }
     expect(missingVariables({ PORTCULLIS_HOST: 'mine', DATABASE_URL: 'mine' }, own)).toEqual({ NATS_URL: 'b' })
   })

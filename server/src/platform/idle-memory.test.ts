@@ -15,7 +15,7 @@ const setUp = () => {
   })
   return {
     at,
-    /** Passes time in looks, with this use of one processor. */
+    /** Simulates this many samples with this share of one core. */
     pass: (looks: number, use: number): number => {
       for (let i = 0; i < looks; i++) {
         at.ms += lookMs
@@ -42,7 +42,7 @@ it('never collects while the server is busy', () => {
   expect(pass(1_000, 0.3)).toBe(0)
 })
 
-it('collects what an idle server gathers, at most every ten minutes', () => {
+it('collects the garbage of an idle server at most every ten minutes', () => {
   const { at, pass } = setUp()
   pass(3, 0.05)
   at.bytes += 30 * 1024 * 1024

@@ -10,7 +10,7 @@ it('a Mac is shown as monitored only, with the reason that applies to macOS', ()
   expect(gradeLabels('observe', 'Debian GNU/Linux 12').long).toContain('kernel')
 })
 
-it('a Windows host states what its preview grade does not cover', () => {
+it('shows what the preview grade of a Windows host does not cover', () => {
   const { canArm, long } = gradeLabels('before-install', 'Windows 11 Pro')
   expect(canArm).toBe(true)
   expect(long).toContain('Not covered')

@@ -58,7 +58,7 @@ it('opens one more connection every 50 ms while all are in use, up to the limit'
   expect(pool.totalCount).toBe(12)
 })
 
-it('leaves waiting to the pool once its limit is reached', async () => {
+it('lets callers wait for the pool once its limit is reached', async () => {
   const { pool, lender } = setUp()
   pool.totalCount = 12
   await lender.connect()

@@ -171,7 +171,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
       payload: { id: absent, isActivated: true },
     },
   ],
-  // Lifts the limit of armed hosts whose enforcement nobody has verified.
+  // Lifts the limit of armed hosts of an unverified build.
   importWindowsVerification: () => [
     { path: 'windows/verifications', payload: { file: { payload: '{}', signature: 'A'.repeat(88) }, confirmed: [] } },
   ],

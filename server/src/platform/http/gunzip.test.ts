@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createUnpacker } from './gunzip.ts'
 
-it('unpacks a bounded number of bodies of each sender at once, and the senders take turns', async () => {
+it('unpacks a bounded number of bodies of each sender at once, in turns between senders', async () => {
   const unpack = createUnpacker(1_000_000)
   const [text, connection] = ['line\n'.repeat(1_000), new EventEmitter()]
   connection.setMaxListeners(0)

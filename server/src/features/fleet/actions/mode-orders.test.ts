@@ -13,7 +13,7 @@ const base = '/prime/webui'
 const others = 600
 let t: TestApp
 let fleet: string[]
-/** Its pending command keeps another job waiting, and with it all jobs that sign modes. */
+/** Its pending command makes another job wait, and with it all jobs that sign modes. */
 let bystander: TestAgent
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const whileBusy = async (work: () => Promise<void>): Promise<void> => {
 }
 
 describe('an order to arm or free more than 500 hosts', () => {
-  it('is answered before its commands are signed: its hosts have a pending action at once', async () => {
+  it('gets a response before its commands are signed, and its hosts have a pending action at once', async () => {
     const agent = await enrolAgent(t)
     const listed = [agent.agentId, ...fleet]
     let id = ''
@@ -133,7 +133,7 @@ describe('an order to arm or free more than 500 hosts', () => {
     await cancelAll(agents)
   })
 
-  it('is replaced by a newer order to the same hosts, whatever job runs first', async () => {
+  it('is replaced by a newer order to the same hosts, whichever job runs first', async () => {
     const agent = await enrolAgent(t)
     await whileBusy(async () => {
       await configure(order('ARM', [agent]))
@@ -173,7 +173,7 @@ describe('an order to arm or free more than 500 hosts', () => {
     await cancelAll([])
   })
 
-  it('continues on another server when the server that signs it is gone', async () => {
+  it('continues on another server when the server that signs it was killed', async () => {
     const agent = await enrolAgent(t)
     let id = ''
     await whileBusy(async () => {
@@ -196,7 +196,7 @@ describe('an order to arm or free more than 500 hosts', () => {
     await whileBusy(async () => {
       await configure(order('ARM', [agent]))
       id = (await newest()).id
-      // A job that its handler cannot read, in place of any defect.
+      // A job that its handler cannot read stands in for any defect.
       await t.db.execute(sql`update jobs set data = jsonb_set(data, '{actor}', 'null') where job_id = ${id}::uuid`)
     })
     expect(await jobOf(id)).toMatchObject({ state: 'failed', message: 'The server failed. See its log for details.' })

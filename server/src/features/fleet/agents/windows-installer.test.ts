@@ -10,7 +10,7 @@ type Made = ResponseOf<typeof createEnrollmentToken>
 const path = '/prime/webui/agents/enrollmenttokens'
 const LENGTH = 512
 
-/** Bytes like those of an installer: two values between other bytes. */
+/** Bytes like those of an installer: two slots between other bytes. */
 const template = (() => {
   const slot = (name: string) => Buffer.from(`PORTCULLIS-SLOT-${name}-`.padEnd(LENGTH, '.'))
   const noise = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
@@ -46,7 +46,7 @@ describe('the Windows installer of the console', () => {
     expect(refused.json().detail).toContain('npm run build:msi')
   })
 
-  it('contains the address and the token, and is otherwise the one of the release', async () => {
+  it('contains the address and the token, and otherwise equals the installer of the release', async () => {
     write(template.content)
     writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
     const made = await make({ name: 'for group policy' })
@@ -68,7 +68,7 @@ describe('the Windows installer of the console', () => {
     expect(JSON.stringify(data)).not.toContain(made.token)
   })
 
-  it('is refused for a token of another id, a wrong one, and one that enrols no host', async () => {
+  it('is refused for a token with another id, an unknown token, and a token that can enrol no host', async () => {
     const [made, other] = [await make(), await make()]
     for (const token of [other.token, `${made.token.slice(0, 45)}${'x'.repeat(43)}`, 'nonsense'])
       expect((await build(made, token)).json()).toMatchObject({ code: 'enrolment_refused' })

@@ -130,7 +130,7 @@ describe('a feed', () => {
     expect((await feed.raw('{}\n'.repeat(10_001))).json()).toMatchObject({ code: 'payload_too_large' })
   })
 
-  it('takes gzip bodies within its limits, from its own token only', async () => {
+  it('accepts gzip bodies within its limits, and only with its own token', async () => {
     const [feed, other] = [await feedWith(), await feedWith()]
     const packed = (body: Buffer, encoding = 'gzip', bearer = feed.token.token) =>
       t.app.fastify.inject({
@@ -161,7 +161,7 @@ describe('a feed', () => {
     expect((await packed(bomb, 'gzip', other.token.token)).json()).toMatchObject({ code: 'forbidden_object' })
   })
 
-  it('shows when an event happened, by the time in its line', async () => {
+  it('uses the time in its line as the time of an event', async () => {
     const feed = await feedWith()
     await feed.send(winlogbeat({ host: 'late-1', record: 1 }))
     const devices = ['1', '2', '3'].map((serial) => `USB\\VID_0951&PID_1666\\LATE000${serial}`) as [

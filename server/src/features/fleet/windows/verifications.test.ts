@@ -139,7 +139,7 @@ describe('the verification of a Windows build', () => {
     expect((await overview()).verifications).toEqual([])
   })
 
-  it('is refused if it does not describe the host, or is not of now', async () => {
+  it('is refused if it does not describe the host, or is too old or from the future', async () => {
     const at = (days: number): string => new Date(t.clock.now() + days * 86_400_000).toISOString()
     expect(await refusal(fileOf({ osBuild: '10.0.26100.1' }))).toMatch(/reports 10\.0\.22631\.4317/)
     expect(await refusal(fileOf({ createdAt: at(-31) }))).toMatch(/older than 30 days/)
@@ -154,7 +154,7 @@ describe('the verification of a Windows build', () => {
     expect((await upload(fileOf(), ['unknown'])).statusCode).toBe(400)
   })
 
-  it('needs exactly the steps that the program did not perform to be confirmed, and no failed step', async () => {
+  it('requires that exactly the steps not performed by the program are confirmed, and that no step failed', async () => {
     expect(await refusal(fileOf({ checks: without('edition', 'failed') }))).toMatch(
       /^422 verification_incomplete: These steps failed: edition\./,
     )

@@ -87,7 +87,7 @@ describe('while the preview is off', () => {
     expect((await ordered()).map(({ uuid }) => uuid)).toEqual([linux.agentId])
   })
 
-  it('leaves Windows hosts out of the prediction', async () => {
+  it('excludes Windows hosts from the prediction', async () => {
     const [windows] = (await hosts(1)) as [TestAgent]
     await windows.plug(plainKeyboard())
     expect((await previewOf([windows])).prediction.newlyBlocked ?? { agents: 0 }).toMatchObject({ agents: 0 })
@@ -137,7 +137,7 @@ describe('while the preview is off', () => {
     expect(await ordered()).toEqual([])
   })
 
-  it('is turned on only by an Administrator', async () => {
+  it('can be turned on only by an Administrator', async () => {
     const manager = await person(t, { profile: 20 })
     const answer = await manager.api.post(`${base}/generalconfig/AddOrUpdateVendorA`, {
       VENDORA_WINDOWS_ENFORCEMENT: 'true',
@@ -148,7 +148,7 @@ describe('while the preview is off', () => {
 })
 
 describe('the limit of five hosts of a build', () => {
-  it('counts ordered and armed hosts, through each door', async () => {
+  it('counts ordered and armed hosts for every way to arm', async () => {
     await enable()
     const agents = await hosts(7)
     expect(await previewOf(agents)).toMatchObject({
@@ -169,7 +169,7 @@ describe('the limit of five hosts of a build', () => {
     for (const agent of agents) if (armed.has(agent.agentId)) await take(agent)
     expect(await armOne(free as TestAgent)).toBe('windows_limit_reached')
     const [first] = agents.filter(({ agentId }) => armed.has(agentId)) as [TestAgent]
-    // An armed host can be ordered to arm again, and a freed host makes room.
+    // An armed host can be ordered to arm again. A freed host no longer counts.
     expect(await armOne(first)).toBe('ordered')
     await take(first)
     expect(await armOne(first, 'free')).toBe('ordered')
@@ -180,7 +180,7 @@ describe('the limit of five hosts of a build', () => {
     expect((await overview()).builds).toMatchObject([{ build: '22631', agents: 7, armed: 5, isVerified: false }])
   })
 
-  it('counts each build on its own, and a host without a build for every build', async () => {
+  it('counts each build separately, and a host without a build for every build', async () => {
     await enable()
     const [older, newer] = [await hosts(5, { osBuild: '10.0.19045.5247' }), await hosts(5)]
     const [unknown] = (await hosts(1, { osBuild: undefined as never })) as [TestAgent]
@@ -195,7 +195,7 @@ describe('the limit of five hosts of a build', () => {
     expect(await armOne(older[4] as TestAgent)).toBe('ordered')
   })
 
-  it('arms no more hosts however many requests arrive at the same time', async () => {
+  it('does not exceed the limit with concurrent requests', async () => {
     await enable()
     const agents = await hosts(12)
     const outcomes = await Promise.all([
@@ -209,7 +209,7 @@ describe('the limit of five hosts of a build', () => {
     expect((await Promise.all(agents.map((agent) => agent.detail()))).filter(({ inAction }) => inAction).length).toBe(5)
   })
 
-  it('counts an order that a host took before it was cancelled', async () => {
+  it('counts an order that a host received before it was cancelled', async () => {
     await enable()
     const agents = await hosts(6)
     await armBulk(agents.slice(0, 5))
@@ -223,20 +223,20 @@ describe('the limit of five hosts of a build', () => {
     expect(await armOne(last)).toBe('ordered')
   })
 
-  it('counts an order that a host took until the host confirms a newer one', async () => {
+  it('counts an order that a host received until the host confirms a newer one', async () => {
     await enable()
     const agents = await hosts(6)
     await armBulk(agents.slice(0, 5))
     const [first, , , , , last] = agents as [TestAgent, TestAgent, TestAgent, TestAgent, TestAgent, TestAgent]
     expect((await first.checkIn()).commands?.length).toBe(1)
-    // Whoever ordered it could still cancel it.
+    // The newer order can still be cancelled.
     expect(await armOne(first, 'free')).toBe('ordered')
     expect(await armOne(last)).toBe('windows_limit_reached')
     await take(first)
     expect(await armOne(last)).toBe('ordered')
   })
 
-  it('lets the first rings of a rollout arm first, and arms the others once there is room', async () => {
+  it('arms the first rings of a rollout first, and the others once the limit allows it', async () => {
     await enable()
     const rollouts = rolloutsOf(t)
     const others = await rollouts.hosts(4, 'office', windows11)
@@ -267,7 +267,7 @@ describe('the limit of five hosts of a build', () => {
   })
 })
 
-it('a host that does not exist is not refused as a Windows host', async () => {
+it('does not refuse a missing host as a Windows host', async () => {
   expect((await post('agents/bulk/preview', { action: 'arm', uuids: [randomUUID()] })).json().impossible).toEqual([
     { reason: 'This host does not exist.', agents: 1 },
   ])

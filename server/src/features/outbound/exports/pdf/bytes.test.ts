@@ -22,7 +22,7 @@ it('escapes the bytes of glyphs that end a literal string or a line', () => {
   expect(bytes.take().toString('latin1')).toBe('(\0\\(\\)\0\\\\\\\\\\n\\r\0A\x01\xff)')
 })
 
-it('keeps what was added when it grows', () => {
+it('keeps its contents when it grows', () => {
   const bytes = createBytes()
   const long = 'x'.repeat(100_000)
   bytes.text('a')
