@@ -1,4 +1,7 @@
-/** A registry in memory that behaves as Windows does, and can also refuse, lie and change. */
+/**
+ * A registry in memory that behaves like that of Windows. Tests can make it refuse calls, return other values and
+ * change.
+ */
 import {
   createRegistry,
   type NamedValue,
@@ -39,7 +42,7 @@ export const createMemoryRegistry = (): MemoryRegistry => {
   const refusals: { key: string; calls: readonly RegistryCall[]; status: number }[] = []
   const lies = new Map<string, RegistryValue | undefined>()
   let react: ((key: RegistryKey, name: string | undefined) => void) | undefined
-  /** Reactions must not react to their own changes. */
+  /** Prevents reactions to the changes of a reaction. */
   let isReacting = false
 
   const isBelow = (key: string, other: string): boolean => key === other || key.startsWith(`${other}\\`)

@@ -13,7 +13,7 @@ import { createWindowsMachine, type MachineOptions, type Quirks } from './window
 const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
 
 /**
- * A host: a stand-in for Windows, and the agent's enforcement, which can be killed before any change.
+ * A host: a stand-in for Windows with the agent's enforcement, which a test can kill before any change.
  *
  * @param options `raw` is a real registry to use instead of one in memory
  */
@@ -26,7 +26,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
   registry.writeText(VERSION_KEY, 'EditionID', 'Professional')
   registry.writeText('HKLM\\Software\\Policies\\Microsoft\\Windows', 'Name', 'kept')
 
-  /** Changes left until the agent is killed; it then changes nothing any more. */
+  /** Number of changes until the agent is killed. A killed agent changes nothing. */
   let left = Number.POSITIVE_INFINITY
   let changes = 0
   function beforeChange(): void {
@@ -120,7 +120,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
       left = Number.POSITIVE_INFINITY
       needs = nextNeeds
       agent = startAgent(needs)
-      // As for the facts of the first check-in.
+      // The facts of the first check-in call it too.
       agent.gate.grade()
       if (rules !== undefined) agent.enforcer.usePolicy(heldPolicy(rules))
       agent.enforcer.start()

@@ -1,8 +1,8 @@
 /**
- * A stand-in for Windows with its Plug and Play tree, written from documentation: installation on arrival under the Device
- * Installation Restrictions of the registry (Policy CSP DeviceInstallation), devices that are known but not attached, and
- * the calls of `DeviceCalls`, which can refuse, veto, need a restart and lie as the real ones do. It shares no code with
- * the enforcement that it tests.
+ * A stand-in for Windows with its Plug and Play tree, written from documentation. It installs devices on arrival under
+ * the Device Installation Restrictions of the registry (Policy CSP DeviceInstallation) and remembers detached devices.
+ * Its `DeviceCalls` can refuse, veto, need a restart, or report success without an effect, as the real ones do. It
+ * shares no code with the enforcement that it tests.
  */
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import type { CallResult, DeviceCalls } from '../src/platform/windows/enforcement/device-calls.ts'
@@ -28,7 +28,7 @@ export interface MachineOptions {
   reads?: 'at-each-installation' | 'at-restart'
   /** Whether Windows treats the functions of a removable device as removable too. Documentation does not say. */
   areChildrenRemovable?: boolean
-  /** Called before each change, so that a test can end the agent there. */
+  /** Called before each change, so that a test can kill the agent there. */
   beforeCall?: () => void
 }
 
@@ -130,7 +130,7 @@ export const createWindowsMachine = ({
   let arrivals = 0
   /** Instance IDs of nodes that got a driver from an installation, in order. */
   const installed: string[] = []
-  /** IDs of devices that started with a driver after they arrived, installed just now or earlier. */
+  /** IDs of devices that started with a driver after they arrived, whether installed now or earlier. */
   const started: string[] = []
 
   const restrictions = (): Restrictions => (reads === 'at-restart' ? atBoot : readRestrictions(raw))

@@ -1,4 +1,4 @@
-/** The limit for Windows hosts: enforcement on Windows is a preview until people have verified it on real hosts. */
+/** The limit of armed Windows hosts. Windows enforcement is a preview until it has been verified on real hosts. */
 import { windowsHostsUnverified } from '@portcullis/contract'
 
 /** Code of the error that refuses to arm a Windows host. */
@@ -11,10 +11,10 @@ export const windowsRefusals: Readonly<Record<WindowsRefusal, string>> = {
   windows_limit_reached: `At most ${windowsHostsUnverified} Windows hosts of one build can be armed until a verification file of this build is imported. Free one of them, or import a file in the policy settings.`,
 }
 
-/** Stands for the build of hosts that report none. */
+/** Build of hosts that report no build. */
 export const unknownBuild = ''
 
-/** Returns the number that the limit counts by: the third of `10.0.22631.4317`. */
+/** Returns the build number that the limit applies to: the third number of `10.0.22631.4317`. */
 export const majorBuildOf = (osBuild: string): string => (osBuild.split('.')[2] ?? unknownBuild).replace(/^0+(?=.)/, '')
 
 export interface WindowsArmingState {
@@ -34,9 +34,9 @@ export interface WindowsCandidate {
 }
 
 /**
- * Returns the Windows hosts that must not be armed, with the reason. Earlier candidates take the free places first. A
- * host without a build could have any build. It therefore counts for every unverified build, and it is armed only while
- * all unverified builds together have a free place.
+ * Returns the Windows hosts that must not be armed, with the reason. The first candidates are allowed up to the limit.
+ * A host without a build could have any build, so it counts for every unverified build. It can be armed only while all
+ * unverified builds together are below the limit.
  */
 export const refuseArming = (
   { isEnabled, verified, counted }: WindowsArmingState,

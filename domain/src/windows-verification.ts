@@ -10,10 +10,10 @@ import { majorBuildOf } from './windows-arming.ts'
 
 /** Age above which a verification can no longer be imported. */
 const maxAgeMs = 30 * 24 * 3_600_000
-/** Tolerated lead of the host clock. */
+/** Maximum time by which the clock of the host may be ahead. */
 const maxLeadMs = 15 * 60_000
 
-/** Creates the file of a verification. `sign` signs a text with the agent key and returns base64. */
+/** Creates a verification file. `sign` signs a text with the agent key and returns base64. */
 export const createVerificationFile = (
   verification: WindowsVerification,
   sign: (text: string) => string,
@@ -33,7 +33,7 @@ export const isSignedVerification = ({ payload, signature }: WindowsVerification
   }
 }
 
-/** Returns why a verification does not describe the host as the server knows it; null: it does. */
+/** Returns why a verification does not match the host. Null if it matches. */
 export const verificationFault = (
   { osBuild, createdAt, checks }: WindowsVerification,
   host: { osBuild: string | null; now: number },
@@ -52,7 +52,7 @@ export const verificationFault = (
 /** Steps that keep a verification from being imported. */
 export interface OpenSteps {
   failed: WindowsStepId[]
-  /** Steps that the program did not perform and the person did not confirm. */
+  /** Steps that neither the program performed nor the person confirmed. */
   unconfirmed: WindowsStepId[]
   /** Steps that the person confirmed although the program performed them. */
   needless: WindowsStepId[]

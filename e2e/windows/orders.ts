@@ -15,7 +15,7 @@ export const fixtures = (report: Report) =>
     ]),
   }))
 
-/** Serves orders to a program under Wine, one per request, and receives its answers. */
+/** Serves orders to a program under Wine, one per request, and receives its responses. */
 export const startOrders = async () => {
   const waiting: object[] = []
   const answers: string[] = []

@@ -7,7 +7,7 @@ const state = { file: `${features}/fleet/agents/command-state.store.ts`, test }
 const configuration = { file: `${features}/fleet/actions/configuration.service.ts`, test }
 const bulk = { file: `${features}/fleet/actions/bulk.service.ts`, test }
 
-/** Orders of modes that a job signs after the answer. */
+/** Orders of modes that a job signs after the response. */
 export const modeOrdersMutants: readonly Mutant[] = [
   {
     ...commands,
@@ -74,9 +74,9 @@ export const modeOrdersMutants: readonly Mutant[] = [
   },
   {
     ...configuration,
-    does: 'The trail does not state that a job was created for an order',
+    does: 'The audit trail does not state that a job was created for an order',
     find: "for (const job of jobs) await recordJob(audit, tx, actor, { ...job, selection: 'hosts by name' })",
     replace: '',
-    named: 'is answered before',
+    named: 'gets a response before',
   },
 ]

@@ -38,7 +38,7 @@ const announcement = (code: number): Buffer => {
   return pdu(0, 2, Buffer.concat([u32(stub.length), u16(0), u16(3), stub]))
 }
 
-/** Resolves when Wine has sent the announcement to all windows. */
+/** Resolves after Wine has sent the announcement to all windows. */
 export const announce = (code: number): Promise<void> =>
   new Promise((resolve, reject) => {
     let answers = 0

@@ -1,6 +1,6 @@
 /**
- * Runs under Wine: the agent for Windows with a stand-in for the calls that change devices, which Wine cannot carry out.
- * The registry, the list of devices and everything else are those of Wine. The test attaches devices by orders.
+ * Runs the agent for Windows under Wine, with a stand-in for the calls that change devices, which Wine does not
+ * support. Uses the registry and the device list of Wine. The test sends orders to attach devices.
  */
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import type { DeviceCalls } from '../../../agent/src/platform/windows/enforcement/device-calls.ts'

@@ -1,6 +1,7 @@
 /**
- * Runs under Wine: the agent for Windows with the real registry. The Plug and Play tree and the calls that change it are a
- * stand-in (`agent/test/windows-machine.ts`), because Wine cannot carry them out. Orders of the test attach devices.
+ * Runs the agent for Windows under Wine with the real registry. The Plug and Play tree and the calls that change it are
+ * a stand-in (`agent/test/windows-machine.ts`), because Wine does not support them. The test sends orders to attach
+ * devices.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

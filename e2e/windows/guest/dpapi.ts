@@ -1,4 +1,4 @@
-/** Runs under Wine: seals and opens data, whole, changed and for another purpose. */
+/** Runs under Wine: seals data, then opens it unchanged, changed and for another purpose. */
 import { writeFileSync } from 'node:fs'
 import { createDpapi } from '../../../agent/src/platform/windows/dpapi.ts'
 import { loadKoffi } from '../../../agent/src/platform/windows/koffi.ts'

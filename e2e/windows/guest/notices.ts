@@ -1,4 +1,4 @@
-/** Runs under Wine: writes an event and shows a message. Wine keeps neither, so only the calls are tested. */
+/** Runs under Wine: writes an event and shows a message. Wine stores neither, so this tests only the calls. */
 import { writeFileSync } from 'node:fs'
 import { createEventLog, createReportEvent } from '../../../agent/src/platform/windows/event-log.ts'
 import { loadKoffi } from '../../../agent/src/platform/windows/koffi.ts'

@@ -1,4 +1,4 @@
-/** Runs under Wine: uses the registry and writes what it saw. */
+/** Runs under Wine: uses the registry and writes the results. */
 import { writeFileSync } from 'node:fs'
 import { loadKoffi } from '../../../agent/src/platform/windows/koffi.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * Runs under Wine: enforcement on the real registry. The Plug and Play tree and the calls that change it are a stand-in,
- * because Wine cannot carry them out.
+ * Runs enforcement under Wine on the real registry. The Plug and Play tree and the calls that change it are a stand-in,
+ * because Wine does not support them.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

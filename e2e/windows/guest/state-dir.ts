@@ -1,4 +1,4 @@
-/** Runs under Wine: creates state directories, also at places that are links and files. */
+/** Runs under Wine: creates state directories, including at paths that are links or files. */
 import { existsSync, writeFileSync } from 'node:fs'
 import {
   createFolderSecurity,

@@ -68,7 +68,9 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
     return agentId
   },
 
-  /** Adds hosts that only the events of another system show, in the caller's transaction. Returns their ids in order. */
+  /**
+   * Adds hosts that appear only in events of another system, in the caller's transaction. Returns their ids in order.
+   */
   observe: async (
     tx: Tx,
     hosts: readonly { facts: HostFacts; details: string }[],

@@ -140,7 +140,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
       values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end, ${a.commandKey}::int)`)
   },
 
-  /** Adds hosts that only the events of another system show. */
+  /** Adds hosts that appear only in events of another system. */
   insertObserved: async (
     tx: Tx,
     now: Date,
