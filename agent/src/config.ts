@@ -55,6 +55,7 @@ export interface AgentConfig {
 export const usage = ({
   stateDir,
   settings,
+  commands = '',
 }: System): string => `portcullis-agent: reports the USB devices of this host to a Portcullis server.
 
   portcullis-agent [options]          run the agent
@@ -62,7 +63,7 @@ export const usage = ({
   portcullis-agent release [options]  free this host: unblock all devices (needs root)
   portcullis-agent restore [options]  after a crash: restore the kernel's defaults, so that new devices work
   portcullis-agent select [options]   print the path of the newest verified version, for the launcher of a package
-  portcullis-agent --version          print the version
+${commands}  portcullis-agent --version          print the version
 
   --server URL             address of the server (required until the host is enrolled)
   --token-file FILE        file that contains the enrolment token (required until the host is enrolled);

@@ -92,7 +92,7 @@ describe('the facts of a Mac', () => {
     expect(facts.collect()).toMatchObject({
       hostname: 'studio.local',
       osName: 'macOS 14.5',
-      architecture: 'arm64',
+      architecture: `macos-${process.arch}`,
       model: 'Mac14,13',
       address: '10.0.0.7',
       agentVersion: '1.2.3',

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { sha256Hex } from '../src/keys.ts'
 import { quoteProgram } from '../src/platform/windows/service-setup.ts'
 import { forgetToken, runSetup } from '../src/platform/windows/setup.ts'
 
@@ -86,12 +87,15 @@ PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
   })
 })
 
-it('deletes the token only when the service of an enrolled host starts', () => {
+it('deletes the token of its enrolment, and no other, when the service of an enrolled host starts', () => {
   const { state, run, read } = setUp()
   run('configure', SERVER, TOKEN, EMPTY, EMPTY, '', '', '')
   forgetToken(state)
   expect(read('token')).toBe(`${TOKEN}\n`)
-  writeFileSync(join(state, 'identity.json'), '{}')
+  writeFileSync(join(state, 'identity.json'), JSON.stringify({ tokenHash: sha256Hex('another token') }))
+  forgetToken(state)
+  expect(read('token')).toBe(`${TOKEN}\n`)
+  writeFileSync(join(state, 'identity.json'), JSON.stringify({ tokenHash: sha256Hex(TOKEN) }))
   forgetToken(state)
   expect(existsSync(join(state, 'token'))).toBe(false)
 })

@@ -286,7 +286,7 @@ export const createHost = (index: number, random: Random, salt: string, platform
     osName: os.name,
     osVersion: os.version,
     kernel: os.kernel,
-    architecture: hardware.architecture,
+    architecture: platform === 'linux' ? hardware.architecture : `${platform}-${hardware.architecture}`,
     vendor: hardware.vendor,
     model: hardware.model,
     chassis: hardware.chassis,

@@ -162,7 +162,10 @@ export const HostFacts = Type.Object(
     osName: boundedText(120, 'Operating system and version for display, for example `Debian GNU/Linux 12 (bookworm)`.'),
     osVersion: boundedText(120, 'Version of the operating system, for example `12.8`.'),
     kernel: boundedText(120, 'Kernel release.'),
-    architecture: boundedText(32, 'CPU architecture by its name in Node.js (`x64`, `arm64`).'),
+    architecture: boundedText(
+      32,
+      'Architecture of the builds that the agent installs: `x64` or `arm64` on Linux, `windows-x64`, `macos-x64` or `macos-arm64`.',
+    ),
     vendor: boundedText(120, 'SMBIOS system vendor. Empty if unknown.'),
     model: boundedText(120, 'SMBIOS product name. Empty if unknown.'),
     chassis: boundedText(64, 'SMBIOS chassis type as text. Empty if unknown.'),

@@ -34,7 +34,7 @@ ${facts}; wineserver -w`)
     expect(first.facts).toMatchObject({
       osName: 'Windows 11 Pro',
       osBuild: '10.0.22631.4317',
-      architecture: 'x64',
+      architecture: 'windows-x64',
     })
     expect(first.table).toBeGreaterThan(8)
     expect(first.machineIdHash).toBe(machineHash('11112222-3333-4444-5555-666677778888'))

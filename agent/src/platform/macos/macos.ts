@@ -30,6 +30,9 @@ const runProgram: Run = (program, args) =>
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   })
 
+/** A build for Linux must not count as one for a Mac. */
+const ARCHITECTURE = `macos-${process.arch}`
+
 const gate = observeOnly('The agent for macOS only monitors.')
 
 /**
@@ -112,8 +115,8 @@ const createPlatform = (run: Run): Platform => {
           hostname: cutText(hostname() || 'localhost', 255),
           osName: 'macOS',
           kernel: cutText(release(), 120),
-          architecture: process.arch,
           ...known?.facts,
+          architecture: ARCHITECTURE,
           address: cutText(localAddress(), 64),
           agentVersion: cutText(agentVersion, 64),
           enforcement: gate.grade().grade,
@@ -139,7 +142,7 @@ const createPlatform = (run: Run): Platform => {
     publicDir: undefined,
     secrets: noSealing,
     prepareStateDir: preparePrivateDir,
-    architecture: `macos-${process.arch}`,
+    architecture: ARCHITECTURE,
     timing,
   }
 }

@@ -89,7 +89,7 @@ export const createWindowsFacts = ({
         address: cutText(localAddress(), 64),
         ...version(),
         kernel: cutText(release(), 120),
-        architecture: process.arch,
+        architecture: `windows-${process.arch}`,
         vendor: cleanText(vendor, 120) || text(BIOS, 'SystemManufacturer'),
         model: cleanText(model, 120) || text(BIOS, 'SystemProductName'),
         chassis: chassisTypes[chassis] ?? '',

@@ -4,6 +4,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfigFile } from '../../config-file.ts'
 import { cannotStart, messageOf } from '../../exit.ts'
+import { readIfThere } from '../../files.ts'
+import { sha256Hex } from '../../keys.ts'
 import { parseProxy } from '../../proxy-config.ts'
 import { BOOT_KEY } from './boot.ts'
 import { restoreBefore } from './enforcement/restrictions.ts'
@@ -31,7 +33,11 @@ const tokenFileOf = (stateDir: string): string => join(stateDir, 'token')
 
 /** Deletes the token of an enrolled host, which no longer needs it. */
 export const forgetToken = (stateDir: string): void => {
-  if (isEnrolled(stateDir)) rmSync(tokenFileOf(stateDir), { force: true })
+  const identity = readIfThere(join(stateDir, 'identity.json'))
+  const token = readIfThere(tokenFileOf(stateDir))?.trim()
+  if (identity === undefined || token === undefined) return
+  // Another token is for a new enrolment, for example of a copied or removed host.
+  if (identity.includes(sha256Hex(token))) rmSync(tokenFileOf(stateDir), { force: true })
 }
 
 /** Returns the value without the padding of a slot; undefined for an empty one. */

@@ -111,6 +111,10 @@ const deviceCalls = (koffi: Koffi): DeviceCalls | undefined =>
  */
 export const createWindows = (env: Environment, koffi: () => Koffi = loadKoffi, calls = deviceCalls): System => ({
   stateDir: defaultStateDir(env),
+  commands: `\
+  portcullis-agent verify [FILE]      verify this host for the enforcement of its Windows build
+  portcullis-agent service-check      compare the installed service with what the agent needs
+`,
   settings: [],
   // The ACL of the state directory protects its files.
   isPrivate: (fd) => fstatSync(fd).isFile(),
