@@ -33,5 +33,7 @@ const grades: Readonly<Record<string, GradeLabels>> = {
 /** Returns the labels of an enforcement grade. An unknown grade is shown unchanged. */
 export const gradeLabels = (grade: string, osName = ''): GradeLabels => {
   const labels = grades[grade] ?? { short: grade, long: strings.gradeUnknown({ grade }), canArm: true }
-  return grade === 'observe' && osName.startsWith('macOS') ? { ...labels, long: strings.gradeMacosHint } : labels
+  if (grade !== 'observe') return labels
+  if (osName.startsWith('macOS')) return { ...labels, long: strings.gradeMacosHint }
+  return osName.startsWith('Windows') ? { ...labels, long: strings.gradeWindowsHint } : labels
 }
