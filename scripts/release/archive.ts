@@ -22,10 +22,17 @@ export const startTar = (args: readonly string[]): { output: Readable; done: Pro
  *
  * @param seconds time of all files, since 1970
  * @param level 0 (fast) to 9 (small)
+ * @param dictionary MiB in which repeated contents are found. Unpacking needs as much memory. Undefined: 24, and faster
  */
-export const writeArchive = async (dir: string, file: string, seconds: number, level: number): Promise<void> => {
+export const writeArchive = async (
+  dir: string,
+  file: string,
+  seconds: number,
+  level: number,
+  dictionary?: number,
+): Promise<void> => {
   const tar = startTar([...tarOptions(seconds), '-C', dirname(dir), '-c', basename(dir)])
-  await Promise.all([tar.done, compress(tar.output, file, level)])
+  await Promise.all([tar.done, compress(tar.output, file, level, dictionary)])
 }
 
 /** Compresses a file with xz. */
@@ -33,8 +40,12 @@ export const compressFile = (from: string, to: string, level: number): Promise<v
   compress(createReadStream(from), to, level)
 
 /** xz splits its input into blocks of a fixed size, so the number of cores does not change the result. */
-const compress = async (input: Readable, file: string, level: number): Promise<void> => {
-  const xz = spawn('xz', ['--compress', '--stdout', `-${level}`, '--threads=2', '--block-size=24MiB'], {
+const compress = async (input: Readable, file: string, level: number, dictionary?: number): Promise<void> => {
+  const how =
+    dictionary === undefined
+      ? [`-${level}`, '--threads=2', '--block-size=24MiB']
+      : ['--threads=1', `--lzma2=preset=${level},dict=${dictionary}MiB`]
+  const xz = spawn('xz', ['--compress', '--stdout', ...how], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   await Promise.all([ended(xz, 'xz'), pipeline(input, xz.stdin), pipeline(xz.stdout, createWriteStream(file))])
