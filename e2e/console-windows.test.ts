@@ -105,7 +105,7 @@ describe('Windows hosts in the console', unless(whyNoChromium), () => {
       .or(page.locator('input[type=file]'))
       .first()
       .setInputFiles(verification(hosts[0] as TestAgent))
-    await dialog.getByText('The program performed 19 steps').waitFor()
+    await dialog.getByText('portcullis-agent verify performed 19 steps').waitFor()
     const action = dialog.getByRole('button', { name: 'Import verification' })
     expect(await action.isDisabled()).toBe(true)
     await dialog.getByLabel('Hubs and docks keep working').click()

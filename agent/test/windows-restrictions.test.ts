@@ -205,7 +205,7 @@ describe('the restrictions of Windows', () => {
   })
 })
 
-describe('restrictions of others', () => {
+describe('restrictions that the agent did not set', () => {
   const reason = (write: (memory: ReturnType<typeof createMemoryRegistry>['registry']) => void) => {
     const memory = createMemoryRegistry()
     write(memory.registry)

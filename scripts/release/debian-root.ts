@@ -58,7 +58,7 @@ export const pristineRoot = (
 const pristine = (suite: Suite, hasSystemd: boolean): string =>
   hasSystemd ? pristineRoot(`${suite}-systemd`, suite, SYSTEMD) : pristineRoot(suite, suite, [])
 
-/** Creates a Debian system that one test may change. Nothing runs in it, also no systemd that it has. */
+/** Creates a Debian system that one test may change. Nothing runs in it, not even its systemd. */
 export const createDebianRoot = (suite: Suite, { hasSystemd = false } = {}) => {
   const dir = mkdtempSync(join(tmpdir(), `portcullis-${suite}-`))
   const copied = spawnSync('cp', ['-a', '--reflink=auto', `${pristine(suite, hasSystemd)}/.`, dir], {

@@ -230,7 +230,7 @@ const release = async (): Promise<void> => {
   say(`wrote ${readdirSync(out).join(', ')} to ${out}`)
 }
 
-/** Moves a file, also to another file system. */
+/** Moves a file, even to another file system. */
 const moveTo = (from: string, to: string): void => {
   try {
     renameSync(from, to)

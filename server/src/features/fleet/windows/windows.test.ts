@@ -102,7 +102,7 @@ describe('while the preview is off', () => {
     })
   })
 
-  it('frees Windows hosts, and the setting cancels orders that no host has carried out', async () => {
+  it('frees Windows hosts, and turning the setting off cancels pending orders', async () => {
     await enable()
     const agents = await hosts(2)
     await armBulk(agents)
