@@ -147,7 +147,7 @@ export type NicReport = Static<typeof NicReport>
 export const enforcementGrades = ['before-driver', 'after-attach', 'before-install', 'observe'] as const
 export const EnforcementGrade = Type.Enum(enforcementGrades, {
   description:
-    'How this host enforces when armed. `before-driver`: no driver binds to a new device before the agent allows it. `after-attach`: a device is blocked a moment after it was attached. `before-install` (Windows, preview): Windows installs no driver for a denied device instance that it has not installed yet. This also applies while the agent is stopped and after a restart. It does not cover instances that were installed before arming and could not be removed, clones of allowed ids, changes by administrators, or the time before Windows starts. `observe`: the host cannot block.',
+    'How this host enforces when armed. `before-driver`: no driver binds to a new device before the agent allows it. `after-attach`: a device is blocked a moment after it was attached. `before-install` (Windows, preview): Windows installs no driver for a denied device instance that it has not installed yet. This also applies while the agent is stopped and after a restart. Not covered: instances that were installed before arming and could not be removed, clones of allowed ids, changes by administrators, and the time before Windows starts. `observe`: the host cannot block.',
 })
 export type EnforcementGrade = Static<typeof EnforcementGrade>
 

@@ -231,7 +231,7 @@ export const errorTable = define({
     title: 'The verification file is not valid',
     detail: '{detail}',
     cause:
-      'The file was changed or damaged, is more than 30 days old, describes a different build than its host reports, or comes from a host that this server does not know.',
+      'The file was changed or damaged, or is more than 30 days old. Otherwise, it describes a different build than its host reports, or this server does not know the host.',
     cure: 'Run `portcullis-agent verify` on an enrolled Windows host of this build and import the new file.',
   },
   verification_incomplete: {

@@ -22,7 +22,7 @@ export const startTar = (args: readonly string[]): { output: Readable; done: Pro
  *
  * @param seconds time of all files, since 1970
  * @param level 0 (fast) to 9 (small)
- * @param dictionary MiB in which repeated contents are found. Unpacking needs as much memory. Undefined: 24, and faster
+ * @param dictionary distance in MiB over which repeated contents are found. Unpacking needs as much memory. Default: 24
  */
 export const writeArchive = async (
   dir: string,

@@ -101,7 +101,7 @@ const LARGEST = [
   { pattern: /^portcullis-agent-.*-linux-.*\.(xz|pkg)$/, megabytes: 35 },
   { pattern: /^portcullis-agent-.*-macos-.*\.tar\.xz$/, megabytes: 45 },
   { pattern: /^portcullis-agent-.*-windows-.*\.msi$/, megabytes: 45 },
-  // Servers contain the Windows installer, which has 38 MB.
+  // Servers contain the Windows installer, which is 38 MB.
   { pattern: /^portcullis-server.*\.(deb|rpm)$/, megabytes: 190 },
   { pattern: /^portcullis-agent.*\.(deb|rpm)$/, megabytes: 35 },
 ]

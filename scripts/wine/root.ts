@@ -90,8 +90,8 @@ export const createWineRoot = async () => {
   }
 
   /**
-   * Starts a shell script in the system, with its own processes and the network of this machine, so that its programs reach
-   * servers of the test. `done` resolves with the output; `stop` ends all of its processes.
+   * Starts a shell script in the system with its own processes. It uses the network of this machine, so that its programs
+   * reach servers of the test. `done` resolves with the output; `stop` ends all of its processes.
    */
   function start(script: string) {
     writeFileSync(join(dir, 'upper/script.sh'), `${ENVIRONMENT}\ncd /agent\n${script}\n`)

@@ -310,7 +310,7 @@ export interface System {
   stateDir: string
   /** Settings that exist only on this system. */
   settings: readonly SystemSetting[]
-  /** Lines of the help text for commands that only this system has. */
+  /** Help text of the commands that exist only on this system. */
   commands?: string
   /** Returns whether only root and the owner, which is root or this user, can read an open file. */
   isPrivate(fd: number): boolean

@@ -36,7 +36,7 @@ export const forgetToken = (stateDir: string): void => {
   const identity = readIfThere(join(stateDir, 'identity.json'))
   const token = readIfThere(tokenFileOf(stateDir))?.trim()
   if (identity === undefined || token === undefined) return
-  // Another token is for a new enrolment, for example of a copied or removed host.
+  // A different token is for a new enrolment, for example of a copied or removed host.
   if (identity.includes(sha256Hex(token))) rmSync(tokenFileOf(stateDir), { force: true })
 }
 
