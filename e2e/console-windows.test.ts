@@ -77,7 +77,7 @@ describe('Windows hosts in the console', unless(whyNoChromium), () => {
     await dialog.getByText('five hosts of each Windows build').waitFor()
     await dialog.locator('button[type=submit]').click()
     await dialog.waitFor({ state: 'detached' })
-    await card.getByText('Enforcement on Windows is a preview').waitFor()
+    await card.getByText('Windows enforcement is a preview').waitFor()
 
     await page.goto(`/agents/${first.agentId}`)
     await page.getByRole('button', { name: 'Arm…' }).click()
