@@ -60,7 +60,7 @@ export const strings = messages({
   intuneArguments: 'Arguments',
   groupPolicy: 'Group Policy',
   groupPolicyText:
-    'Group Policy cannot pass values to an installer, so the installer must contain them. Copy it to a share that only the target computers can read. Then assign it under Computer Configuration, Software Settings, Software installation.',
+    'Group Policy cannot pass values to an installer, so the installer must contain them. Copy it to a share that only the target computers can read. Then assign it under Computer Configuration, Software Settings, Software installation. Windows keeps a copy on each host that every user of the host can read, so use a token with few hosts and a short validity, and delete it after the installation.',
   downloadInstaller: 'Download installer with token',
   installerIsSecret:
     'Everyone who can read this file can enrol hosts with the token until it expires or is used up. The file is not signed.',
