@@ -42,6 +42,7 @@ describe('an action on many hosts', () => {
       {
         action: 'arm',
         agents: 2,
+        grades: [{ enforcement: 'after-attach', agents: 2 }],
         impossible: expect.arrayContaining([
           { reason: expect.stringContaining('is only monitored'), agents: 1 },
           { reason: expect.stringContaining('without an agent'), agents: 1 },
