@@ -78,7 +78,7 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
   {
     id: 'time',
     title: strings.received,
-    width: 108,
+    width: 132,
     exportKeys: ['creationTime'],
     sortKey: 'eventID',
     naturalSort: 'desc',

@@ -49,8 +49,8 @@ export const changeColumns: readonly Column<HealthChange>[] = [
     cell: (row) => <Time value={row.at} form="local" />,
   },
   { id: 'part', title: strings.part, width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
-  { id: 'from', title: strings.oldState, width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
-  { id: 'to', title: strings.newState, width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
+  { id: 'from', title: strings.oldState, width: 150, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
+  { id: 'to', title: strings.newState, width: 156, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
   { id: 'lasted', title: strings.duration, width: 96, align: 'right', cell: lasted },
   {
     id: 'seen',
