@@ -48,6 +48,7 @@ const statusOf = (row: TokenRow, now: number): EnrollmentToken['status'] => {
   return row.uses >= row.max_uses ? 'Used up' : 'Active'
 }
 
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const tokenPattern = /^pce_([0-9a-f]{32})_([A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{43})?$/
 
 /**
@@ -162,6 +163,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
 
     /** Returns the Windows installer with the address of this server and an active token. */
     createInstaller: async (actor: Actor, tokenId: string, token: string) => {
+      if (!idPattern.test(tokenId) || (await store.tokenById(tokenId)) === undefined)
+        throw notFound('This enrolment token does not exist.')
       const row = await tokenOf(token)
       if (row.token_id !== tokenId) throw refuse('The enrolment token does not belong to this id.')
       const status = statusOf(row, clock.now())
@@ -186,7 +189,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
 
     revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>
       db.transaction(async (tx) => {
-        if (!/^[0-9a-f-]{36}$/.test(tokenId)) throw notFound('This enrolment token does not exist.')
+        if (!idPattern.test(tokenId)) throw notFound('This enrolment token does not exist.')
         const [row] = await store.revokeToken(tx, tokenId, new Date(clock.now()))
         if (row === undefined) throw notFound('This enrolment token does not exist or was already revoked.')
         await audit.write(tx, actor, { action: 'enrolment_token.revoked', entity: row.name })

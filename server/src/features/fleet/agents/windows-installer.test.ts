@@ -77,6 +77,8 @@ describe('the Windows installer of the console', () => {
       code: 'conflict',
       detail: 'The enrolment token is used up. Create a new token.',
     })
+    for (const id of ['00000000-0000-4000-8000-000000000000', 'nonsense'])
+      expect((await build({ ...other, id }, other.token)).statusCode).toBe(404)
     await (await t.admin()).delete(`${path}/${other.id}`)
     expect((await build(other, other.token)).json()).toMatchObject({ code: 'enrolment_refused' })
   })

@@ -9,7 +9,7 @@ import { cleanText, isSignedVerification, majorBuildOf, openSteps, verificationF
 import { Compile } from 'typebox/compile'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
-import { AppError } from '#platform/app-error.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -194,10 +194,10 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
       return transactionAgain(db, (tx) => put(tx, actor, file, confirmed))
     },
 
-    remove: (actor: Actor, build: string): Promise<{ removed: boolean }> =>
+    remove: (actor: Actor, build: string): Promise<{ removed: true }> =>
       transactionAgain(db, async (tx) => {
         const gone = await store.remove(tx, build)
-        if (gone === undefined) return { removed: false }
+        if (gone === undefined) throw notFound('No verification of this Windows build was imported.')
         await audit.write(tx, actor, {
           action: 'windows.verificationRemoved',
           entity: entityOf(build),
