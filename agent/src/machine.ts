@@ -6,15 +6,16 @@ export interface Machine {
   smbiosHash: string | null
 }
 
-const differs = (a: string | null, b: string | null): boolean => a !== null && b !== null && a !== b
-
 /**
  * Returns whether an identity was enrolled on another machine, such as the original of a copied virtual machine.
- * Ignores hashes that are unknown on one side.
+ * The firmware decides if it is known on both sides: some systems create a new machine ID at each start. Ignores hashes
+ * that are unknown on one side.
  */
-export const isOtherMachine = (enrolled: Machine | undefined, now: Machine): boolean =>
-  enrolled !== undefined &&
-  (differs(enrolled.machineIdHash, now.machineIdHash) || differs(enrolled.smbiosHash, now.smbiosHash))
+export const isOtherMachine = (enrolled: Machine | undefined, now: Machine): boolean => {
+  if (enrolled === undefined) return false
+  const hash = enrolled.smbiosHash !== null && now.smbiosHash !== null ? 'smbiosHash' : 'machineIdHash'
+  return enrolled[hash] !== null && now[hash] !== null && enrolled[hash] !== now[hash]
+}
 
 /** Returns the hashes to store: those of the enrolment, completed with hashes that were unknown then. */
 export const completeMachine = (enrolled: Machine | undefined, now: Machine): Machine => ({

@@ -21,12 +21,14 @@ const startMachine = async () => {
 }
 
 describe('the machine of an identity', () => {
-  it('differs only if a known hash changed', () => {
+  it('differs if its firmware changed, or its machine ID if the firmware is unknown', () => {
     const both = { machineIdHash: 'a', smbiosHash: 'b' }
     const unknown = { machineIdHash: null, smbiosHash: null }
     expect(isOtherMachine(both, both)).toBe(false)
     expect(isOtherMachine(both, { ...both, smbiosHash: 'c' })).toBe(true)
-    expect(isOtherMachine(both, { ...both, machineIdHash: 'c' })).toBe(true)
+    expect(isOtherMachine(both, { ...both, machineIdHash: 'c' })).toBe(false)
+    expect(isOtherMachine({ ...both, smbiosHash: null }, { ...both, machineIdHash: 'c' })).toBe(true)
+    expect(isOtherMachine(both, { machineIdHash: 'c', smbiosHash: null })).toBe(true)
     expect(isOtherMachine(both, { ...both, smbiosHash: null })).toBe(false)
     expect(isOtherMachine({ ...both, smbiosHash: null }, both)).toBe(false)
     expect(isOtherMachine(unknown, both)).toBe(false)
