@@ -9,6 +9,7 @@ import type { Environment } from '../platform.ts'
 import { createEventLog, createReportEvent } from './event-log.ts'
 import { loadKoffi } from './koffi.ts'
 import { launchNewest } from './launcher.ts'
+import { createPrepareStateDir } from './prepare-state-dir.ts'
 import { createRegistry } from './registry.ts'
 import { createRegistryApi } from './registry-api.ts'
 import { runService } from './service.ts'
@@ -17,7 +18,7 @@ import { checkService } from './service-check.ts'
 import { forgetToken, runSetup, SERVICE_NAME } from './setup.ts'
 import { defaultStateDir } from './state-dir.ts'
 import { verifyHost } from './verify-command.ts'
-import { ARCHITECTURE, createPrepareStateDir, createWindows } from './windows.ts'
+import { ARCHITECTURE, createWindows } from './windows.ts'
 
 /** Exit code of a service whose agent was replaced. The recovery actions start the new version. */
 const REPLACED = 75

@@ -10,13 +10,13 @@ import { parseProxy } from '../../proxy-config.ts'
 import { BOOT_KEY } from './boot.ts'
 import { restoreBefore } from './enforcement/restrictions.ts'
 import { createReportEvent, registerEventSource, removeEventSource } from './event-log.ts'
-import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
 import { loadKoffi } from './koffi.ts'
+import { createPrepareStateDir } from './prepare-state-dir.ts'
 import { createRegistry } from './registry.ts'
 import { createRegistryApi } from './registry-api.ts'
 import { relatedProducts } from './related-products.ts'
 import { setUpService } from './service-setup.ts'
-import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
+import { defaultStateDir } from './state-dir.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -140,9 +140,8 @@ const RELEASE_MS = 60_000
 const systemDeps = (): SetupDeps => {
   const koffi = loadKoffi()
   const registry = createRegistry(createRegistryApi(koffi))
-  const security = createFolderSecurity(koffi)
   return {
-    prepareStateDir: createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security),
+    prepareStateDir: createPrepareStateDir(koffi),
     setUpService() {
       setUpService(koffi, registry, SERVICE_NAME, process.execPath)
       registerEventSource(registry)

@@ -11,12 +11,13 @@ import { createSystemDisks } from './enforcement/system-disks.ts'
 import { createEventLog, createReportEvent } from './event-log.ts'
 import { createWindowsFacts } from './facts.ts'
 import { createFirmware } from './firmware.ts'
-import { createFolderSecurity, runsUnderWine, withoutAccessLists } from './folder-security.ts'
+import { runsUnderWine } from './folder-security.ts'
 import { createHubReader } from './hub.ts'
 import { windowsScan } from './inventory.ts'
 import { type Koffi, loadKoffi } from './koffi.ts'
 import { updatedScript } from './launcher.ts'
 import { createMessage } from './message.ts'
+import { createPrepareStateDir } from './prepare-state-dir.ts'
 import { createProcesses } from './processes.ts'
 import { createRegistry } from './registry.ts'
 import { createRegistryApi } from './registry-api.ts'
@@ -24,17 +25,11 @@ import { createSecrets } from './secrets.ts'
 import { checkService } from './service-check.ts'
 import { SERVICE_NAME } from './setup.ts'
 import { createSetupApi, NEEDED_ENUMERATORS } from './setup-api.ts'
-import { createStateDir, defaultStateDir, PRIVATE } from './state-dir.ts'
+import { defaultStateDir } from './state-dir.ts'
 import { answerVerification } from './verify.ts'
 
 /** Interval at which a running agent looks for requests in its state directory. Windows has no signals. */
 const REQUEST_MS = 1000
-
-/** Returns a function that makes the state directory private. */
-export const createPrepareStateDir = (koffi: Koffi): Platform['prepareStateDir'] => {
-  const security = createFolderSecurity(koffi)
-  return createStateDir(runsUnderWine(koffi) ? withoutAccessLists(security, PRIVATE) : security)
-}
 
 /** Architecture of builds for Windows, which are scripts for the Node of the package. */
 export const ARCHITECTURE = `windows-${process.arch}`
