@@ -1,4 +1,5 @@
-// Builds the files that the server offers to hosts: the agent as a script (for hosts with Node) and as an executable.
+// Builds the agent: the files that the server offers to hosts, as a script (for hosts with Node) and as an executable, and
+// the script for Windows, which is signed as an update.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -6,9 +7,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inject } from 'postject'
 import { nodeFlags } from '../agent/src/node-flags.ts'
+import { windowsScriptName } from '../domain/src/windows-script.ts'
 import { fetchNode } from './bootstrap/node.mjs'
 import { ROOT, say } from './bootstrap/say.mjs'
-import { bundleAgent, readReleaseKey, readVersion } from './bundle-agent.mjs'
+import { bundleAgent, bundleWindowsAgent, readReleaseKey, readVersion } from './bundle-agent.mjs'
 import { releaseKeyFile } from './release-key-file.mjs'
 import { stripElf } from './strip-elf.mjs'
 
@@ -42,6 +44,11 @@ try {
       files.push(await executable(system, join(await fetchNode(system), 'bin', 'node')))
   else if (process.platform === 'linux') files.push(await executable(`linux-${process.arch}`, process.execPath))
   else say(`an agent executable is only built on Linux, not on ${process.platform}; serving the script`)
+  if (!values['script-only']) {
+    const outfile = join(draft, windowsScriptName)
+    await bundleWindowsAgent({ outfile, releaseKey, version })
+    files.push(outfile)
+  }
   writeFileSync(
     join(draft, 'manifest.json'),
     `${JSON.stringify({ version, releaseKey, files: files.map(describe) }, null, 2)}\n`,

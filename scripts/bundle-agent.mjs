@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { formatReleaseKeyFile, parseReleaseKeyFile } from '../domain/src/release-keys.ts'
+import { windowsScriptLine } from '../domain/src/windows-script.ts'
 import { ROOT } from './bootstrap/say.mjs'
 
 /**
@@ -28,11 +29,14 @@ const versionOnly = (version) => ({
     onLoad({ filter: /[\\/]package\.json$/ }, () => ({ contents: JSON.stringify({ version }), loader: 'json' })),
 })
 
+/** Program of the agent for Windows. */
+export const WINDOWS_ENTRY = join(ROOT, 'agent', 'src', 'platform', 'windows', 'main.ts')
+
 /**
  * Writes the agent as one script that any Node can run, with the release key inside. `version` is for tests of updates,
  * which need a newer agent. Without `write`, the result contains the script and no file is written.
  *
- * @param {{ entry?: string, outfile: string, version?: string, releaseKey: ReturnType<typeof readReleaseKey>, write?: boolean }} options
+ * @param {{ entry?: string, outfile: string, version?: string, releaseKey: ReturnType<typeof readReleaseKey>, write?: boolean, firstLine?: string }} options
  */
 export const bundleAgent = ({
   entry = join(ROOT, 'agent', 'src', 'main.ts'),
@@ -40,6 +44,7 @@ export const bundleAgent = ({
   releaseKey,
   version = readVersion(),
   write = true,
+  firstLine,
 }) =>
   build({
     entryPoints: [entry],
@@ -54,9 +59,18 @@ export const bundleAgent = ({
     format: 'cjs',
     minifySyntax: true,
     legalComments: 'none',
+    ...(firstLine === undefined ? {} : { banner: { js: firstLine } }),
     logLevel: 'warning',
     plugins: [versionOnly(version)],
     define: {
       PORTCULLIS_RELEASE_KEY: releaseKey === null ? 'undefined' : JSON.stringify(formatReleaseKeyFile(releaseKey)),
     },
   })
+
+/**
+ * Writes the agent for Windows, whose first line names its system and version.
+ *
+ * @param {Parameters<typeof bundleAgent>[0]} options
+ */
+export const bundleWindowsAgent = ({ version = readVersion(), ...options }) =>
+  bundleAgent({ entry: WINDOWS_ENTRY, version, firstLine: windowsScriptLine(version), ...options })

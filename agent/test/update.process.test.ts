@@ -82,6 +82,11 @@ describe('an update', () => {
     ['to a pre-release of the running version', (good) => ({ order: buildOf(good, '1.0.0-rc.1') }), /not newer/],
     ['for another processor', (good) => ({ order: buildOf(good, '1.1.0', { architecture: 'mips' }) }), /is for mips/],
     [
+      'for Windows',
+      (good) => ({ order: buildOf(good, '1.1.0', { architecture: 'windows-x64' }) }),
+      /is for windows-x64/,
+    ],
+    [
       'signed by an unknown key',
       (good) => ({ order: { ...buildOf(good, '1.1.0', {}, releaseKeyPair()), releaseKey: release.text } }),
       /signature of the build does not verify/,

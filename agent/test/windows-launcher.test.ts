@@ -37,11 +37,11 @@ const setUp = (change: Partial<LauncherDeps> = {}) => {
     ...change,
   }
   /** Installs a version as the updater does. */
-  const install = (version: string, source: string, isProven = false) => {
+  const install = (version: string, source: string, isProven = false, architecture = ARCHITECTURE) => {
     mkdirSync(dirname(script), { recursive: true })
     const bytes = Buffer.from(source)
     writeFileSync(`${script}.new`, bytes)
-    keepSigned(script, signedBuild(release, bytes, version, { architecture: ARCHITECTURE }))
+    keepSigned(script, signedBuild(release, bytes, version, { architecture }))
     const hasPrevious = existsSync(script)
     if (!isProven)
       record.save({
@@ -78,6 +78,12 @@ describe('the launcher of Windows', () => {
     const { launch, install, script } = setUp()
     install('1.1.0', WORKS)
     writeFileSync(script, `${WORKS}\n`)
+    expect([launch(), ran()]).toEqual([false, []])
+  })
+
+  it('does not load a build that was signed for Linux', () => {
+    const { launch, install } = setUp()
+    install('1.1.0', WORKS, true, 'x64')
     expect([launch(), ran()]).toEqual([false, []])
   })
 

@@ -1,5 +1,10 @@
 import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/contract'
-import { listPackages as listOperation, publishPackage, withdrawPackage } from '@portcullis/contract'
+import {
+  listPackages as listOperation,
+  packageArchitectures,
+  publishPackage,
+  withdrawPackage,
+} from '@portcullis/contract'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { createClient } from './client.ts'
 import { readPackageHeader, signPackage } from './package-file.ts'
@@ -20,9 +25,9 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
 
   packages
     .command('sign <executable>')
-    .description('packs an agent executable and signs it')
+    .description('packs an agent executable, or the script of the agent for Windows, and signs it')
     .requiredOption('--version <version>', 'version of the agent, for example 1.4.0')
-    .requiredOption('--architecture <name>', 'x64 or arm64')
+    .requiredOption('--architecture <name>', packageArchitectures.join(', '))
     .requiredOption('--key <path>', 'release key')
     .requiredOption('--out <path>', 'package file to write')
     .option(...passphrase)

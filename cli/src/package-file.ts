@@ -13,17 +13,12 @@ import {
   packageProofText,
 } from '@portcullis/contract'
 import { Check } from 'typebox/value'
+import { assertBuild, assertVersion, kindBytes } from './build-kind.ts'
 import { CliError } from './client.ts'
 import { publicText, readSigningKey } from './signing-key.ts'
 
 /** Compresses 109 MB to 34.0 MB in 3 s. Level 15 takes 19 s for 33.4 MB. */
 const compressionLevel = 9
-
-/** Returns the architecture of a Linux executable, or null for other files, such as a script. */
-const elfArchitecture = (start: Buffer): string | null => {
-  if (start.length < 20 || start.readUInt32BE(0) !== 0x7f454c46) return null
-  return { 62: 'x64', 183: 'arm64' }[start.readUInt16LE(18)] ?? 'another architecture'
-}
 
 const firstBytes = async (file: string, count: number): Promise<Buffer> => {
   const handle = await open(file)
@@ -71,20 +66,9 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
   const key = readSigningKey(options.keyFile, options.passphrase)
   let build: { version: string; architecture: string; sha256: string; size: number }
   try {
-    const start = await firstBytes(executable, 20)
-    const found = elfArchitecture(start)
-    if (found === null && start.toString('latin1', 0, 2) !== '#!')
-      throw new CliError(
-        `${executable} is not a Linux program. Sign the agent that npm run build created in build/agent.`,
-      )
-    if (found !== null && found !== architecture)
-      throw new CliError(`${executable} is built for ${found}, not for ${architecture}.`)
+    assertBuild(executable, await firstBytes(executable, kindBytes), { version, architecture })
     build = { version, architecture, ...(await measure(executable)) }
-    const built = builtVersion(executable, build.sha256)
-    if (built !== null && built !== version)
-      throw new CliError(
-        `${executable} has version ${built}, not ${version}, so hosts would refuse it. Set --version ${built}.`,
-      )
+    assertVersion(executable, builtVersion(executable, build.sha256), version)
   } catch (error) {
     if (error instanceof CliError) throw error
     throw new CliError(`Cannot read ${executable}: ${(error as Error).message}.`)

@@ -117,10 +117,10 @@ export interface AgentCommandBodies {
   /** Replaces the agent with another build. The new build confirms the command after its first successful check-in. */
   update: {
     version: string
-    /** SHA-256 (hex) and size of the executable at `packages/{sha256}`. */
+    /** SHA-256 (hex) and size of the executable or script at `packages/{sha256}`. */
     sha256: string
     size: number
-    /** Name of the architecture in Node.js (`x64`, `arm64`). */
+    /** `x64` or `arm64` on Linux, or `windows-x64`. The agent refuses another architecture than its own. */
     architecture: string
     /** Base64 SPKI DER of the release key, and its Ed25519 signature over `packageProofText(...)`. */
     releaseKey: string

@@ -2,8 +2,19 @@ import { type Static, Type } from 'typebox'
 import { agentLimits } from './agent-protocol.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Architectures of agent builds, by their names in Node.js. */
-export const packageArchitectures = ['x64', 'arm64'] as const
+/**
+ * Architectures of agent builds. Linux builds are executables, with the names of Node.js. A Windows build is the script
+ * of the agent, which the Node of the installed package runs. The release key signs the architecture, so no build can be
+ * installed on another system.
+ */
+export const packageArchitectures = ['x64', 'arm64', 'windows-x64'] as const
+export type PackageArchitecture = (typeof packageArchitectures)[number]
+
+/** The architecture of a build in a request or response. */
+export const PackageArchitecture = Type.Enum(packageArchitectures, {
+  description:
+    'Architecture of the hosts that install the build: `x64` or `arm64` on Linux, or `windows-x64`. Facts of hosts contain the same names.',
+})
 
 /** Limits of a package file: a line of JSON (`PackageHeader`), a line feed, and the executable as a zstd stream. */
 export const packageFileLimits = {
@@ -25,15 +36,15 @@ const version = Type.String({
 const size = Type.Integer({
   minimum: 1,
   maximum: agentLimits.packageBytes,
-  description: 'Size of the executable in bytes.',
+  description: 'Size of the executable or script in bytes.',
 })
 
 /** First line of a package file: the signed fields and the signature. */
 export const PackageHeader = closed({
   format: Type.Literal('portcullis-agent-package'),
   version,
-  architecture: Type.Enum(packageArchitectures),
-  sha256: sha256('SHA-256 (hex) of the executable.'),
+  architecture: PackageArchitecture,
+  sha256: sha256('SHA-256 (hex) of the executable or script.'),
   size,
   compression: Type.Literal('zstd'),
   signature: Type.String({
@@ -54,8 +65,8 @@ export const packageStates = ['Published', 'Pending', 'Untrusted', 'Withdrawn'] 
 export const AgentPackage = closed({
   id: Type.String(),
   version,
-  architecture: Type.Enum(packageArchitectures),
-  sha256: sha256('SHA-256 (hex) of the executable.'),
+  architecture: PackageArchitecture,
+  sha256: sha256('SHA-256 (hex) of the executable or script.'),
   size,
   state: Type.Enum(packageStates, {
     description:

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
-import { packageArchitectures } from './packages.ts'
+import { PackageArchitecture } from './packages.ts'
 import { Prediction } from './prediction.ts'
 
 /** Kinds of rollouts. */
@@ -105,7 +105,7 @@ export type RolloutInput = Static<typeof RolloutInput>
 /** States of a host before it gets a command. */
 export const rolloutReadiness = ['ready', 'offline', 'notReady', 'unchanged'] as const
 
-const build = closed({ architecture: Type.Enum(packageArchitectures), version: Type.String() })
+const build = closed({ architecture: PackageArchitecture, version: Type.String() })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 

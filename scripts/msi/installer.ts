@@ -4,10 +4,8 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Refusal, ROOT } from '../bootstrap/say.mjs'
+import { WINDOWS_ENTRY } from '../bundle-agent.mjs'
 import { buildMsi, type PackageOptions } from './package.ts'
-
-/** Program of the agent for Windows. */
-export const WINDOWS_ENTRY = join(ROOT, 'agent', 'src', 'platform', 'windows', 'main.ts')
 
 /** Returns the name of the installer in a release. */
 export const installerName = (version: string): string => `portcullis-agent-${version}-windows-x64.msi`

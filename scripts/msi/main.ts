@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
-import { readReleaseKey, readVersion } from '../bundle-agent.mjs'
+import { readReleaseKey, readVersion, WINDOWS_ENTRY } from '../bundle-agent.mjs'
 import { releaseKeyFile } from '../release-key-file.mjs'
-import { buildInstaller, WINDOWS_ENTRY } from './installer.ts'
+import { buildInstaller } from './installer.ts'
 
 const USAGE = `Usage: npm run build:msi -- [options]
   --out DIR             folder for the installer and its manifest (default: build/agent/msi, from which the server offers it)

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utim
 import { join } from 'node:path'
 import { fetchNode } from '../bootstrap/node.mjs'
 import { Refusal, ROOT } from '../bootstrap/say.mjs'
-import { bundleAgent } from '../bundle-agent.mjs'
+import { type bundleAgent, bundleWindowsAgent } from '../bundle-agent.mjs'
 import { fetchKoffi } from '../wine/koffi.mjs'
 import { findSlots, setTimes } from './bytes.ts'
 import { guidOf } from './ids.ts'
@@ -56,7 +56,7 @@ const stageFiles = async (
   cpSync(join(await fetchNode('win-x64'), 'bin', 'node.exe'), join(dir, 'node.exe'))
   cpSync(koffi, join(dir, 'koffi.node'))
   sign?.(join(dir, 'koffi.node'))
-  await bundleAgent({ entry, outfile: join(dir, 'agent.cjs'), releaseKey, version })
+  await bundleWindowsAgent({ entry, outfile: join(dir, 'agent.cjs'), releaseKey, version })
   writeFileSync(join(dir, 'portcullis-agent.cmd'), COMMAND)
   for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md']) cpSync(join(ROOT, name), join(dir, name))
   // The npm package of Node for Windows lacks the licence. The same version for Linux contains it.

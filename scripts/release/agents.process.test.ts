@@ -2,8 +2,9 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { windowsScriptLine } from '@portcullis/domain'
 import { afterAll, describe, expect, it } from 'vitest'
-import { agentFile, signAgents } from './agents.ts'
+import { signAgents, updateBuilds } from './agents.ts'
 import { TARGETS } from './targets.ts'
 
 const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -27,12 +28,14 @@ describe('signed builds of the agent in a release', () => {
     const draft = join(dir, `${name}-draft`)
     mkdirSync(agents)
     mkdirSync(draft)
-    for (const target of TARGETS) writeFileSync(agentFile(agents, target), '#!/bin/sh\n')
+    const builds = updateBuilds(agents, TARGETS, true)
+    for (const { file, architecture } of builds)
+      writeFileSync(file, architecture === 'windows-x64' ? `${windowsScriptLine('1.4.0')}\n` : '#!/bin/sh\n')
     const releaseKey = accepted === null ? null : { releaseKey: publicText(accepted), rotations: [] }
     writeFileSync(join(agents, 'manifest.json'), JSON.stringify({ version: '1.4.0', releaseKey, files: [] }))
     const options = {
       agents,
-      targets: TARGETS,
+      builds,
       version: '1.4.0',
       draft,
       signer: own.privateKey,
@@ -44,11 +47,12 @@ describe('signed builds of the agent in a release', () => {
 
   it('are packages for each architecture, signed by the key that the agents accept', async () => {
     const { files, written } = await signed('own', own.publicKey)
-    expect(written).toEqual(['portcullis-agent-1.4.0-linux-arm64.pkg', 'portcullis-agent-1.4.0-linux-x64.pkg'])
-    expect(files).toHaveLength(2)
-    const text = readFileSync(files[0] ?? '', 'latin1')
-    expect(text).toContain('"architecture":"x64"')
-    expect(text).toContain(`"releaseKey":"${publicText(own.publicKey)}"`)
+    expect(written).toEqual(
+      ['linux-arm64', 'linux-x64', 'windows-x64'].map((name) => `portcullis-agent-1.4.0-${name}.pkg`),
+    )
+    const texts = files.map((file) => readFileSync(file, 'latin1'))
+    expect(texts.map((text) => /"architecture":"(.*?)"/.exec(text)?.[1])).toEqual(['x64', 'arm64', 'windows-x64'])
+    for (const text of texts) expect(text).toContain(`"releaseKey":"${publicText(own.publicKey)}"`)
   })
 
   it('are absent if the agents accept no key or another one', async () => {

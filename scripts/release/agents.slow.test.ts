@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { windowsScriptName } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, createTree, remove, startServer, temporaryDir } from '../../e2e/harness.ts'
@@ -49,7 +50,8 @@ describe('the agents of a release', unless(whyNot), () => {
   it('have the same bytes when they are built again in another folder', async () => {
     const second = join(dir, 'a', 'longer', 'second')
     await buildAgents(second)
-    const names = ['agent.cjs', 'manifest.json', 'portcullis-agent-linux-arm64', 'portcullis-agent-linux-x64']
+    const executables = ['portcullis-agent-linux-arm64', 'portcullis-agent-linux-x64']
+    const names = ['agent.cjs', 'manifest.json', ...executables, windowsScriptName]
     expect(readdirSync(agents).sort()).toEqual(names)
     for (const name of names) expect([name, digestOf(join(second, name))]).toEqual([name, digestOf(join(agents, name))])
   }, 200_000)

@@ -1,8 +1,8 @@
-/** Builds the agents of a release: one executable per system, each with the pinned Node. */
+/** Builds the agents of a release: one executable per Linux system, each with the pinned Node, and the script for Windows. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newestReleaseKey } from '@portcullis/domain'
+import { newestReleaseKey, windowsScriptName } from '@portcullis/domain'
 import { fetchNode } from '../bootstrap/node.mjs'
 import { run, tail } from '../bootstrap/run.mjs'
 import { ROOT, say } from '../bootstrap/say.mjs'
@@ -10,8 +10,8 @@ import { compressFile } from './archive.ts'
 import { hostTarget, TARGETS, type Target } from './targets.ts'
 
 /**
- * Builds the agents of all targets into `dir`: `agent.cjs`, `portcullis-agent-<target>` and `manifest.json`. Servers serve
- * this folder, so it contains all targets in every release. The result does not depend on the folder or the machine.
+ * Builds the agents of all targets into `dir`: `agent.cjs`, `portcullis-agent-<target>`, the script for Windows and
+ * `manifest.json`. Servers serve this folder, so it contains all targets in every release. The result does not depend on the folder or the machine.
  */
 export const buildAgents = async (dir: string): Promise<void> => {
   say('building the agents')
@@ -23,6 +23,20 @@ export const buildAgents = async (dir: string): Promise<void> => {
 
 /** Returns the path of a built agent. */
 export const agentFile = (dir: string, { name }: Target): string => join(dir, `portcullis-agent-${name}`)
+
+/** An agent that hosts install as an update. */
+export interface UpdateBuild {
+  /** As in names of files. */
+  name: string
+  file: string
+  architecture: string
+}
+
+/** Returns the agents in `dir` that hosts of these targets, and Windows hosts, install as updates. */
+export const updateBuilds = (dir: string, targets: readonly Target[], hasWindows: boolean): UpdateBuild[] => [
+  ...targets.map((target) => ({ name: target.name, file: agentFile(dir, target), architecture: target.arch })),
+  ...(hasWindows ? [{ name: 'windows-x64', file: join(dir, windowsScriptName), architecture: 'windows-x64' }] : []),
+]
 
 /** Writes the agent of a target as a file of the release, compressed with xz, and returns the path. */
 export const packAgent = async (options: {
@@ -46,19 +60,19 @@ const acceptedKey = (dir: string): string | null => {
 }
 
 /**
- * Signs the agents of the targets as packages that servers publish as updates, and returns the files. Without effect if
+ * Signs agents as packages that servers publish as updates, and returns the files. Without effect if
  * the agents do not accept builds of this key: their hosts would refuse them.
  */
 export const signAgents = async (options: {
   agents: string
-  targets: readonly Target[]
+  builds: readonly UpdateBuild[]
   version: string
   draft: string
   signer: KeyObject
   keyFile: string
   passphraseFile: string | undefined
 }): Promise<string[]> => {
-  const { agents, targets, version, draft, signer, keyFile, passphraseFile } = options
+  const { agents, builds, version, draft, signer, keyFile, passphraseFile } = options
   const own = createPublicKey(signer).export({ type: 'spki', format: 'der' }).toString('base64')
   const accepted = acceptedKey(agents)
   if (accepted !== own) {
@@ -67,11 +81,11 @@ export const signAgents = async (options: {
     return []
   }
   const files: string[] = []
-  for (const target of targets) {
-    const out = join(draft, `portcullis-agent-${version}-${target.name}.pkg`)
+  for (const { name, file, architecture } of builds) {
+    const out = join(draft, `portcullis-agent-${version}-${name}.pkg`)
     const done = await run(process.execPath, [
       join(ROOT, 'cli', 'src', 'main.ts'),
-      ...['package', 'sign', agentFile(agents, target), '--version', version, '--architecture', target.arch],
+      ...['package', 'sign', file, '--version', version, '--architecture', architecture],
       ...[
         '--key',
         keyFile,
@@ -80,7 +94,7 @@ export const signAgents = async (options: {
         out,
       ],
     ])
-    if (!done.ok) throw new Error(`The agent for ${target.name} could not be signed:\n${tail(done.output)}`)
+    if (!done.ok) throw new Error(`The agent for ${name} could not be signed:\n${tail(done.output)}`)
     files.push(out)
   }
   return files

@@ -41,6 +41,9 @@ export const agentContents = () => ({
     .map((one) => componentOfWork(one)),
 })
 
+/** Returns the contents of an update for Windows. It has no Node, because hosts run it with that of the installer. */
+export const scriptContents = () => ({ packages: running(['agent']), others: [] })
+
 /** Returns what an agent for macOS contains. Its Node has another version than the one of Linux. */
 export const macosContents = ({ version, sha256 }: MacosTarget) => ({
   packages: running(['agent']),

@@ -23,9 +23,9 @@ import { whyNoMsi } from '../msi/tools.ts'
 import { checkProof } from '../proof/check.ts'
 import { readTree } from '../proof/tree.ts'
 import { releaseKeyFile } from '../release-key-file.mjs'
-import { agentFile, buildAgents, packAgent, signAgents } from './agents.ts'
+import { agentFile, buildAgents, packAgent, signAgents, updateBuilds } from './agents.ts'
 import { writeArchive } from './archive.ts'
-import { agentContents, debianContents, macosContents, serverContents, writeBill } from './bills.ts'
+import { agentContents, debianContents, macosContents, scriptContents, serverContents, writeBill } from './bills.ts'
 import { readKey, signDetached, writeChecksums } from './checksums.ts'
 import { writeDeb } from './deb.ts'
 import { DEBIAN_MIRROR } from './debian.ts'
@@ -46,7 +46,7 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --target NAME            only linux-x64 or linux-arm64 (default: both, and the agents for macOS and Windows)
   --no-packages            write no .deb and .rpm, which need dpkg-deb and rpmbuild
   --no-macos               write no agents for macOS, which contain Node from npm
-  --no-windows             write no Windows installer, which needs wixl and msitools
+  --no-windows             write no files for Windows, whose installer needs wixl and msitools
   --no-images              write no container images, which contain Debian packages
   --debian-mirror URL      mirror to use, such as https://snapshot.debian.org/archive/… for versions that Debian removed
   --unproven               release even if the pages in docs/proof belong to another tree`
@@ -99,6 +99,7 @@ const writePackages = (one: SystemPackage): string[] => {
 const LARGEST = [
   { pattern: /^portcullis-server-.*\.tar\.xz$/, megabytes: 150 },
   { pattern: /^portcullis-agent-.*-linux-.*\.(xz|pkg)$/, megabytes: 35 },
+  { pattern: /^portcullis-agent-.*-windows-.*\.pkg$/, megabytes: 1 },
   { pattern: /^portcullis-agent-.*-macos-.*\.tar\.xz$/, megabytes: 45 },
   { pattern: /^portcullis-agent-.*-windows-.*\.msi$/, megabytes: 45 },
   // Servers contain the Windows installer, which is 38 MB.
@@ -213,9 +214,11 @@ const release = async (): Promise<void> => {
     if (!options['no-windows']) files.push(...(await buildWindows({ version, seconds, draft, agents })))
     for (const target of targets)
       files.push(...(await buildTarget(target, { version, seconds, draft, agents, mirror, hasPackages })))
-    if (signer !== undefined && key !== undefined)
-      for (const file of await signAgents({ agents, targets, version, draft, signer, keyFile: key, passphraseFile }))
-        files.push(file, await writeBill(file, agentContents()))
+    if (signer !== undefined && key !== undefined) {
+      const builds = updateBuilds(agents, targets, !options['no-windows'])
+      for (const file of await signAgents({ agents, builds, version, draft, signer, keyFile: key, passphraseFile }))
+        files.push(file, await writeBill(file, file.endsWith('-windows-x64.pkg') ? scriptContents() : agentContents()))
+    }
     for (const file of files) if (!file.endsWith('.cdx.json')) assertSize(file)
     const notes = join(draft, 'RELEASE-NOTES.md')
     writeFileSync(notes, releaseNotes(changelog, version, files, isProven))

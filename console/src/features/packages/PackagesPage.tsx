@@ -3,6 +3,7 @@ import { type AgentPackage, getAgents, listPackages, withdrawPackage } from '@po
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { buildSystems } from '../../lib/build-systems.ts'
 import { bytesText } from '../../lib/bytes.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -60,7 +61,7 @@ export const PackagesPage = () => {
   const withdraw = (one: AgentPackage) =>
     confirm({
       title: strings.withdraw,
-      names: [strings.buildName({ version: one.version, architecture: one.architecture })],
+      names: [strings.buildName({ version: one.version, system: buildSystems[one.architecture] })],
       kind: strings.buildCount,
       consequence: strings.withdrawConsequence,
       action: strings.withdraw,
@@ -102,7 +103,7 @@ export const PackagesPage = () => {
         label={strings.agentBuilds}
         head={[
           strings.version,
-          strings.architecture,
+          strings.system,
           { title: strings.size, align: 'right' },
           { title: strings.hosts, align: 'right' },
           strings.published,
@@ -117,7 +118,7 @@ export const PackagesPage = () => {
             quiet: one.state !== 'Published',
             cells: [
               <DeviceText key="version" value={one.version} />,
-              one.architecture,
+              buildSystems[one.architecture],
               bytesText(one.size),
               hosts === undefined ? (
                 '–'

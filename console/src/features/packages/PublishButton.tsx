@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { publishPackage } from '@portcullis/contract'
 import { useRef, useState } from 'react'
+import { buildSystems } from '../../lib/build-systems.ts'
 import { useServices } from '../../lib/services.tsx'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
@@ -16,7 +17,7 @@ export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => v
     onDone(null)
     try {
       const { version, architecture } = await api.call(publishPackage, { file })
-      tell(strings.packagePublished({ version, architecture }))
+      tell(strings.packagePublished({ version, system: buildSystems[architecture] }))
       onDone(null)
     } catch (error) {
       onDone(error as Error)

@@ -8,4 +8,9 @@ describe('the steps to publish a build', () => {
     expect(commands.join('\n')).toContain('PORTCULLIS_RELEASE_KEY_FILE')
     expect(commands.join('\n')).not.toContain('--trust')
   })
+
+  it('sign a build for Linux and one for Windows', () => {
+    const commands = signSteps.flatMap(({ command }) => command ?? [])
+    expect(commands.map((command) => /--architecture (\S+)/.exec(command)?.[1])).toEqual(['x64', 'windows-x64'])
+  })
 })

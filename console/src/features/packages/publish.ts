@@ -24,12 +24,17 @@ export const hostSteps: readonly Step[] = [
   },
 ]
 
-/** The steps from an executable to a package file. */
+/** The steps from the built agents to published packages. */
 export const signSteps: readonly Step[] = [
   {
     what: strings.stepSign,
     command:
       'portcullis package sign build/agent/portcullis-agent-linux-x64 --version <version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg',
+  },
+  {
+    what: strings.stepSignWindows,
+    command:
+      'portcullis package sign build/agent/portcullis-agent-windows-x64.cjs --version <version of the build> --architecture windows-x64 --key release.key --passphrase-file passphrase.txt --out agent-windows.pkg',
   },
   { what: strings.stepPublish },
 ]

@@ -9,7 +9,7 @@ export const strings = messages({
   older: 'Older',
   agentBuilds: 'Agent builds',
   withdraw: 'Withdraw build',
-  buildName: '{version} for {architecture}',
+  buildName: '{version} for {system}',
   withdrawConsequence: 'no further hosts install it. Hosts that run it keep it until they install a higher version.',
   buildWithdrawn: 'Build withdrawn.',
   intro:
@@ -17,7 +17,7 @@ export const strings = messages({
   updateInRings: 'Update hosts in rings…',
   more: 'More',
   version: 'Version',
-  architecture: 'Architecture',
+  system: 'System',
   size: 'Size',
   hosts: 'Hosts',
   published: 'Published',
@@ -26,7 +26,7 @@ export const strings = messages({
   withdrawMenu: 'Withdraw…',
   empty: 'No builds are published, so updates have nothing to install.',
   publishTitle: 'How to publish a build',
-  packagePublished: 'Published {version} for {architecture}.',
+  packagePublished: 'Published {version} for {system}.',
   packageFile: 'Package file',
   publishPackage: 'Publish package…',
   keyCurrent: 'Installs builds that are signed with this release key.',
@@ -54,7 +54,8 @@ export const strings = messages({
     'Copy release-key.pub to the server, set this environment variable of the server to its path, and restart the server. The server then builds its agent with the key.',
   stepReinstall:
     'On each host without this key, run the install command of an enrolment token again. The host keeps its identity. An older agent can be updated instead.',
-  stepSign: 'On the build machine, sign the agent executable.',
+  stepSign: 'On the build machine, sign the agent for Linux hosts.',
+  stepSignWindows: 'Sign the agent for Windows hosts. It is a script that npm run build also creates.',
   stepPublish: 'Choose Publish package on this page and select the package file.',
   sourceBuild: 'Configured in the agent build of this server.',
 })

@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
+import { buildSystems } from '../../lib/build-systems.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -81,7 +82,9 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
           plan.outside === 0 ? strings.allInRings : strings.outsideRings({ count: plan.outside }),
           mismatchText(plan),
           predictionText(plan),
-          ...plan.builds.map(({ architecture, version }) => strings.build({ architecture, version })),
+          ...plan.builds.map(({ architecture, version }) =>
+            strings.build({ system: buildSystems[architecture], version }),
+          ),
         ]
           .filter((text) => text !== '')
           .join(' ')}

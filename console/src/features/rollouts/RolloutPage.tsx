@@ -12,6 +12,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { buildSystems } from '../../lib/build-systems.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -185,7 +186,7 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
         <span>{kindLabels[data.kind]}</span>
         {data.builds.map(({ architecture, version }) => (
           <span key={architecture}>
-            {architecture} → <DeviceText value={version} />
+            {buildSystems[architecture]} → <DeviceText value={version} />
           </span>
         ))}
         <span className={classes.quiet}>

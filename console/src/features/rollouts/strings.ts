@@ -106,7 +106,7 @@ export const strings = messages({
     '{devices, plural, one {# device has a kernel driver that is not allowed for its kind} other {# devices have a kernel driver that is not allowed for their kind}}; {hosts, plural, one {# host} other {# hosts}} would hold the port.',
   spared:
     '{devices, plural, one {# of these devices is attached now. It keeps working until it is unplugged, so it is not} other {# of these devices are attached now. They keep working until they are unplugged, so they are not}} among the predicted blocks.',
-  build: '{architecture} gets {version}.',
+  build: '{system} gets {version}.',
   reasonWithCount: '{count, number}: {reason}',
   startArmingEffect:
     'the first ring starts now, each next ring after {minutes, plural, one {# minute} other {# minutes}} without problems. You can pause, halt and revert the rollout at any time.',

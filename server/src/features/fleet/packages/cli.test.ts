@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { agentPaths } from '@portcullis/contract'
-import { parseReleaseKeyFile } from '@portcullis/domain'
+import { parseReleaseKeyFile, windowsScriptLine } from '@portcullis/domain'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
@@ -139,6 +139,65 @@ describe('portcullis package', () => {
       ...['--architecture', process.arch === 'x64' ? 'arm64' : 'x64'],
     )
     expect(answer.err).toContain(`is built for ${process.arch}, not for`)
+  })
+
+  describe('for Windows', () => {
+    const signAs = (architecture: string, file: string, version = '1.4.0') =>
+      portcullis(
+        ...['sign', at(file), '--version', version, '--architecture', architecture],
+        ...['--key', at('release.key'), '--out', at(`${file}.pkg`)],
+      )
+
+    it('signs the script of npm run build, and a Windows host gets it as an update', async () => {
+      const content = `${windowsScriptLine('1.4.0')}\n"use strict";\n`
+      writeFileSync(at('windows.cjs'), content)
+      const signed = await signAs('windows-x64', 'windows.cjs')
+      expect(signed.code, signed.err).toBe(0)
+      const published = await portcullis('publish', at('windows.cjs.pkg'))
+      expect(published.out).toMatch(/^published 1\.4\.0 windows-x64, SHA-256 [0-9a-f]{64}$/m)
+      const host = await enrolAgent(t, { facts: { architecture: 'windows-x64' } })
+      const answer = await (await t.admin()).post('/prime/webui/agents/updateAgents', [host.agentId])
+      expect(answer.json().accepted).toEqual([host.agentId])
+      const [command] = (await host.checkIn()).commands ?? []
+      const { version, architecture, sha256 } = JSON.parse(command?.payload ?? '{}')
+      expect({ version, architecture }).toEqual({ version: '1.4.0', architecture: 'windows-x64' })
+      const got = await fetchText(t, `${agentPaths.packages}/${sha256}`, {
+        headers: { authorization: `Bearer ${host.state.session}` },
+      })
+      expect(got.text).toBe(content)
+    })
+
+    it.each([
+      ['the program of Node', 'MZ\x90\0', 'windows-x64', 'updates contain only the script of the agent'],
+      [
+        'the installer',
+        '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
+        'windows-x64',
+        'updates contain only the script of the agent',
+      ],
+      ['a script for Linux', '#!/bin/sh\n', 'windows-x64', 'is a script for Linux, not for windows-x64'],
+      ['another script', '"use strict";\n', 'windows-x64', 'is not an agent'],
+      [
+        'its script as one for Linux',
+        `${windowsScriptLine('1.4.0')}\n`,
+        'x64',
+        'is built for windows-x64, not for x64',
+      ],
+      ['a script of another version', `${windowsScriptLine('1.3.9')}\n`, 'windows-x64', 'has version 1.3.9, not 1.4.0'],
+    ])('refuses %s, and writes nothing', async (_, content, architecture, message) => {
+      writeFileSync(at('wrong'), Buffer.from(content, 'latin1'))
+      const answer = await signAs(architecture, 'wrong')
+      expect([answer.code, answer.err]).toEqual([1, expect.stringContaining(message)])
+      expect(existsSync(at('wrong.pkg'))).toBe(false)
+    })
+
+    it('refuses a Linux executable', async () => {
+      const answer = await portcullis(
+        ...['sign', process.execPath, '--version', '1.4.0', '--architecture', 'windows-x64'],
+        ...['--key', at('release.key'), '--out', at('elf.pkg')],
+      )
+      expect(answer.err).toContain(`is built for ${process.arch}, not for windows-x64`)
+    })
   })
 
   it('refuses a version that differs from the adjacent build', async () => {

@@ -336,7 +336,8 @@ export const createPackagesService = (deps: PackagesDeps) => {
       if (build.releaseKey !== key?.releaseKey || !isSignedBuild({ ...build, signature: build.releaseSignature }))
         return `${what} is not signed by the release key of this server.`
       const isStill = (await store(db).all()).some(
-        (row) => row.sha256.toString('hex') === build.sha256 && isOffered(row),
+        (row) =>
+          row.architecture === build.architecture && row.sha256.toString('hex') === build.sha256 && isOffered(row),
       )
       return isStill ? null : `${what} was withdrawn.`
     },

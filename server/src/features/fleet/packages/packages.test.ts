@@ -140,11 +140,19 @@ describe('agent packages', () => {
     const problem = await refused(packageFile(key, { version: '1.9.0' }), 409, 'package_not_newer')
     expect(problem.detail).toBe('Version 1.9.0 for x64 is older than the published version 1.10.0.')
     await refused(packageFile(key, { version: '1.10.0-rc.2' }), 409, 'package_not_newer')
-    expect((await publish(t, packageFile(key, { version: '1.9.0', architecture: 'arm64' }))).statusCode).toBe(200)
+    for (const architecture of ['arm64', 'windows-x64'])
+      expect((await publish(t, packageFile(key, { version: '1.9.0', architecture }))).statusCode).toBe(200)
+    const older = await refused(
+      packageFile(key, { version: '1.8.9', architecture: 'windows-x64' }),
+      409,
+      'package_not_newer',
+    )
+    expect(older.detail).toContain('for windows-x64 is older than the published version 1.9.0')
     const newest = (await list()).data.filter((p: { isNewest: boolean }) => p.isNewest)
     expect(newest.map((p: { version: string; architecture: string }) => `${p.version} ${p.architecture}`)).toEqual([
       '1.10.0 x64',
       '1.9.0 arm64',
+      '1.9.0 windows-x64',
     ])
   })
 
@@ -163,6 +171,7 @@ describe('agent packages', () => {
     for (const header of [
       { version: '2.0.1' },
       { architecture: 'arm64' },
+      { architecture: 'windows-x64' },
       { sha256: '0'.repeat(64) },
       { size: 8 },
       { signature: `${'A'.repeat(86)}==` },
@@ -217,6 +226,7 @@ describe('agent packages', () => {
     ['an invalid version', packageFile(key, { version: '1.0' })],
     ['a version with build metadata', packageFile(key, { version: '1.0.0+5' })],
     ['an unknown architecture', packageFile(key, { architecture: 'mips' })],
+    ['the architecture of macOS', packageFile(key, { architecture: 'macos-arm64' })],
     ['a size over the limit', packageFile(key, { header: { size: 300_000_000 } })],
     ['an unknown member', packageFile(key, { header: { postInstall: 'rm -rf /' } })],
   ])('a file with %s is refused', async (_, file) => {

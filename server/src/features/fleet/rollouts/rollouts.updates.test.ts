@@ -54,6 +54,43 @@ describe('updates in rings', () => {
     expect((await rollouts.advance(id, 60)).state).toBe('completed')
   })
 
+  it('sends each host the build of its system, and leaves out systems without one', async () => {
+    const [linux] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
+    const [windows] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'windows-x64' })
+    await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'macos-arm64' })
+    const script = packageFile(key, {
+      version: '1.2.0',
+      architecture: 'windows-x64',
+      executable: Buffer.from('script'),
+    })
+    const forWindows = (await publish(t, script)).json()
+    const plan = (await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()
+    expect(plan.builds).toEqual([{ architecture: 'windows-x64', version: '1.2.0' }])
+    expect(plan.rings[0]).toMatchObject({ ready: 1, notReady: 2 })
+    const forLinux = (await publish(t, packageFile(key, { version: '1.2.1' }))).json()
+    const { id, builds } = await rollouts.start({ kind: 'update', rings })
+    expect(builds).toEqual([
+      { architecture: 'x64', version: '1.2.1' },
+      { architecture: 'windows-x64', version: '1.2.0' },
+    ])
+    expect(await take(windows as TestAgent)).toMatchObject([
+      { kind: 'update', version: '1.2.0', architecture: 'windows-x64', sha256: forWindows.sha256, size: 6 },
+    ])
+    expect(await take(linux as TestAgent)).toMatchObject([
+      { kind: 'update', version: '1.2.1', architecture: 'x64', sha256: forLinux.sha256 },
+    ])
+    expect(ring(await rollouts.advance(id), 0)).toEqual({ done: 2, notReady: 1 })
+  })
+
+  it('does not update Linux hosts while only a build for Windows is published', async () => {
+    const [linux] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
+    await publish(t, packageFile(key, { version: '1.2.0', architecture: 'windows-x64' }))
+    const { id } = await rollouts.start({ kind: 'update', rings })
+    expect(await take(linux as TestAgent)).toEqual([])
+    const { data } = await pageOf<{ reason: string }>(t, `rollouts/${id}/hosts?state=notReady`)
+    expect(data.map(({ reason }) => reason)).toEqual(['No build is published for x64.'])
+  })
+
   it('halts when agents roll back, and cannot be reverted', async () => {
     await publish(t, packageFile(key, { version: '1.2.0' }))
     const agents = await rollouts.hosts(3, 'x', { agentVersion: '1.0.0' })
@@ -67,7 +104,8 @@ describe('updates in rings', () => {
     expect((await rollouts.post(`${id}/revert`)).json()).toMatchObject({ status: 409, code: 'conflict' })
   })
 
-  it('halts when its build is withdrawn', async () => {
+  it('halts when its build is withdrawn, even if another system has a build with the same bytes', async () => {
+    await publish(t, packageFile(key, { version: '1.2.0', architecture: 'arm64' }))
     const build = (await publish(t, packageFile(key, { version: '1.2.0' }))).json()
     await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
     const { id } = await rollouts.start({ kind: 'update', rings })

@@ -1,5 +1,5 @@
 import {
-  type packageArchitectures,
+  type PackageArchitecture,
   type Rollout,
   type RolloutHost,
   type RolloutHostState,
@@ -16,7 +16,7 @@ type Build = Rollout['builds'][number]
 const buildsOf = (row: RolloutRow): Build[] =>
   Object.values(row.builds)
     .map(({ architecture, version }) => ({
-      architecture: architecture as (typeof packageArchitectures)[number],
+      architecture: architecture as PackageArchitecture,
       version,
     }))
     .sort((a, b) => (a.architecture < b.architecture ? 1 : -1))
