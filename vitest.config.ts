@@ -14,6 +14,8 @@ const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
 /** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
 const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
+/** They have limits of one second and less for what the product does. */
+const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,armed,arrivals,chain}.slow.test.ts']
 /** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
@@ -101,14 +103,28 @@ export default defineConfig({
           name: 'slow',
           expect,
           include: [SLOW_TESTS],
-          exclude: ['**/node_modules/**'],
+          exclude: ['**/node_modules/**', ...TIMED_TESTS],
           env: { TMPDIR: DISK },
           setupFiles: ['e2e/setup.ts'],
-          // These tests measure times: run one machine at a time.
+          // These tests wait for emulated machines, packages and Wine. One at a time uses one of two cores.
+          maxWorkers: 2,
+          testTimeout: 240_000,
+          hookTimeout: 360_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          // Slow tests that measure times.
+          name: 'timed',
+          expect,
+          include: TIMED_TESTS,
+          env: { TMPDIR: DISK },
+          setupFiles: ['e2e/setup.ts'],
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -170,7 +170,8 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await enrolAgent(at, { token: await server.enrolmentToken(), facts: { hostname: 'stockroom' }, devices })
     const { page, context } = await open('/peripherals')
     const grid = page.getByRole('grid')
-    await grid.getByRole('row').nth(5).waitFor()
+    // Rows without a name are placeholders.
+    await grid.getByRole('row', { name: /stockroom/ }).nth(5).waitFor()
     const restart = await outage()
     await page.getByText(/Can't reach the server. Last updated .* ago. Retrying…/).waitFor()
     expect(await grid.getByRole('row').count()).toBeGreaterThan(5)

@@ -1,6 +1,16 @@
 /** Debian systems in a folder, in which tests install packages. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { ROOT } from '../bootstrap/say.mjs'
@@ -36,8 +46,9 @@ export const pristineRoot = (
   prepare: (dir: string) => void = () => {},
 ): string => {
   const dir = join(PRISTINE, name)
-  if (existsSync(dir)) return dir
   mkdirSync(PRISTINE, { recursive: true })
+  const unlock = existsSync(dir) ? undefined : lockRoot(dir)
+  if (unlock === undefined) return dir
   const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
   try {
     const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : []
@@ -51,8 +62,31 @@ export const pristineRoot = (
     renameSync(draft, dir)
   } finally {
     rmSync(draft, { recursive: true, force: true })
+    unlock()
   }
   return dir
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)
+
+/**
+ * Reserves the creation of a system, so that two test processes do not create the same one. Waits while another process
+ * creates it, and returns undefined once it exists; otherwise returns the function that ends the reservation.
+ */
+const lockRoot = (dir: string): (() => void) | undefined => {
+  const lock = `${dir}.lock`
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (; !existsSync(dir); Atomics.wait(pause, 0, 0, 500)) {
+    try {
+      writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
+      return () => rmSync(lock, { force: true })
+    } catch {
+      // A process that was killed leaves its file. An empty file is being written.
+      const pid = existsSync(lock) ? readFileSync(lock, 'utf8') : ''
+      if (pid !== '' && !isRunning(Number(pid))) rmSync(lock, { force: true })
+    }
+  }
+  return undefined
 }
 
 const pristine = (suite: Suite, hasSystemd: boolean): string =>
