@@ -9,37 +9,11 @@ import {
   policyDevice,
   steadyReport,
 } from '@portcullis/domain'
-import {
-  flipperBadUsb,
-  hub,
-  networkAdapter,
-  phone,
-  plainKeyboard,
-  plainMouse,
-  rubberDucky,
-  spoofedUnifying,
-  storageStick,
-  unifyingReceiver1207,
-  webcam,
-  yubiKey,
-} from '@portcullis/domain/testing'
+import { devicePresets } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { fingerprintOf } from './enforcing.ts'
 
-export const presets = [
-  flipperBadUsb,
-  hub,
-  networkAdapter,
-  phone,
-  plainKeyboard,
-  plainMouse,
-  rubberDucky,
-  spoofedUnifying,
-  storageStick,
-  unifyingReceiver1207,
-  webcam,
-  yubiKey,
-]
+export const presets = Object.values(devicePresets)
 export const attackTools = createAttackTools(
   [
     { id: 'ducky', group: 'own', vid: '03EB', pid: '2401', name: 'Ducky', kind: 'k', source: 's' },

@@ -1,19 +1,6 @@
 import { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { assignDeviceIds, classify, fingerprints, parseReport } from '@portcullis/domain'
-import {
-  flipperBadUsb,
-  hub,
-  networkAdapter,
-  phone,
-  plainKeyboard,
-  plainMouse,
-  rubberDucky,
-  spoofedUnifying,
-  storageStick,
-  unifyingReceiver1207,
-  webcam,
-  yubiKey,
-} from '@portcullis/domain/testing'
+import { devicePresets, hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
@@ -32,22 +19,20 @@ const codes = (nodes: Iterable<RawNode>) => windowsScan(nodes).problems.map(({ c
 const stick = storageStick({ portPath: '1-3' })
 
 describe('the inventory of Windows', () => {
-  it.each(
-    Object.entries({
-      ...{ flipperBadUsb, hub, networkAdapter, phone, plainKeyboard, plainMouse, rubberDucky },
-      ...{ spoofedUnifying, storageStick, unifyingReceiver1207, webcam, yubiKey },
-    }),
-  )('gives %s the id, fingerprint and kind of Linux if its hub returns descriptors', (_name, preset) => {
-    const report = preset({ portPath: '1-3' })
-    const { devices, problems } = windowsScan(windowsNodes(report), (_hub, port) =>
-      port === 3 ? hubDataFor(report) : undefined,
-    )
-    expect(problems).toEqual([])
-    const found = devices.get('1-3')
-    expect(Value.Check(DeviceReport, found?.report)).toBe(true)
-    expect(found?.missing).not.toContain('descriptors')
-    expect(identity(found?.report as DeviceReport)).toEqual(identity(report))
-  })
+  it.each(Object.entries(devicePresets))(
+    'gives %s the id, fingerprint and kind of Linux if its hub returns descriptors',
+    (_name, preset) => {
+      const report = preset({ portPath: '1-3' })
+      const { devices, problems } = windowsScan(windowsNodes(report), (_hub, port) =>
+        port === 3 ? hubDataFor(report) : undefined,
+      )
+      expect(problems).toEqual([])
+      const found = devices.get('1-3')
+      expect(Value.Check(DeviceReport, found?.report)).toBe(true)
+      expect(found?.missing).not.toContain('descriptors')
+      expect(identity(found?.report as DeviceReport)).toEqual(identity(report))
+    },
+  )
 
   it('names the missing evidence if the hub returns nothing', () => {
     const { devices } = windowsScan(windowsNodes(stick))

@@ -173,6 +173,22 @@ export const networkAdapter = preset({
   moreConfigurations: [['02:06:00', '0a:00:00']],
 })
 
+/** All devices above, by name. */
+export const devicePresets = {
+  flipperBadUsb,
+  hub,
+  networkAdapter,
+  phone,
+  plainKeyboard,
+  plainMouse,
+  rubberDucky,
+  spoofedUnifying,
+  storageStick,
+  unifyingReceiver1207,
+  webcam,
+  yubiKey,
+}
+
 /** Strings that a hostile device may report, one set per kind of attack. */
 export const hostileTexts = {
   html: '<img src=x onerror=alert(document.domain)>',

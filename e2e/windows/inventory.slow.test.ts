@@ -1,22 +1,6 @@
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { assignDeviceIds, classify, fingerprints, parseReport } from '@portcullis/domain'
-import {
-  buildDevice,
-  type DeviceSpec,
-  flipperBadUsb,
-  hub,
-  networkAdapter,
-  phone,
-  plainKeyboard,
-  plainMouse,
-  rubberDucky,
-  spoofedUnifying,
-  storageStick,
-  unifyingReceiver1207,
-  unless,
-  webcam,
-  yubiKey,
-} from '@portcullis/domain/testing'
+import { buildDevice, type DeviceSpec, devicePresets, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WindowsDevice, WindowsScan } from '../../agent/src/platform/windows/inventory.ts'
 import { hubDataFor, windowsNodes } from '../../agent/test/windows-nodes.ts'
@@ -55,8 +39,7 @@ const WRITTEN: readonly [string, string, string, string | undefined, NonNullable
 
 /** Thirty-eight devices at the ports 1 to 38 of one controller. */
 const reports: DeviceReport[] = [
-  ...[flipperBadUsb, hub, networkAdapter, phone, plainKeyboard, plainMouse, rubberDucky],
-  ...[spoofedUnifying, storageStick, unifyingReceiver1207, webcam, yubiKey],
+  ...Object.values(devicePresets),
   ...WRITTEN.map(
     ([vid, pid, product, serial, interfaces]) =>
       ({ portPath }: { portPath: string }) =>
