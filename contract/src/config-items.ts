@@ -4,6 +4,7 @@
  */
 
 import { type ConfigGroup, group, item } from './config-item.ts'
+import { healthThresholds } from './health-thresholds.ts'
 
 const ca = item(
   'certificates',
@@ -42,15 +43,6 @@ const quarantineHours = item(
     range: [0, 8_760],
   },
 )
-
-/** A threshold of health: `[section, unit]`, its meaning, default and range. */
-const threshold = (
-  [section, unit]: readonly [string, string],
-  label: string,
-  description: string,
-  value: number,
-  range: readonly [number, number],
-) => item('integer', label, description, { default: String(value), range, unit, section })
 
 /** Groups of settings, by the names in their operations. */
 export const configGroups = {
@@ -383,155 +375,7 @@ export const configGroups = {
       { default: 'restore', choices: ['restore', 'read'], section: 'Content' },
     ),
   }),
-  health: group('Health thresholds', [], {
-    VENDORA_HEALTH_DATABASE_WARNING_MS: threshold(
-      ['Database', 'ms'],
-      'Database latency: warning (ms)',
-      'Latency of a minimal query that causes a warning.',
-      250,
-      [5, 4_000],
-    ),
-    VENDORA_HEALTH_DATABASE_ERROR_MS: threshold(
-      ['Database', 'ms'],
-      'Database latency: error (ms)',
-      'Latency of a minimal query that causes an error.',
-      2_000,
-      [5, 4_000],
-    ),
-    VENDORA_HEALTH_DISK_WARNING_PERCENT: threshold(
-      ['Disk', '%'],
-      'Disk: warning (%)',
-      'Free share of the data volume that causes a warning, in percent.',
-      10,
-      [0, 99],
-    ),
-    VENDORA_HEALTH_DISK_ERROR_PERCENT: threshold(
-      ['Disk', '%'],
-      'Disk: error (%)',
-      'Free share of the data volume that causes an error, in percent.',
-      3,
-      [0, 99],
-    ),
-    VENDORA_HEALTH_DISK_WARNING_GB: threshold(
-      ['Disk', 'GB'],
-      'Disk: warning (GB)',
-      'Free space in GB below which there is a warning, regardless of the share. 0: only the share counts.',
-      0,
-      [0, 1_000_000],
-    ),
-    VENDORA_HEALTH_DISK_ERROR_GB: threshold(
-      ['Disk', 'GB'],
-      'Disk: error (GB)',
-      'Free space in GB below which there is an error, regardless of the share. 0: only the share counts.',
-      1,
-      [0, 1_000_000],
-    ),
-    VENDORA_HEALTH_QUEUE_WARNING: threshold(
-      ['Queues and jobs', 'reports'],
-      'Waiting reports: warning',
-      'Number of unstored reports in a process that causes a warning.',
-      10_000,
-      [1, 10_000_000],
-    ),
-    VENDORA_HEALTH_QUEUE_ERROR: threshold(
-      ['Queues and jobs', 'reports'],
-      'Waiting reports: error',
-      'Number of unstored reports in a process that causes an error.',
-      40_000,
-      [1, 10_000_000],
-    ),
-    VENDORA_HEALTH_FOLLOWER_WARNING: threshold(
-      ['Queues and jobs', 'events'],
-      'Unprocessed events: warning',
-      'Number of events not yet processed by alerts, SIEM outputs or the asset stream that causes a warning.',
-      50_000,
-      [1, 100_000_000],
-    ),
-    VENDORA_HEALTH_JOB_WAIT_SECONDS: threshold(
-      ['Queues and jobs', 's'],
-      'Waiting jobs: warning (seconds)',
-      'Time for which a due job waits before it causes a warning. Ten times this causes an error.',
-      60,
-      [10, 86_400],
-    ),
-    VENDORA_HEALTH_JOBS_FAILED: threshold(
-      ['Queues and jobs', 'jobs'],
-      'Failed jobs: warning',
-      'Number of failed jobs in a day that causes a warning. 0: failed jobs cause no warning.',
-      1,
-      [0, 1_000_000],
-    ),
-    VENDORA_HEALTH_CLOCK_WARNING_SECONDS: threshold(
-      ['Clock', 's'],
-      'Clock skew: warning (seconds)',
-      'Difference between the clocks of server and database that causes a warning.',
-      2,
-      [1, 86_400],
-    ),
-    VENDORA_HEALTH_CLOCK_ERROR_SECONDS: threshold(
-      ['Clock', 's'],
-      'Clock skew: error (seconds)',
-      'Difference between the clocks of server and database that causes an error.',
-      30,
-      [1, 86_400],
-    ),
-    VENDORA_HEALTH_HOST_CLOCK_SECONDS: threshold(
-      ['Clock', 's'],
-      'Clock skew of hosts: warning (seconds)',
-      'Difference between the clocks of a connected host and the server that causes a warning.',
-      300,
-      [1, 86_400],
-    ),
-    VENDORA_HEALTH_SILENT_PERCENT: threshold(
-      ['Hosts', '%'],
-      'Disconnected hosts: warning (%)',
-      'Share of disconnected hosts that causes a warning, in percent.',
-      50,
-      [1, 100],
-    ),
-    VENDORA_HEALTH_SILENT_MIN_HOSTS: threshold(
-      ['Hosts', 'hosts'],
-      'Disconnected hosts: minimum hosts',
-      'With fewer hosts in total, disconnected hosts cause no warning.',
-      10,
-      [1, 1_000_000],
-    ),
-    VENDORA_HEALTH_WORKER_LATE_MINUTES: threshold(
-      ['Hosts', 'min'],
-      'Late polls: warning (minutes)',
-      'Delay of a poll that causes a warning.',
-      5,
-      [1, 10_080],
-    ),
-    VENDORA_HEALTH_LICENCE_DAYS: threshold(
-      ['Licence, backup and knowledge', 'days'],
-      'Licence: warning (days)',
-      'Days before the licence expires at which a warning starts.',
-      30,
-      [0, 3_650],
-    ),
-    VENDORA_HEALTH_BACKUP_WARNING_DAYS: threshold(
-      ['Licence, backup and knowledge', 'days'],
-      'Backup: warning (days)',
-      'Age of the newest backup that causes a warning.',
-      7,
-      [1, 3_650],
-    ),
-    VENDORA_HEALTH_BACKUP_ERROR_DAYS: threshold(
-      ['Licence, backup and knowledge', 'days'],
-      'Backup: error (days)',
-      'Age of the newest backup that causes an error.',
-      30,
-      [1, 3_650],
-    ),
-    VENDORA_HEALTH_KNOWLEDGE_DAYS: threshold(
-      ['Licence, backup and knowledge', 'days'],
-      'Knowledge: warning (days)',
-      'Age of the knowledge about devices that causes a warning.',
-      365,
-      [1, 36_500],
-    ),
-  }),
+  health: healthThresholds,
 } as const satisfies Record<string, ConfigGroup>
 
 export type ConfigGroupName = keyof typeof configGroups
