@@ -40,6 +40,7 @@ export default defineConfig({
           exclude: [...SLOW, PROCESS_TESTS, ...LONG_TESTS],
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           // These modules keep no state that a test could change, so one process for many files saves a third of the
           // time.
           isolate: false,
@@ -57,6 +58,7 @@ export default defineConfig({
           exclude: SLOW,
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           isolate: false,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },

@@ -171,7 +171,10 @@ describe('the console without its server', unless(whyNoChromium), () => {
     const { page, context } = await open('/peripherals')
     const grid = page.getByRole('grid')
     // Rows without a name are placeholders.
-    await grid.getByRole('row', { name: /stockroom/ }).nth(5).waitFor()
+    await grid
+      .getByRole('row', { name: /stockroom/ })
+      .nth(5)
+      .waitFor()
     const restart = await outage()
     await page.getByText(/Can't reach the server. Last updated .* ago. Retrying…/).waitFor()
     expect(await grid.getByRole('row').count()).toBeGreaterThan(5)

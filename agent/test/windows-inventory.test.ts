@@ -1,6 +1,6 @@
 import { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { assignDeviceIds, classify, fingerprints, parseReport } from '@portcullis/domain'
-import { devicePresets, hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
+import { devicePresets, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
