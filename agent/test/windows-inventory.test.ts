@@ -1,5 +1,5 @@
 import { DeviceReport } from '@portcullis/contract/agent-protocol'
-import { assignDeviceIds, classify, fingerprints, parseReport } from '@portcullis/domain'
+import { assignDeviceIds, classify, fingerprints, missingEvidence, parseReport } from '@portcullis/domain'
 import { devicePresets, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
@@ -15,6 +15,8 @@ const identity = (report: DeviceReport) => {
     kind: classify(parsed, report).kind,
   }
 }
+const missingOf = (report: DeviceReport | undefined) =>
+  report === undefined ? undefined : missingEvidence(parseReport(report), report)
 const codes = (nodes: Iterable<RawNode>) => windowsScan(nodes).problems.map(({ code }) => code)
 const stick = storageStick({ portPath: '1-3' })
 
@@ -29,18 +31,22 @@ describe('the inventory of Windows', () => {
       expect(problems).toEqual([])
       const found = devices.get('1-3')
       expect(Value.Check(DeviceReport, found?.report)).toBe(true)
-      expect(found?.missing).not.toContain('descriptors')
+      const hasHid = parseReport(report).configurations.some((c) => c.interfaces.some((i) => i.class === 3))
+      expect(missingOf(found?.report)).toEqual([
+        ...(hasHid ? ['report-descriptors'] : []),
+        ...(report.speedMbps === undefined ? ['speed'] : []),
+      ])
       expect(identity(found?.report as DeviceReport)).toEqual(identity(report))
     },
   )
 
   it('names the missing evidence if the hub returns nothing', () => {
     const { devices } = windowsScan(windowsNodes(stick))
+    expect(missingOf(devices.get('1-3')?.report)).toEqual(['descriptors', 'strings', 'speed'])
     expect(devices.get('1-3')).toMatchObject({
       instanceId: 'USB\\VID_0781&PID_5581\\4C530001230615112345',
       hasOwnSerial: true,
       isKeyboard: false,
-      missing: ['descriptors', 'strings', 'speed'],
       report: { serial: '4C530001230615112345', removable: 'removable', authorized: true },
     })
   })
@@ -65,7 +71,7 @@ describe('the inventory of Windows', () => {
   it('ignores the descriptors of another device at the port', () => {
     const { devices, problems } = windowsScan(windowsNodes(stick), () => hubDataFor(plainMouse()))
     expect(problems).toMatchObject([{ code: 'descriptors_odd', portPath: '1-3' }])
-    expect(devices.get('1-3')?.missing).toContain('descriptors')
+    expect(missingOf(devices.get('1-3')?.report)).toContain('descriptors')
   })
 })
 

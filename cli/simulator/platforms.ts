@@ -1,6 +1,6 @@
 /** Operating systems of simulated hosts, and what their agents report about a device. */
 import type { DeviceReport } from '@portcullis/contract'
-import { syntheticReport } from '@portcullis/domain'
+import { syntheticReport, usageDescriptor } from '@portcullis/domain'
 import type { Model } from './model.ts'
 import type { Random } from './random.ts'
 
@@ -54,11 +54,7 @@ const usagesOf = (code: Code, model: Model): [number, number] =>
 const usageDescriptors = (model: Model): string[] =>
   interfacesOf(model)
     .filter(({ code }) => code[0] === 3)
-    .map(({ code }) => {
-      const [page, usage] = usagesOf(code, model)
-      const bytes = [0x06, page & 0xff, page >> 8, 0x0a, usage & 0xff, usage >> 8, 0xa1, 0x01, 0xc0]
-      return Buffer.from(bytes).toString('base64')
-    })
+    .map(({ code }) => usageDescriptor([usagesOf(code, model)]))
 
 type LooseDevice = Omit<DeviceReport, 'portPath'>
 

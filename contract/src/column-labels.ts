@@ -120,6 +120,7 @@ const names: Readonly<Record<string, string>> = {
   share: 'Share of hosts',
   enforced: 'Blocked',
   vulnerability: 'Findings',
+  missingEvidence: 'Not examined',
   vulnerabilities: 'Advisories',
   hosts: 'Host names',
   hostUuid: 'Host ID',

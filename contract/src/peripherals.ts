@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { booleanFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from './filters.ts'
+import { evidenceGaps, type MissingEvidence } from './missing-evidence.ts'
 import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
 
 /** Icon numbers and names. They are fixed. */
@@ -147,6 +148,14 @@ export const Peripheral = closed({
   }),
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
   evidence: Type.Array(Type.String(), { description: 'Evidence that the device is an attack tool, as text.' }),
+  missingEvidence: Type.Array(Type.Enum(Object.keys(evidenceGaps) as MissingEvidence[]), {
+    uniqueItems: true,
+    description: `Evidence that the verdict could not examine, because the report of the host does not contain it. Empty if everything was examined. ${Object.entries(
+      evidenceGaps,
+    )
+      .map(([key, text]) => `\`${key}\`: ${text}`)
+      .join(' ')}`,
+  }),
   vulnerabilities: Type.Array(Vulnerability),
   riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
   riskFactors: Type.Array(RiskFactor, { description: 'Risk factors, highest first.' }),

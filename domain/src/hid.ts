@@ -103,3 +103,22 @@ export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
   }
   return found
 }
+
+const le16 = (value: number): [number, number] => [value & 0xff, (value >> 8) & 0xff]
+/** Hex of a collection with a usage and nothing else, as `usageDescriptor` writes it. */
+const BARE_COLLECTIONS = /^(?:06.{4}0a.{4}a101c0)+$/
+
+/**
+ * Returns a report descriptor in Base64 that only declares top-level collections, for systems that tell the usages of a HID
+ * interface but not its report descriptor.
+ *
+ * @param usages page and ID of each collection
+ */
+export const usageDescriptor = (usages: readonly (readonly [page: number, id: number])[]): string =>
+  Buffer.from(usages.flatMap(([page, id]) => [0x06, ...le16(page), 0x0a, ...le16(id), 0xa1, 0x01, 0xc0])).toString(
+    'base64',
+  )
+
+/** Returns true for a report descriptor of `usageDescriptor`. A device with such a descriptor of its own cannot send data. */
+export const isUsageDescriptor = (text: string): boolean =>
+  BARE_COLLECTIONS.test(Buffer.from(text, 'base64').toString('hex'))

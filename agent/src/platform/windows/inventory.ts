@@ -1,6 +1,6 @@
 /** The USB devices of a Windows host, from the properties of its Plug and Play devices. Reads nothing itself. */
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { windowsReports } from '@portcullis/domain'
+import { usageDescriptor, windowsReports } from '@portcullis/domain'
 import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
 import type { ScannedDevice } from '../platform.ts'
@@ -34,9 +34,6 @@ export interface HubData extends Pick<DeviceReport, 'manufacturer' | 'product' |
  */
 export type ReadHub = (hubInstanceId: string, port: number, attachment: string | undefined) => HubData | undefined
 
-/** Evidence that a report on Linux has and this one lacks. */
-export type MissingEvidence = 'descriptors' | 'strings' | 'speed' | 'report-descriptors' | 'removable'
-
 export interface WindowsDevice extends ScannedDevice {
   instanceId: string
   /** Instance IDs of the parents up to the root hub, nearest first. */
@@ -48,7 +45,6 @@ export interface WindowsDevice extends ScannedDevice {
   driver?: string
   /** Problem code (`CM_PROB_`) of a device that does not work. */
   problemCode?: number
-  missing: MissingEvidence[]
 }
 
 /** A device that Windows knows but that is not attached. */
@@ -100,16 +96,10 @@ interface HidFunction {
   usages: string[]
 }
 
-/**
- * Returns a report descriptor that only declares these top-level collections. Windows does not expose the real one.
- */
-const usageDescriptor = (usages: readonly string[]): string =>
-  Buffer.from(
-    usages.flatMap((usage) => {
-      const [page = 0, id = 0] = usage.split(':').map((hex) => Number.parseInt(hex, 16))
-      return [0x06, page & 0xff, page >> 8, 0x0a, id & 0xff, id >> 8, 0xa1, 0x01, 0xc0]
-    }),
-  ).toString('base64')
+const numbersOf = (usage: string): [page: number, id: number] => {
+  const [page = 0, id = 0] = usage.split(':').map((hex) => Number.parseInt(hex, 16))
+  return [page, id]
+}
 
 /** Returns the attached and known USB devices. Limits or skips invalid data and reports it; never throws for a device. */
 export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => undefined): WindowsScan => {
@@ -197,7 +187,9 @@ export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => und
       (one) => one.interfaceNumber,
     )
     return [...byInterface.values()]
-      .map((group) => usageDescriptor([...new Set(group.flatMap((one) => one.usages))].slice(0, MAX_USAGES)))
+      .map((group) =>
+        usageDescriptor([...new Set(group.flatMap((one) => one.usages))].slice(0, MAX_USAGES).map(numbersOf)),
+      )
       .filter((text) => text !== '')
       .slice(0, 16)
   }
@@ -219,25 +211,21 @@ export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => und
     if (node === undefined) continue
     const { properties } = node
     const parents = parentsOf(node)
-    const missing: MissingEvidence[] = []
     const hub = hubDataOf(node, parents[0], report, readHub, (message) =>
       add('descriptors_odd', message, report.portPath),
     )
-    if (hub === undefined) missing.push('descriptors', 'strings', 'speed')
-    else {
+    if (hub !== undefined) {
       report.descriptors = hub.descriptors.toString('base64')
       for (const name of ['manufacturer', 'product', 'serial', 'configuration'] as const) {
         delete report[name]
         const value = hub[name]
         if (value !== undefined && value !== '') report[name] = cutText(value, agentLimits.string)
       }
-      if (hub.speedMbps === undefined) missing.push('speed')
-      else report.speedMbps = hub.speedMbps
+      if (hub.speedMbps !== undefined) report.speedMbps = hub.speedMbps
     }
-    if (properties.capabilities === undefined) missing.push('removable')
-    else report.removable = (properties.capabilities & CAPABILITY_REMOVABLE) === 0 ? 'fixed' : 'removable'
+    if (properties.capabilities !== undefined)
+      report.removable = (properties.capabilities & CAPABILITY_REMOVABLE) === 0 ? 'fixed' : 'removable'
     const functions = hidByDevice.get(id.toUpperCase()) ?? []
-    if (functions.length > 0) missing.push('report-descriptors')
     const reportDescriptors = reportDescriptorsOf(functions)
     if (reportDescriptors.length > 0) report.reportDescriptors = reportDescriptors
     const hasProblem = properties.status === undefined || (properties.status & STATUS_HAS_PROBLEM) !== 0
@@ -253,7 +241,6 @@ export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => und
       ...(properties.service ? { service: properties.service } : {}),
       ...(properties.driver ? { driver: properties.driver } : {}),
       ...(problemCode === undefined ? {} : { problemCode }),
-      missing,
     })
   }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { WindowsVerification } from '@portcullis/contract'
 import { type WindowsStepId, type WindowsStepResult, windowsSteps } from '@portcullis/contract/agent-protocol'
-import { createVerificationFile, interfaceCode, parseReport } from '@portcullis/domain'
+import { createVerificationFile, interfaceCode, isSynthetic, parseReport } from '@portcullis/domain'
 import { cutText } from '../../collectors/text.ts'
 import { messageOf } from '../../exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from '../../files.ts'
@@ -41,7 +41,7 @@ const each = (devices: readonly WindowsDevice[], what: string, has: (device: Win
       )
 }
 
-const hasDescriptors = ({ missing }: WindowsDevice): boolean => !missing.includes('descriptors')
+const hasDescriptors = ({ report }: WindowsDevice): boolean => !isSynthetic(parseReport(report))
 const isKeyboardByDescriptors = (device: WindowsDevice): boolean =>
   hasDescriptors(device) &&
   parseReport(device.report).configurations.some(({ interfaces }) =>

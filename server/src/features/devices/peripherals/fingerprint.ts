@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport, MissingEvidence } from '@portcullis/contract'
 import {
   type AttackLevel,
   type Classification,
@@ -10,6 +10,7 @@ import {
   judgedReport,
   type Kind,
   type Knowledge,
+  missingEvidence,
   type ParsedDescriptors,
   type PolicyDevice,
   policyDevice,
@@ -73,7 +74,7 @@ export interface Fingerprint {
 }
 
 /** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored fingerprints. */
-const judgement = 3
+const judgement = 4
 
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
@@ -107,6 +108,8 @@ export interface NewFingerprint extends Omit<StoredFingerprint, 'id' | 'modelId'
   bcdDevice: string
   folded: string
   findings: string
+  /** Evidence that the verdict could not examine. */
+  missingEvidence: MissingEvidence[]
 }
 
 const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
@@ -125,7 +128,14 @@ const findingsText = (
 /** The findings of the knowledge about a device. */
 export type Verdict = Pick<
   NewFingerprint,
-  'severity' | 'vulnerable' | 'attackTool' | 'attackToolName' | 'evidence' | 'vulnerabilities' | 'findings'
+  | 'severity'
+  | 'vulnerable'
+  | 'attackTool'
+  | 'attackToolName'
+  | 'evidence'
+  | 'missingEvidence'
+  | 'vulnerabilities'
+  | 'findings'
 >
 
 export const verdictBy = (
@@ -141,6 +151,7 @@ export const verdictBy = (
     attackTool: attackTool?.level ?? null,
     attackToolName: attackTool?.name ?? '',
     evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],
+    missingEvidence: missingEvidence(parsed, report),
     vulnerabilities,
     findings: findingsText(attackTool, vulnerabilities),
   }

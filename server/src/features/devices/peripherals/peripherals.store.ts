@@ -175,10 +175,10 @@ export const createPeripheralsStore = (db: Db) => ({
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
-        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by)
+        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by, missing_evidence)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by, string_to_array(u.missing_evidence, '|')
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -206,9 +206,10 @@ export const createPeripheralsStore = (db: Db) => ({
         [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
         [column('exactFingerprint'), 'text[]'],
         [designs.map((d) => JSON.stringify(d.judgedBy)), 'jsonb[]'],
+        [designs.map((d) => d.missingEvidence.join('|')), 'text[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
-        policy_without_revision, exact_fingerprint, judged_by)
+        policy_without_revision, exact_fingerprint, judged_by, missing_evidence)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- This statement also creates shapes. The order prevents deadlocks between two such statements.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)

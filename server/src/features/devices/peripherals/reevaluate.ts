@@ -75,6 +75,7 @@ export const newVerdict = (row: JudgedRow, verdict: Judged, folded: string): New
   vulnerable: verdict.vulnerable,
   severity: verdict.severity,
   evidence: verdict.evidence,
+  missingEvidence: verdict.missingEvidence,
   vulnerabilities: verdict.vulnerabilities,
   findings: verdict.findings,
   folded,

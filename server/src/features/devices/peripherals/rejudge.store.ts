@@ -50,6 +50,7 @@ export interface NewVerdict {
   vulnerable: boolean
   severity: number
   evidence: readonly string[]
+  missingEvidence: readonly string[]
   vulnerabilities: readonly Vulnerability[]
   findings: string
   folded: string
@@ -139,7 +140,8 @@ export const createRejudgeStore = (db: Db) => ({
     await tx.execute(sql`
       update designs d set attack_tool = u.attack_tool, vulnerable = u.vulnerable, severity = u.severity, evidence = u.evidence,
         vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, icon = u.icon, kinds = string_to_array(u.kinds, '|'),
-        class_code = u.class_code, subclass_code = u.subclass_code, protocol_code = u.protocol_code, knowledge_version = ${version}
+        class_code = u.class_code, subclass_code = u.subclass_code, protocol_code = u.protocol_code,
+        missing_evidence = string_to_array(u.missing_evidence, '|'), knowledge_version = ${version}
       from ${unnestOf([
         [rows.map((r) => r.fingerprintId), 'int[]'],
         [rows.map((r) => r.attackTool), 'smallint[]'],
@@ -154,7 +156,9 @@ export const createRejudgeStore = (db: Db) => ({
         [rows.map((r) => r.classCode), 'text[]'],
         [rows.map((r) => r.subclassCode), 'text[]'],
         [rows.map((r) => r.protocolCode), 'text[]'],
-      ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded, icon, kinds, class_code, subclass_code, protocol_code)
+        [rows.map((r) => r.missingEvidence.join('|')), 'text[]'],
+      ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded, icon, kinds, class_code, subclass_code, protocol_code,
+        missing_evidence)
       where d.design_id = u.design_id`)
     const changed = rows.filter((r) => r.hasChanged)
     if (changed.length === 0) return

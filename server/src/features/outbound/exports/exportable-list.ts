@@ -2,8 +2,8 @@ import { type ColumnLabel, columnLabels } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
 
-/** Content of a column. Only text that outsiders choose can look like a formula. */
-export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
+/** Content of a column. Only text that outsiders choose can look like a formula. `codes`: a list of values of an enumeration. */
+export type CellKind = 'text' | 'fixed' | 'boolean' | 'number' | 'codes'
 
 export interface ExportColumn {
   /** Response key, and heading of a CSV in the fixed form. */
@@ -42,6 +42,7 @@ const isFixed = (schema: TSchema): boolean => 'enum' in schema || 'pattern' in s
 const kindOf = (schema: TSchema & { type?: string }): CellKind => {
   if (schema.type === 'boolean') return 'boolean'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
+  if (schema.type === 'array') return 'codes'
   return isFixed(schema) ? 'fixed' : 'text'
 }
 

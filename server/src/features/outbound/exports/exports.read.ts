@@ -11,14 +11,19 @@ import { readableSql } from './cell-text.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { ExportColumn } from './exportable-list.ts'
 
-/** Returns the SQL of a cell as text: COPY would write booleans as t and f. */
-const plainCell = ({ key, kind }: ExportColumn): string => (kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`)
+/** Returns the SQL of a cell as text: COPY would write booleans as t and f, and lists in braces. */
+const plainCell = ({ key, kind }: ExportColumn): string => {
+  if (kind === 'codes') return `array_to_string(t."${key}", ', ')`
+  return kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`
+}
 
 const fixedCell = (column: ExportColumn): string =>
   column.kind === 'text' ? defusedSql(`t."${column.key}"::text`) : plainCell(column)
 
 /** A text that outsiders choose is defused after it was formatted, because only the cell counts in a spreadsheet. */
-const readableCell = ({ key, kind, label }: ExportColumn): string => {
+const readableCell = (column: ExportColumn): string => {
+  const { key, kind, label } = column
+  if (kind === 'codes') return plainCell(column)
   const cell = `t."${key}"`
   if (kind !== 'text' || label.form === 'zoneless' || label.form === 'time') return readableSql(label, cell)
   if (label.form === 'code') return readableSql(label, cell, defusedSql(`${cell}::text`))
