@@ -276,6 +276,17 @@ describe('components of the console', unless(whyNoChromium), () => {
     })
   })
 
+  describe('the verdict on a device', () => {
+    const note = 'Not examined: descriptors, HID report descriptors, speed (missing from the report of the host).'
+    it('names the evidence that was not examined, if any', async () => {
+      const page = await open('not-examined')
+      await page.getByText(note).waitFor()
+      const examined = await open('examined')
+      await examined.getByText('Allowed by default').waitFor()
+      expect(await examined.getByText('Not examined').count()).toBe(0)
+    })
+  })
+
   describe('the decision form', () => {
     const answers = { previewPolicy: preview, decideDevices: { version: 7, isChanged: true }, getHashtags: [] }
     const isDisabled = (page: Page, name: string) => page.getByRole('button', { name }).isDisabled()

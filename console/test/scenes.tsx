@@ -1,6 +1,7 @@
 import '../src/app/styles.ts'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
+import type { Peripheral } from '@portcullis/contract'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { type ReactNode, StrictMode, useCallback, useEffect, useMemo, useState } from 'react'
@@ -23,6 +24,7 @@ import {
 import { createWork } from '../src/lib/work.ts'
 import { type Confirmation, ConfirmDialog } from '../src/ui/ConfirmDialog.tsx'
 import { answerConfirms } from '../src/ui/confirm.ts'
+import { Why } from '../src/ui/device/Why.tsx'
 import { FilterBar } from '../src/ui/filters/FilterBar.tsx'
 import type { Filter } from '../src/ui/filters/filter.ts'
 import { DecideForm } from '../src/ui/policy/DecideForm.tsx'
@@ -204,6 +206,14 @@ const secondDevice = {
   serialNumber: 'S2',
 }
 
+/** The fields of a device that its verdict shows. */
+const judged = {
+  ...{ attackTool: '', evidence: [], missingEvidence: [], vulnerabilities: [], driverMismatch: '', guard: '' },
+  ...{ decision: 'allow', decisionReason: 'Allowed by default', rule: 'default', adminStatus: '', caseNumber: '' },
+  ...{ isUnapprovedPeripherals: false, present: true, isDisabled: false, inAction: false, status: 'OK' },
+  ...{ enforcedVersion: null, policyVersion: 1 },
+} as unknown as Peripheral
+
 const scenes: Readonly<Record<string, () => ReactNode>> = {
   table: () => <TableScene />,
   decide: () => <DecideForm subject={subject} start={{ effect: 'allow', scope: 'host' }} close={close} />,
@@ -220,6 +230,10 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
       start={{ effect: 'allow', scope: 'host' }}
       close={close}
     />
+  ),
+  examined: () => <Why device={judged} armed={false} />,
+  'not-examined': () => (
+    <Why device={{ ...judged, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} armed={false} />
   ),
   rule: () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite close={close} />,
   'rule-read': () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite={false} close={close} />,

@@ -1,4 +1,4 @@
-import type { Peripheral } from '@portcullis/contract'
+import type { MissingEvidence, Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
@@ -49,6 +49,14 @@ const Decision = ({ device, armed }: WhyProps) => {
   )
 }
 
+const evidenceNames: Readonly<Record<MissingEvidence, string>> = {
+  descriptors: strings.evidenceDescriptors,
+  'report-descriptors': strings.evidenceReportDescriptors,
+  strings: strings.evidenceStrings,
+  speed: strings.evidenceSpeed,
+  port: strings.evidencePort,
+}
+
 /** Shows the findings of a device and the decision of the policy, with evidence. */
 export const Why = ({ device, armed }: WhyProps) => (
   <div className={classes.why}>
@@ -91,5 +99,10 @@ export const Why = ({ device, armed }: WhyProps) => (
       </section>
     )}
     <Decision device={device} armed={armed} />
+    {device.missingEvidence.length === 0 ? null : (
+      <p className={text.muted}>
+        {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}
+      </p>
+    )}
   </div>
 )
