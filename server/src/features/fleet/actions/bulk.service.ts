@@ -39,7 +39,7 @@ const hostsPerStep = { command: 1_000, other: 500 }
  * Maximum number of concurrent jobs per person: each holds the ids of up to 100,000 hosts, and they run one after the
  * other.
  */
-const jobsPerPerson = 20
+export const jobsPerPerson = 20
 interface BulkJob {
   action: BulkAction
   applyToPresent: boolean

@@ -9,6 +9,7 @@ import { AppError, invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
+import { jobsPerPerson } from './bulk.service.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
 import { recordJob, recordOrder } from './record.ts'
@@ -27,11 +28,16 @@ export interface ConfigurationDeps {
   read: Pick<ActionsRead, 'targets' | 'named'>
   windows: Pick<WindowsApi, 'refused'>
   audit: Audit
-  /** Creates a job that arms or frees hosts. Returns its id. */
+  /**
+   * Creates a job that arms or frees hosts. Returns its id.
+   *
+   * @throws conflict if the person has `mostPerPerson` running jobs
+   */
   enqueue(
     tx: Tx,
     actor: Actor,
     order: { action: 'arm' | 'free'; applyToPresent: boolean; uuids: string[] },
+    bounds?: { mostPerPerson?: number },
   ): Promise<string>
   /** Approves every attached peripheral of these agents, except suspected or confirmed attack tools. */
   approvePresent(
@@ -97,13 +103,18 @@ export const createConfiguration = ({
   }
 
   /** Creates a job for each mode and marks its hosts. Returns the jobs for the audit trail. */
-  async function enqueueModes(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) {
+  async function enqueueModes(
+    tx: Tx,
+    actor: Actor,
+    items: readonly ConfigurationItem[],
+    bounds: { mostPerPerson?: number },
+  ) {
     const jobs = []
     for (const some of Map.groupBy(items, (item) => `${item.mode} ${item.applyToPresent}`).values()) {
       const { mode, applyToPresent } = mustExist(some[0], 'an item of a job')
       const action = labels[mustExist(mode, 'the mode of a job')]
       const uuids = some.map((item) => item.uuid).sort()
-      jobs.push({ action, uuids, jobId: await enqueue(tx, actor, { action, applyToPresent, uuids }) })
+      jobs.push({ action, uuids, jobId: await enqueue(tx, actor, { action, applyToPresent, uuids }, bounds) })
     }
     return jobs
   }
@@ -112,7 +123,13 @@ export const createConfiguration = ({
    * Approves, queues and records in the caller's transaction. Skips deleted hosts. For many hosts, a job signs the
    * commands.
    */
-  async function carryOut(tx: Tx, actor: Actor, items: readonly ConfigurationItem[], granted: number): Promise<void> {
+  async function carryOut(
+    tx: Tx,
+    actor: Actor,
+    items: readonly ConfigurationItem[],
+    granted: number,
+    bounds: { mostPerPerson?: number } = {},
+  ): Promise<void> {
     const modes = items.filter((item) => item.mode !== null)
     const later = modes.length > signedAtOnce ? modes : []
     const named = later.length === 0 ? items : items.filter((item) => item.mode === null || item.approveAll)
@@ -143,7 +160,7 @@ export const createConfiguration = ({
           host: targets.get(first[0])?.host ?? first[0],
           reason: first[1].reason,
         })
-      jobs = await enqueueModes(tx, actor, later)
+      jobs = await enqueueModes(tx, actor, later, bounds)
     }
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
@@ -192,15 +209,17 @@ export const createConfiguration = ({
         if (limit !== null)
           await approvals.require<ConfigurationChange>(actor, { kind: 'configuration', change: { items }, limit })
       }
-      await transactionAgain(db, (tx) => carryOut(tx, actor, items, 0)).catch((error: unknown) => {
-        if (!(error instanceof NeedsApprover)) throw error
-        // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
-        return approvals.require<ConfigurationChange>(actor, {
-          kind: 'configuration',
-          change: { items },
-          ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
-        })
-      })
+      await transactionAgain(db, (tx) => carryOut(tx, actor, items, 0, { mostPerPerson: jobsPerPerson })).catch(
+        (error: unknown) => {
+          if (!(error instanceof NeedsApprover)) throw error
+          // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
+          return approvals.require<ConfigurationChange>(actor, {
+            kind: 'configuration',
+            change: { items },
+            ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
+          })
+        },
+      )
       // The caller then reads the new decisions.
       if (items.some((item) => item.approveAll)) await settle()
       return resolved.map((agent, i) => ({

@@ -233,6 +233,30 @@ describe('an order to arm or free more than 500 hosts', () => {
     await cancelAll([agent])
   })
 
+  it('is refused while 20 jobs of the person are running, and marks no host', async () => {
+    const agent = await enrolAgent(t)
+    const [busy, other] = [await person(t, { profile: 20 }), await person(t, { profile: 20 })]
+    const ordered = (api: typeof busy.api, body: unknown[]) =>
+      api.post(`${base}/agents/configuration`, body, { accept: 'application/json' })
+    // Another process holds their leases, so nobody runs them.
+    await t.db.execute(sql`
+      insert into jobs (job_id, kind, title, created_by, created_at, can_cancel, data, lease_until)
+      select gen_random_uuid(), 'modes', 'Arm', ${busy.userName}, now(), true, '{}', 'infinity' from generate_series(1, 20)`)
+    const refused = await ordered(busy.api, order('ARM', [agent]))
+    expect(refused.statusCode).toBe(400)
+    expect(refused.json().detail).toContain('20 of your jobs are already running')
+    expect([await inAction(), await marked()]).toEqual([0, 0])
+    const few = [{ uuid: agent.agentId, agentConfigViewResource: { isSystemArmed: 'ARM' } }]
+    expect((await ordered(busy.api, few)).statusCode).toBe(200)
+    await cancelAll([agent])
+    expect((await ordered(other.api, order('ARM', [agent]))).statusCode).toBe(200)
+    await t.db.execute(sql`delete from jobs where lease_until = 'infinity'`)
+    await t.jobs.drain()
+    expect((await ordered(busy.api, order('free', [agent]))).statusCode).toBe(200)
+    await t.jobs.drain()
+    await cancelAll([agent])
+  })
+
   it('needs the same second approver, and marks no host before the approval', async () => {
     const agent = await enrolAgent(t)
     const bob = await person(t, { profile: 10, userName: 'bob' })
