@@ -137,5 +137,5 @@ export const removeWindowsVerification = operation({
   description: 'The limit of armed hosts applies to this build again. Armed hosts stay armed.',
   permission: 'config:write',
   params: closed({ build: majorBuild }),
-  response: closed({ removed: Type.Boolean() }),
+  response: closed({ removed: Type.Literal(true) }),
 })
