@@ -3,7 +3,7 @@ import { parseReport } from '@portcullis/domain'
 import { plainKeyboard, storageStick, webcam } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RESTRICTIONS } from '../src/platform/windows/enforcement/restrictions.ts'
+import { RESTRICTIONS } from '../src/platform/windows/enforcement/restriction-keys.ts'
 import { dwordValue, textOf } from '../src/platform/windows/registry.ts'
 import { rule } from './enforcing.ts'
 import { heldPolicy } from './passing.ts'
@@ -106,7 +106,7 @@ describe('Windows enforcement', () => {
       { numRuns: 60 },
     )
     expect(Math.min(blocked, passed)).toBeGreaterThan(15)
-  }, 60_000)
+  }, 120_000)
 
   it('loses no value and leaves none behind, whenever the agent is killed', () => {
     let kills = 0
@@ -154,6 +154,82 @@ describe('Windows enforcement', () => {
     )
     expect(kills).toBeGreaterThan(50)
   }, 60_000)
+
+  it('keeps the values of Group Policy, whenever they arrive and whenever the agent is killed', () => {
+    const allow = [rule({ effect: 'allow', kinds: ['Mass Storage'] })]
+    /** Lists that a policy sets. It removes all entries before, as Windows does for lists. */
+    const policies: Record<string, readonly string[]>[] = [
+      { AllowInstanceIDs: ['USB\\VID_1234&PID_5678\\X', 'USB\\VID_1234&PID_5678\\Y'] },
+      { DenyDeviceIDs: ['USB\\Class_08', 'USB\\Class_0E'] },
+      { DenyInstanceIDs: ['USB\\VID_1234&PID_5678\\X'], AllowInstanceIDs: ['USB\\VID_1234&PID_5678\\Y'] },
+      { AllowDeviceIDs: ['PCI\\VEN_8086', 'PCI\\VEN_8087', 'PCI\\VEN_8088', 'PCI\\VEN_8089', 'PCI\\VEN_808A'] },
+      { DenyDeviceClasses: ['{36fc9e60-c465-11cf-8056-444553540000}'] },
+    ]
+    const setPolicy = ({ memoryRegistry: { registry } }: WindowsHost, lists: Record<string, readonly string[]>) => {
+      for (const [name, ids] of Object.entries(lists)) {
+        const key = `${RESTRICTIONS}\\${name}` as const
+        for (const value of registry.list(key)) registry.remove(key, value.name)
+        for (const [i, id] of ids.entries()) registry.writeText(key, String(i + 1), id)
+        registry.writeDword(RESTRICTIONS, name, 1)
+      }
+    }
+    const begin = () => {
+      const host = createWindowsHost()
+      host.memoryRegistry.registry.writeDword(RESTRICTIONS, 'AllowDenyLayered', 0)
+      host.plug(webcam({ portPath: '1-3' }))
+      return host
+    }
+    const live = (host: WindowsHost) => {
+      host.arm([], true)
+      host.plug(storageStick({ portPath: '1-2' }))
+      host.settle()
+      host.enforcer().usePolicy(heldPolicy(allow))
+      host.settle()
+      host.enforcer().usePolicy(heldPolicy([]))
+    }
+    const whole = begin()
+    const ofLongList = new Set<number>()
+    whole.memoryRegistry.onChange((key) => {
+      if (/DenyDeviceIDs$/i.test(key)) ofLongList.add(whole.changes())
+    })
+    live(whole)
+    whole.enforcer().free('')
+    const total = whole.changes()
+    let runs = 0
+    // The first three changes belong to the grade.
+    for (let at = 3; at < total; at++) {
+      // Of the 258 entries of this list, every fiftieth is enough.
+      if (ofLongList.has(at) && ofLongList.has(at - 1) && at % 50 > 0) continue
+      const lists = policies[at % policies.length] ?? {}
+      const expected = begin()
+      setPolicy(expected, lists)
+      // Each policy arrives with and without a kill after it.
+      const isKilled = at % 2 === 0
+      const host = begin()
+      let arrived = false
+      host.actAfter(at, () => {
+        setPolicy(host, lists)
+        arrived = true
+      })
+      if (isKilled) host.killAfter(at)
+      try {
+        live(host)
+        if (!isKilled) host.enforcer().tick()
+        if (!isKilled && arrived) expect([at, host.gate().grade().grade]).toEqual([at, 'observe'])
+        if (host.memory().mode === 'Armed') expect([at, host.gate().open()]).toEqual([at, []])
+        host.enforcer().free('')
+      } catch (error) {
+        if (!isKilled || !host.isKilled()) throw error
+      }
+      host.restart([])
+      if (host.memory().mode === 'Armed') expect([at, host.gate().open()]).toEqual([at, []])
+      host.enforcer().free('')
+      runs++
+      expect(arrived).toBe(true)
+      expect([at, isKilled, host.everything()]).toEqual([at, isKilled, expected.everything()])
+    }
+    expect(runs).toBeGreaterThan(50)
+  }, 180_000)
 
   it('survives a kill at every change while arming, approving, revoking and freeing', () => {
     const allow = [rule({ effect: 'allow', kinds: ['Mass Storage'] })]

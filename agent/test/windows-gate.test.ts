@@ -1,6 +1,7 @@
 import { hub, plainKeyboard, plainMouse, storageStick, webcam } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { MAX_ALLOWED, OWN_KEY, RESTRICTIONS } from '../src/platform/windows/enforcement/restrictions.ts'
+import { OWN_KEY, RESTRICTIONS } from '../src/platform/windows/enforcement/restriction-keys.ts'
+import { MAX_ALLOWED } from '../src/platform/windows/enforcement/restrictions.ts'
 import { textOf, textValue } from '../src/platform/windows/registry.ts'
 import { rule } from './enforcing.ts'
 import { heldPolicy } from './passing.ts'
@@ -125,15 +126,20 @@ describe('an armed Windows host', () => {
     expect(host.machine.works('1-3')).toBe(true)
   })
 
-  it('corrects values that another program changed', () => {
+  it('turns a switch on again that another program changed, and restores the value of that program', () => {
     const host = createWindowsHost()
     host.arm([allowSticks])
     const { registry } = host.memoryRegistry
     registry.writeDword(RESTRICTIONS, 'DenyRemovableDevices', 0)
-    registry.writeText(`${RESTRICTIONS}\\AllowInstanceIDs`, '9', 'USB\\VID_1234&PID_5678\\X')
     host.enforcer().tick()
     expect(registry.readDword(RESTRICTIONS, 'DenyRemovableDevices')).toBe(1)
-    expect(allowed(host)).toEqual([])
+    expect(host.gate().grade()).toMatchObject({
+      grade: 'observe',
+      reason: expect.stringContaining('"DenyRemovableDev'),
+    })
+    host.enforcer().free('')
+    expect(registry.readDword(RESTRICTIONS, 'DenyRemovableDevices')).toBe(0)
+    expect(host.gate().grade()).toMatchObject({ grade: 'before-install' })
   })
 
   it('drops the oldest detached devices when its list is full', () => {
@@ -170,6 +176,86 @@ describe('an armed Windows host', () => {
     expect(host.enforcer().isArmed()).toBe(false)
     expect(host.machine.works('1-2')).toBe(true)
     expect(host.everything()).toEqual(before)
+  })
+})
+
+describe('Group Policy that arrives while a Windows host is armed', () => {
+  const OTHER = 'USB\\VID_1234&PID_5678\\X'
+  const setList = ({ memoryRegistry: { registry } }: WindowsHost, name: string, ids: readonly string[]): void => {
+    const key = `${RESTRICTIONS}\\${name}` as const
+    for (const value of registry.list(key)) registry.remove(key, value.name)
+    for (const [i, id] of ids.entries()) registry.writeText(key, String(i + 1), id)
+    registry.writeDword(RESTRICTIONS, name, 1)
+  }
+
+  it('keeps its list with the entries of the agent, is named by the grade, and outlasts the agent', () => {
+    const host = createWindowsHost()
+    host.arm([allowSticks])
+    host.plug(stick)
+    host.settle()
+    const ours = host.machine.instanceIdOf('1-2')
+    setList(host, 'AllowInstanceIDs', [OTHER])
+    host.enforcer().tick()
+    expect(allowed(host)).toEqual([ours, OTHER].sort())
+    expect(host.gate().open()).toEqual([])
+    const { grade, reason } = host.gate().grade()
+    expect(grade).toBe('observe')
+    expect(reason).toContain(`"1" of ${RESTRICTIONS}\\AllowInstanceIDs is set by Group Policy`)
+    host.enforcer().usePolicy(heldPolicy([]))
+    expect(allowed(host)).toEqual([OTHER])
+    host.enforcer().free('')
+    const { registry } = host.memoryRegistry
+    expect(registry.list(RESTRICTIONS).map(({ name }) => name)).toEqual(['AllowInstanceIDs'])
+    expect(registry.readDword(RESTRICTIONS, 'AllowInstanceIDs')).toBe(1)
+    expect(allowed(host)).toEqual([OTHER])
+    expect(registry.keys('HKLM\\Software')).not.toContain('PortcullisEnforcement')
+  })
+
+  it('leaves nothing behind after it was withdrawn, and the grade recovers', () => {
+    const host = createWindowsHost()
+    const before = host.everything()
+    host.arm([denySticks])
+    setList(host, 'DenyInstanceIDs', [OTHER])
+    host.enforcer().tick()
+    expect(host.gate().grade()).toMatchObject({
+      grade: 'observe',
+      reason: expect.stringContaining('"DenyInstanceIDs"'),
+    })
+    const { registry } = host.memoryRegistry
+    registry.remove(RESTRICTIONS, 'DenyInstanceIDs')
+    registry.removeTree(`${RESTRICTIONS}\\DenyInstanceIDs`)
+    host.enforcer().tick()
+    expect(host.gate().grade()).toMatchObject({ grade: 'before-install' })
+    host.enforcer().free('')
+    expect(host.everything()).toEqual(before)
+  })
+
+  it('does not let a device work that it allows and the policy of the host blocks', () => {
+    const host = createWindowsHost()
+    host.arm([])
+    host.plug(stick)
+    host.settle()
+    setList(host, 'AllowInstanceIDs', [host.machine.instanceIdOf('1-2')])
+    host.machine.restart()
+    expect(host.machine.works('1-2')).toBe(true)
+    host.settle()
+    expect(host.machine.works('1-2')).toBe(false)
+    host.machine.restart()
+    expect(host.machine.works('1-2')).toBe(false)
+    host.enforcer().free('')
+    expect(list(host, 'DenyInstanceIDs')).toEqual([])
+    expect(allowed(host)).toEqual([host.machine.instanceIdOf('1-2')])
+  })
+
+  it('keeps a deny list that contains the same classes as that of the agent', () => {
+    const host = createWindowsHost()
+    host.arm([])
+    setList(host, 'DenyDeviceIDs', ['USB\\Class_08', 'USB\\Class_0E'])
+    host.enforcer().tick()
+    expect(new Set(list(host, 'DenyDeviceIDs')).size).toBe(258)
+    host.enforcer().free('')
+    expect(list(host, 'DenyDeviceIDs')).toEqual(['USB\\Class_08', 'USB\\Class_0E'])
+    expect(host.memoryRegistry.registry.readDword(RESTRICTIONS, 'DenyDeviceIDs')).toBe(1)
   })
 })
 

@@ -29,6 +29,8 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
   /** Number of changes until the agent is killed. A killed agent changes nothing. */
   let left = Number.POSITIVE_INFINITY
   let changes = 0
+  /** What another program does after a change of the agent. */
+  let other: { after: number; act: () => void } | undefined
   function beforeChange(): void {
     if (left <= 0) throw new Error('The agent was killed.')
     left--
@@ -38,7 +40,13 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
     <A extends readonly unknown[], R>(call: (...args: A) => R) =>
     (...args: A): R => {
       beforeChange()
-      return call(...args)
+      const result = call(...args)
+      if (other !== undefined && changes >= other.after) {
+        const { act } = other
+        other = undefined
+        act()
+      }
+      return result
     }
   const raw: RawRegistry = {
     ...actual,
@@ -130,6 +138,10 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
     /** Kills the agent before the change after this many more. */
     killAfter(more: number): void {
       left = more
+    },
+    /** Lets another program act after this many changes of the agent to the registry. */
+    actAfter(after: number, act: () => void): void {
+      other = { after, act }
     },
     /** Returns all keys and values of the registry. */
     everything(): unknown {

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plainKeyboard, storageStick, webcam } from '@portcullis/domain/testing'
-import { RESTRICTIONS } from '../../../agent/src/platform/windows/enforcement/restrictions.ts'
+import { RESTRICTIONS } from '../../../agent/src/platform/windows/enforcement/restriction-keys.ts'
 import { loadKoffi } from '../../../agent/src/platform/windows/koffi.ts'
 import { createRegistry } from '../../../agent/src/platform/windows/registry.ts'
 import { createRegistryApi } from '../../../agent/src/platform/windows/registry-api.ts'

@@ -6,16 +6,9 @@ import type { Registry } from '../registry.ts'
 import { type CallResult, CR, callText, type DeviceCalls } from './device-calls.ts'
 import { createWindowsGrade } from './grade.ts'
 import { createRecords, type DeviceRecord } from './records.ts'
-import {
-  holdsRestrictions,
-  isDenied,
-  isOwned,
-  isPrepared,
-  RESTRICTIONS,
-  restoreBefore,
-  saveBefore,
-  writeRestrictions,
-} from './restrictions.ts'
+import { isOwned, isPrepared, saveBefore } from './restriction-backup.ts'
+import { RESTRICTIONS } from './restriction-keys.ts'
+import { holdsRestrictions, isAllowedByOthers, isDenied, restoreBefore, writeRestrictions } from './restrictions.ts'
 import type { Snapshots } from './snapshot.ts'
 import { foldId, isUsbDevice, PROBLEM, type Tree, type TreeNode } from './tree.ts'
 
@@ -147,7 +140,9 @@ export const createWindowsGate = ({ registry, calls, snapshots, clock }: Windows
     const node = snapshots.get().tree.get(instanceId)
     records.remove(instanceId)
     const candidate = node && { instanceId, ...node }
-    if (isDisabled || candidate === undefined || !isDenied(records.wanted(), candidate))
+    const isDeniedAnyway =
+      candidate !== undefined && isDenied(records.wanted(), candidate) && !isAllowedByOthers(registry, instanceId)
+    if (isDisabled || !isDeniedAnyway)
       put({ instanceId, isAllowed: false, parts: [], key: '', device: null, ...(isDisabled ? { isDisabled } : {}) })
     write()
   }

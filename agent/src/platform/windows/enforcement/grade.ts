@@ -1,7 +1,9 @@
 import { messageOf } from '../../../exit.ts'
 import type { Grade } from '../../platform.ts'
 import { type Registry, type RegistryKey, textOf } from '../registry.ts'
-import { foreignRestriction, isOwned, OWN_KEY } from './restrictions.ts'
+import { isOwned } from './restriction-backup.ts'
+import { OWN_KEY } from './restriction-keys.ts'
+import { foreignRestriction } from './restrictions.ts'
 
 const VERSION_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\Windows NT\\CurrentVersion'
 const PROBE = 'Probe'

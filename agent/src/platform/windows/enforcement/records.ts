@@ -1,7 +1,8 @@
 import type { PolicyDevice } from '@portcullis/domain'
 import { MAX_INSTANCE_ID } from '../properties.ts'
 import { type Registry, type RegistryKey, textOf } from '../registry.ts'
-import { MAX_ALLOWED, MAX_DENIED, OWN_KEY, type Wanted } from './restrictions.ts'
+import { OWN_KEY } from './restriction-keys.ts'
+import { MAX_ALLOWED, MAX_DENIED, type Wanted } from './restrictions.ts'
 import { foldId } from './tree.ts'
 
 /** A device that the restrictions name, attached or not. */

@@ -1,48 +1,30 @@
 /**
- * The Device Installation Restrictions of Windows (Policy CSP DeviceInstallation). Writes the values of the agent,
- * recognises values that it did not set, and restores the previous ones.
+ * Writes the Device Installation Restrictions of the agent, recognises values that it did not set, and restores the
+ * previous ones. Values of Group Policy, an MDM or an administrator stay as they are.
  */
-import { dwordOf, type Registry, type RegistryKey, type RegistryValue, textOf, textValue } from '../registry.ts'
-
-const DEVICE_INSTALL = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall'
-export const RESTRICTIONS: RegistryKey = `${DEVICE_INSTALL}\\Restrictions`
-/** The agent's own key: the previous values, and the devices that the lists contain. */
-export const OWN_KEY: RegistryKey = 'HKLM\\Software\\PortcullisEnforcement'
-const MDM_KEY: RegistryKey = 'HKLM\\Software\\Microsoft\\PolicyManager\\current\\device\\DeviceInstallation'
-const SAVED = 'Before'
-
-/**
- * The lists of the agent. Each is a value with the number 1 and a key of the same name with the entries `1`, `2`, ….
- * Device IDs are hardware and compatible IDs.
- */
-const FIRST_LISTS = ['AllowDeviceIDs', 'AllowInstanceIDs', 'DenyInstanceIDs'] as const
-const LISTS = [...FIRST_LISTS, 'DenyDeviceIDs'] as const
-type ListName = (typeof LISTS)[number]
-/** In the order of writing: without `AllowDenyLayered`, a deny would override every allow. */
-const SWITCHES = [...FIRST_LISTS, 'AllowDenyLayered', 'DenyDeviceIDs', 'DenyRemovableDevices'] as const
-
-/** Hubs. Without them, no device of a dock works. */
-const HUB_IDS = ['USB\\Class_09', 'USB\\USB20_HUB', 'USB\\USB30_HUB'] as const
-const HUB_CLASS = 0x09
-/**
- * Devices and functions of every other class. `DenyRemovableDevices` alone is not enough: the hub of a device reports
- * whether the device is removable, and an attacker can bring a hub. Allowed instances take precedence.
- */
-const DENIED_IDS: readonly string[] = [
-  ...['USB\\COMPOSITE', 'USB\\DevClass_00', 'USB\\DevClass_EF'],
-  ...Array.from({ length: 256 }, (_, number) => number)
-    .filter((number) => number !== HUB_CLASS)
-    .map((number) => `USB\\Class_${number.toString(16).toUpperCase().padStart(2, '0')}`),
-]
-/** Marks the policy as set by the agent. No device has this ID. */
-const OWNER_ID = 'PORTCULLIS\\MANAGED'
-const DEVICE_IDS = [...HUB_IDS, OWNER_ID]
+import { dwordOf, type Registry, type RegistryKey, textOf } from '../registry.ts'
+import { exists, isOwned } from './restriction-backup.ts'
+import {
+  DENIED_IDS,
+  FIRST_LISTS,
+  FIXED_LISTS,
+  fold,
+  HUB_IDS,
+  LISTS,
+  type ListName,
+  listKey,
+  MDM_KEY,
+  OWN_KEY,
+  RESTRICTIONS,
+  SWITCHES,
+} from './restriction-keys.ts'
+import { createLedger, type Ledger, type ListContents } from './restriction-ledger.ts'
 
 /** Maximum entries of the lists of the agent. A host with all ports of a large dock in use has fewer than 100. */
 export const MAX_ALLOWED = 512
 export const MAX_DENIED = 128
-/** Maximum number of existing values that the agent saves. */
-const MAX_SAVED = 256
+/** Attempts to write while another program changes the same values. */
+const MAX_ATTEMPTS = 3
 
 /** The devices that the lists contain. */
 export interface Wanted {
@@ -52,70 +34,79 @@ export interface Wanted {
   denied: readonly string[]
 }
 
-const listKey = (name: ListName): RegistryKey => `${RESTRICTIONS}\\${name}`
-const fold = (text: string): string => text.toUpperCase()
-
 const wantedLists = ({ allowed, denied }: Wanted): Record<ListName, readonly string[]> => ({
-  AllowDeviceIDs: DEVICE_IDS,
+  AllowDeviceIDs: FIXED_LISTS.AllowDeviceIDs ?? [],
   AllowInstanceIDs: allowed,
   DenyInstanceIDs: denied,
   DenyDeviceIDs: DENIED_IDS,
 })
 
-/** Returns the slot number of an entry; undefined for other values. */
-const slotOf = (name: string): number | undefined => (/^[1-9][0-9]{0,4}$/.test(name) ? Number(name) : undefined)
-
-const entriesOf = (registry: Registry, name: ListName): Map<string, string> =>
-  new Map(registry.list(listKey(name)).map((value) => [value.name, textOf(value) ?? '']))
-
-const isSwitchedOn = (registry: Registry, name: (typeof SWITCHES)[number]): boolean => {
-  const value = registry.read(RESTRICTIONS, name)
-  return value !== undefined && dwordOf(value) === 1
+const isListHeld = (ledger: Ledger, name: ListName, ids: readonly string[]): boolean => {
+  const { own, saved } = ledger.contents(name)
+  const texts = new Set([...own.values()].map(fold))
+  return (
+    saved.length === 0 &&
+    own.size === ids.length &&
+    ids.every((id) => texts.has(fold(id))) &&
+    (ledger.owner(name) === 'agent') === ids.length > 0
+  )
 }
 
-const isSwitchOff = (registry: Registry, name: (typeof SWITCHES)[number]): boolean =>
-  registry.read(RESTRICTIONS, name) === undefined
-
-/** Returns whether the registry holds exactly these restrictions. */
+/** Returns whether the registry holds exactly these restrictions, apart from values of others. */
 export const holdsRestrictions = (registry: Registry, wanted: Wanted): boolean => {
+  const ledger = createLedger(registry)
   const lists = wantedLists(wanted)
-  for (const name of LISTS) {
-    const found = registry.list(listKey(name))
-    if (found.length !== lists[name].length) return false
-    const texts = new Set(found.flatMap((value) => (slotOf(value.name) === undefined ? [] : fold(textOf(value) ?? ''))))
-    if (lists[name].some((id) => !texts.has(fold(id)))) return false
-    if (lists[name].length === 0 ? !isSwitchOff(registry, name) : !isSwitchedOn(registry, name)) return false
-  }
-  return isSwitchedOn(registry, 'AllowDenyLayered') && isSwitchedOn(registry, 'DenyRemovableDevices')
+  return (
+    LISTS.every((name) => isListHeld(ledger, name, lists[name])) &&
+    ledger.owner('AllowDenyLayered') === 'agent' &&
+    ledger.owner('DenyRemovableDevices') === 'agent'
+  )
 }
 
 /**
- * Assigns entries to slots. An unchanged entry keeps its slot. A moved entry is written before its old slot is removed,
- * so no entry is lost if the agent is killed in between.
+ * Assigns entries to slots that nobody else uses. An unchanged entry keeps its slot. A moved entry is written before
+ * its old slot is removed, so no entry is lost if the agent is killed in between.
  */
-const slotsOf = (found: ReadonlyMap<string, string>, ids: readonly string[]): string[] => {
+const placesOf = (name: ListName, ids: readonly string[], { own, foreign }: ListContents): Map<string, string> => {
+  const taken = new Set(foreign.map((value) => value.name))
+  const fixed = FIXED_LISTS[name]
+  if (fixed !== undefined)
+    return new Map(
+      fixed.map((id, index) => {
+        let slot = index + 1
+        while (taken.has(String(slot))) slot += fixed.length
+        return [String(slot), id]
+      }),
+    )
+  const slots: string[] = []
+  for (let slot = 1; slots.length < ids.length; slot++) if (!taken.has(String(slot))) slots.push(String(slot))
   const open = new Map(ids.map((id) => [fold(id), id]))
-  const slots: (string | undefined)[] = ids.map((_, index) => {
-    const id = open.get(fold(found.get(String(index + 1)) ?? ''))
-    if (id !== undefined) open.delete(fold(id))
-    return id
-  })
+  const places = new Map<string, string>()
+  for (const slot of slots) {
+    const id = open.get(fold(own.get(slot) ?? ''))
+    if (id === undefined) continue
+    open.delete(fold(id))
+    places.set(slot, id)
+  }
   const rest = [...open.values()]
-  return slots.map((id) => id ?? rest.shift() ?? '')
+  for (const slot of slots) if (!places.has(slot)) places.set(slot, rest.shift() ?? '')
+  return places
 }
 
-function writeList(registry: Registry, name: ListName, ids: readonly string[]): void {
-  const found = entriesOf(registry, name)
-  if (ids.length === 0 && !isSwitchOff(registry, name)) registry.remove(RESTRICTIONS, name)
-  for (const [index, id] of slotsOf(found, ids).entries()) {
-    const slot = String(index + 1)
-    if (!registry.holds(listKey(name), slot, textValue(id))) registry.writeText(listKey(name), slot, id)
+function writeList(registry: Registry, ledger: Ledger, name: ListName, ids: readonly string[]): void {
+  const contents = ledger.contents(name)
+  const { own, saved, foreign } = contents
+  if (ids.length === 0) ledger.release(name, foreign.length > 0)
+  for (const slot of saved) registry.remove(listKey(name), slot)
+  const places = placesOf(name, ids, contents)
+  for (const [slot, id] of places) {
+    const text = own.get(slot)
+    if (fold(text ?? '') === fold(id)) continue
+    if (text !== undefined) ledger.drop(name, slot, text)
+    ledger.add(name, slot, id)
   }
-  for (const slot of found.keys()) {
-    const number = slotOf(slot)
-    if (number === undefined || number > ids.length) registry.remove(listKey(name), slot)
-  }
-  if (ids.length > 0 && !isSwitchedOn(registry, name)) registry.writeDword(RESTRICTIONS, name, 1)
+  for (const [slot, text] of own) if (!places.has(slot)) ledger.drop(name, slot, text)
+  if (ids.length > 0) ledger.turnOn(name)
 }
 
 /**
@@ -127,166 +118,100 @@ export const writeRestrictions = (registry: Registry, wanted: Wanted): void => {
   if (wanted.allowed.length > MAX_ALLOWED || wanted.denied.length > MAX_DENIED)
     throw new Error(`Too many devices: the limit is ${MAX_ALLOWED} allowed and ${MAX_DENIED} denied devices.`)
   const lists = wantedLists(wanted)
-  for (const name of FIRST_LISTS) writeList(registry, name, lists[name])
-  if (!isSwitchedOn(registry, 'AllowDenyLayered')) registry.writeDword(RESTRICTIONS, 'AllowDenyLayered', 1)
-  writeList(registry, 'DenyDeviceIDs', lists.DenyDeviceIDs)
-  if (!isSwitchedOn(registry, 'DenyRemovableDevices')) registry.writeDword(RESTRICTIONS, 'DenyRemovableDevices', 1)
-  if (!holdsRestrictions(registry, wanted))
-    throw new Error(`Windows did not keep the values that the agent wrote to ${RESTRICTIONS}.`)
-}
-
-/** The previous values that the agent overwrites. */
-interface Saved {
-  /** Keys that did not exist. */
-  missing: RegistryKey[]
-  values: { key: RegistryKey; name: string; type: number; data: string }[]
-}
-
-const isSaved = (value: unknown): value is Saved => {
-  const saved = value as Partial<Saved> | null
-  return (
-    typeof saved === 'object' &&
-    saved !== null &&
-    Array.isArray(saved.missing) &&
-    Array.isArray(saved.values) &&
-    [...saved.missing, ...saved.values.map((one) => one?.key)].every(isTouched) &&
-    saved.values.every(
-      (one) => typeof one.name === 'string' && typeof one.data === 'string' && Number.isInteger(one.type),
-    )
-  )
-}
-
-/** Keys that the agent writes to, parents first. */
-const TOUCHED: readonly RegistryKey[] = [DEVICE_INSTALL, RESTRICTIONS, ...LISTS.map(listKey)]
-/** Saved values that were tampered with must not make the agent write to other keys. */
-const isTouched = (key: unknown): boolean => TOUCHED.some((one) => one === key)
-
-const exists = (registry: Registry, key: RegistryKey): boolean => {
-  const at = key.lastIndexOf('\\')
-  return registry.keys(key.slice(0, at) as RegistryKey).some((name) => fold(name) === fold(key.slice(at + 1)))
-}
-
-/** Returns the saved values. `damaged` if they cannot be read. */
-const savedOf = (registry: Registry): Saved | 'damaged' | undefined => {
-  const value = registry.read(OWN_KEY, SAVED)
-  if (value === undefined) return undefined
-  try {
-    const saved: unknown = JSON.parse(textOf(value) ?? '')
-    return isSaved(saved) ? saved : 'damaged'
-  } catch {
-    return 'damaged'
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const ledger = createLedger(registry)
+    for (const name of FIRST_LISTS) writeList(registry, ledger, name, lists[name])
+    ledger.turnOn('AllowDenyLayered')
+    writeList(registry, ledger, 'DenyDeviceIDs', lists.DenyDeviceIDs)
+    ledger.turnOn('DenyRemovableDevices')
+    if (holdsRestrictions(registry, wanted)) return
   }
-}
-
-/** Returns whether the restrictions contain the mark of the agent. */
-const isMarked = (registry: Registry): boolean =>
-  [...entriesOf(registry, 'AllowDeviceIDs').values()].some((id) => fold(id) === OWNER_ID)
-
-/** Returns whether the registry contains restrictions of the agent, complete or not, or saved values. */
-export const isOwned = (registry: Registry): boolean =>
-  registry.read(OWN_KEY, SAVED) !== undefined || isMarked(registry)
-
-/** Returns whether the previous values are saved, so that the agent may write. */
-export const isPrepared = (registry: Registry): boolean => {
-  const saved = savedOf(registry)
-  return saved !== undefined && saved !== 'damaged'
+  throw new Error(`Windows did not keep the values that the agent wrote to ${RESTRICTIONS}.`)
 }
 
 /**
- * Saves the values that the agent is about to overwrite. Does nothing if they are saved already.
- *
- * @throws if they cannot be saved; the agent must not write then
- */
-export const saveBefore = (registry: Registry): void => {
-  if (isPrepared(registry)) return
-  // A mark without saved values: the previous values are lost, and Windows has none by default.
-  const isLeftOver = isMarked(registry)
-  const values = isLeftOver
-    ? []
-    : [
-        ...SWITCHES.flatMap((name) => {
-          const value = registry.read(RESTRICTIONS, name)
-          return value === undefined ? [] : [{ key: RESTRICTIONS, name, ...value }]
-        }),
-        ...LISTS.flatMap((list) => registry.list(listKey(list)).map((value) => ({ key: listKey(list), ...value }))),
-      ]
-  if (values.length > MAX_SAVED)
-    throw new Error(
-      `${RESTRICTIONS} has more than ${MAX_SAVED} values that the agent did not set. Remove some before you arm this host.`,
-    )
-  const saved: Saved = {
-    missing: TOUCHED.filter((key) => isLeftOver || !exists(registry, key)),
-    values: values.map(({ key, name, type, data }) => ({ key, name, type, data: Buffer.from(data).toString('hex') })),
-  }
-  registry.writeText(OWN_KEY, SAVED, JSON.stringify(saved))
-  registry.flush(OWN_KEY)
-  if (!isPrepared(registry)) throw new Error(`Windows did not keep the values that the agent saved in ${OWN_KEY}.`)
-}
-
-/**
- * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Removes the default
- * deny before the lists.
+ * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Values that others set
+ * while the host was armed stay. Removes the default deny before the lists.
  *
  * @throws if Windows refuses, or if the registry holds something else afterwards
  */
 export const restoreBefore = (registry: Registry): void => {
-  const found = savedOf(registry)
-  if (found === undefined && !isMarked(registry)) return
-  const saved: Saved = found === undefined || found === 'damaged' ? { missing: [...TOUCHED], values: [] } : found
-  const before = (key: RegistryKey, name: string): RegistryValue | undefined => {
-    const value = saved.values.find((one) => one.key === key && fold(one.name) === fold(name))
-    return value && { type: value.type, data: Buffer.from(value.data, 'hex') }
+  if (!isOwned(registry)) {
+    // An agent that was killed while it tested the right to write.
+    if (exists(registry, OWN_KEY)) registry.removeTree(OWN_KEY)
+    return
   }
-  function put(key: RegistryKey, name: string): void {
-    const value = before(key, name)
-    if (value === undefined) registry.remove(key, name)
-    else if (!registry.holds(key, name, value)) registry.write(key, name, value)
+  const ledger = createLedger(registry)
+  let isRestored = true
+  for (const name of SWITCHES.toReversed()) {
+    const list = LISTS.find((one) => one === name)
+    const isShared = list !== undefined && ledger.contents(list).foreign.length > 0
+    if (!ledger.release(name, isShared)) isRestored = false
   }
-  for (const name of SWITCHES.toReversed()) put(RESTRICTIONS, name)
   for (const list of LISTS.toReversed()) {
-    for (const { name } of registry.list(listKey(list)))
-      if (before(listKey(list), name) === undefined) registry.remove(listKey(list), name)
-    for (const { key, name } of saved.values) if (key === listKey(list)) put(key, name)
+    const key = listKey(list)
+    const { own, saved } = ledger.contents(list)
+    for (const [name, text] of own) if (!ledger.drop(list, name, text, ledger.before(key, name))) isRestored = false
+    for (const name of saved) if (ledger.before(key, name) === undefined) registry.remove(key, name)
+    for (const { name } of ledger.savedValues(key)) if (!ledger.restore(key, name)) isRestored = false
   }
-  for (const key of saved.missing.toReversed())
+  for (const key of ledger.missing().toReversed())
     if (exists(registry, key) && registry.list(key).length === 0 && registry.keys(key).length === 0)
       registry.removeTree(key)
-  const isRestored =
-    SWITCHES.every((name) => holdsAsBefore(registry, RESTRICTIONS, name, before(RESTRICTIONS, name))) &&
-    saved.values.every(({ key, name }) => holdsAsBefore(registry, key, name, before(key, name)))
   if (!isRestored) throw new Error(`Windows did not restore the previous values of ${RESTRICTIONS}.`)
   // Last, because it shows that a restore is needed.
   for (const name of registry.keys(OWN_KEY)) registry.removeTree(`${OWN_KEY}\\${name}`)
   registry.removeTree(OWN_KEY)
 }
 
-const holdsAsBefore = (
-  registry: Registry,
-  key: RegistryKey,
-  name: string,
-  value: RegistryValue | undefined,
-): boolean => (value === undefined ? registry.read(key, name) === undefined : registry.holds(key, name, value))
-
 const quoted = (name: string): string => JSON.stringify(name.slice(0, 100))
 
+const reasonOf = (key: RegistryKey, name: string, isArmed: boolean): string =>
+  `The value ${quoted(name)} of ${key} is set by Group Policy, an MDM or an administrator. ${
+    isArmed
+      ? 'Free this host, remove the value there, and arm the host again.'
+      : 'Remove it there before you arm this host.'
+  }`
+
+/** Returns the reason for a value of others in the lists and switches of the agent while the host is armed. */
+const foreignInside = (ledger: Ledger): string | undefined => {
+  const [replaced] = ledger.replaced()
+  if (replaced !== undefined) return reasonOf(RESTRICTIONS, replaced, true)
+  for (const list of LISTS) {
+    const [value] = ledger.contents(list).foreign
+    if (value !== undefined) return reasonOf(listKey(list), value.name, true)
+  }
+  return undefined
+}
+
 /**
- * Returns why the restrictions are managed by Group Policy, an MDM or an administrator. Ignores values without an
- * effect, such as a switch with the number 0 or a list without its switch. The agent saves and restores them.
+ * Returns why the restrictions are managed by Group Policy, an MDM or an administrator. On a host that is not armed,
+ * ignores values without an effect, such as a switch with the number 0 or a list without its switch: the agent saves and
+ * restores them. On an armed host, every value in the lists and switches counts that the agent did not write.
  */
 export const foreignRestriction = (registry: Registry): string | undefined => {
-  const isOurs = isOwned(registry)
-  const values = registry.list(RESTRICTIONS)
-  for (const value of values) {
-    const isOwnName = SWITCHES.some((name) => fold(name) === fold(value.name))
-    if ((isOurs && isOwnName) || dwordOf(value) === 0) continue
-    return `The value ${quoted(value.name)} of ${RESTRICTIONS} is set by Group Policy, an MDM or an administrator. Remove it there before you arm this host.`
+  const isArmed = isOwned(registry)
+  const ledger = createLedger(registry)
+  for (const value of registry.list(RESTRICTIONS)) {
+    if (dwordOf(value) === 0) continue
+    const own = SWITCHES.find((name) => fold(name) === fold(value.name))
+    if (isArmed && own !== undefined && ledger.owner(own) !== 'other') continue
+    return reasonOf(RESTRICTIONS, value.name, isArmed)
   }
+  const inside = isArmed ? foreignInside(ledger) : undefined
+  if (inside !== undefined) return inside
   for (const { name } of registry.list(MDM_KEY)) {
     if (/_(ProviderSet|WinningProvider)$/i.test(name)) continue
     return `An MDM sets ${quoted(name)} (${MDM_KEY}). Remove this policy from the host before you arm it.`
   }
   return undefined
 }
+
+/** Returns whether somebody else allows Windows to install this instance. Only a denial by name prevents it. */
+export const isAllowedByOthers = (registry: Registry, instanceId: string): boolean =>
+  createLedger(registry)
+    .contents('AllowInstanceIDs')
+    .foreign.some((value) => fold(textOf(value) ?? '') === fold(instanceId))
 
 /** A device that the restrictions apply to. */
 export interface Candidate {
