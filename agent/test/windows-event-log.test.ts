@@ -1,5 +1,6 @@
 import { hostileTexts } from '@portcullis/domain/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { createNotify } from '../src/enforcement/notify.ts'
 import { createLog } from '../src/log.ts'
 import { createEventLog, registerEventSource, removeEventSource } from '../src/platform/windows/event-log.ts'
 import { createMemoryRegistry } from './registry-memory.ts'
@@ -33,6 +34,36 @@ describe('the event log of Windows', () => {
       [1, 90, 'The agent reported an error.\r\nevent: policy_refused\r\nmessage: forged'],
       [4, 2, 'The agent stopped.'],
     ])
+  })
+
+  it('contains the case numbers that users saw, at most eight in ten seconds', () => {
+    vi.useFakeTimers()
+    try {
+      const { events, log } = setUp()
+      const clock = { now: () => Date.now(), monotonic: () => Date.now() }
+      const shown: string[] = []
+      const notify = createNotify({ show: (text) => void shown.push(text), clock, log })
+      const block = (caseNumber: string) =>
+        notify.add({ caseNumber, name: 'Stick\r\nid: 1', portPath: '1-2', reason: 'no rule allows it', contact: '' })
+      block('PC-7K2M4Q')
+      vi.advanceTimersByTime(100)
+      expect(shown).toHaveLength(1)
+      expect(events).toEqual([
+        [
+          2,
+          23,
+          'Devices are blocked. Give the case number to your contact.\r\nPC-7K2M4Q: Stick id: 1 at port 1-2: no rule allows it',
+        ],
+      ])
+      for (let i = 0; i < 100; i++) block(`PC-${i}`)
+      vi.advanceTimersByTime(9_000)
+      expect(events).toHaveLength(1)
+      vi.advanceTimersByTime(1_000)
+      expect(events).toHaveLength(2)
+      expect(events[1]?.[2].split('\r\n')).toHaveLength(9)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('cleans and bounds hostile texts', () => {

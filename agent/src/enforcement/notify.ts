@@ -18,10 +18,11 @@ const MAX_LINES = 8
 
 type Notice = Pick<BlockedDevice, 'portPath' | 'caseNumber' | 'name' | 'reason'> & { contact: string }
 
+const lineOf = ({ name, portPath, reason }: Notice): string =>
+  `${cleanText(name, 80)} at port ${portPath}: ${cleanText(reason, 200)}`
+
 const textOf = (blocked: readonly Notice[]): string => {
-  const lines = blocked
-    .slice(0, MAX_LINES)
-    .map((b) => `  ${b.caseNumber}  ${cleanText(b.name, 80)} at port ${b.portPath}: ${cleanText(b.reason, 200)}`)
+  const lines = blocked.slice(0, MAX_LINES).map((b) => `  ${b.caseNumber}  ${lineOf(b)}`)
   if (blocked.length > MAX_LINES)
     lines.push(`  and ${blocked.length - MAX_LINES} more; run "portcullis-agent status" to list them`)
   const contact = cleanText(blocked.at(-1)?.contact ?? '', 200)
@@ -43,6 +44,8 @@ export const createNotify = ({ show, clock, log, everyMs = EVERY_MS }: NotifyDep
     timer = undefined
     if (show === undefined || waiting.length === 0) return
     const text = textOf(waiting)
+    // Windows closes the message after a while. Its event log still has the numbers.
+    log.info('user_notified', Object.fromEntries(waiting.slice(0, MAX_LINES).map((b) => [b.caseNumber, lineOf(b)])))
     waiting = []
     lastAt = clock.monotonic()
     show(text, (message) => log.warn('notify_failed', { message }))

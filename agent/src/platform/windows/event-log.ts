@@ -29,6 +29,7 @@ const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: 
   host_armed: [20, 'information', 'The host was armed.'],
   host_freed: [21, 'warning', 'The host was freed.'],
   device_blocked: [22, 'warning', 'A device was blocked.'],
+  user_notified: [23, 'warning', 'Devices are blocked. Give the case number to your contact.'],
   update_swapped: [30, 'information', 'A new version was installed.'],
   update_confirmed: [31, 'information', 'The new version works.'],
   update_rolled_back: [32, 'error', 'The new version was rolled back.'],
