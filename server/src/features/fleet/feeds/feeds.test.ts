@@ -96,7 +96,10 @@ describe('a feed', () => {
     })
     expect((await pageOf<Agent>(t, 'agents?DeploymentMode=Feed')).data.map((one) => one.uuid)).toContain(host?.uuid)
     expect((await pageOf<Agent>(t, 'agents?DeploymentMode=Agentless')).data).toEqual([])
-    expect((await devicesOf(host?.uuid ?? '')).map((one) => one.deviceID)).toEqual([stick])
+    const devices = await devicesOf(host?.uuid ?? '')
+    expect(devices.map((one) => [one.deviceID, one.missingEvidence])).toEqual([
+      [stick, ['descriptors', 'strings', 'speed', 'port']],
+    ])
     const about: FeedHost = (await (await t.admin()).get(`/prime/webui/ingest/feedhosts/${host?.uuid}`)).json()
     expect(about).toMatchObject({ events: 1, feeds: [feed.name], confidence: 'recent' })
     expect(about.notShown).toContain('Removal of devices')
