@@ -44,7 +44,7 @@ export const strings = messages({
   notExamined: 'Not examined: {evidence} (missing from the report of the host).',
   evidenceDescriptors: 'descriptors',
   evidenceReportDescriptors: 'HID report descriptors',
-  evidenceStrings: 'some names',
+  evidenceStrings: 'some strings',
   evidenceSpeed: 'speed',
   evidencePort: 'type of port',
   noSerialNumber: 'None',
