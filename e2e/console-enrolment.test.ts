@@ -67,7 +67,13 @@ describe('enrolment tokens in the console', unless(whyNoChromium), () => {
     expect(address).toBe(server.url)
     await page.getByText(`SERVERURL=${address} TOKEN=${token}`, { exact: true }).waitFor()
     const download = page.getByRole('button', { name: 'Download installer with token' })
+    const plain = page.getByRole('link', { name: 'Download installer without token' })
     if (existsSync(join(ROOT, 'build/agent/msi/manifest.json'))) {
+      const downloadingPlain = page.waitForEvent('download')
+      await plain.click()
+      const plainFile = await downloadingPlain
+      expect(plainFile.suggestedFilename()).toBe(file)
+      expect(readFileSync((await plainFile.path()) ?? '').includes('PORTCULLIS-SLOT-PresetToken-')).toBe(true)
       const downloading = page.waitForEvent('download')
       await download.click()
       const saved = await downloading
@@ -77,6 +83,7 @@ describe('enrolment tokens in the console', unless(whyNoChromium), () => {
     } else {
       await page.getByText('This server has no Windows installer.').waitFor()
       expect(await download.count()).toBe(0)
+      expect(await plain.count()).toBe(0)
     }
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     await enrolAgent(at, { token, only: 'enrol', facts: { hostname: 'WIN-7-001' } })

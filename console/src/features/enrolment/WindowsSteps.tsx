@@ -15,6 +15,9 @@ import { strings } from './strings.ts'
 /** Name of the installer in the commands if this server has none. */
 const anyInstaller = 'portcullis-agent-windows-x64.msi'
 
+/** The server returns the installer without a token to everyone who reaches it, as it does the other agents. */
+const plainInstaller = '/agent/v1/download/windows-x64'
+
 /** Downloads the installer with the address and the token in it. */
 const InstallerDownload = ({ made }: { made: MadeToken }) => {
   const { api } = useServices()
@@ -70,6 +73,18 @@ export const WindowsSteps = ({ made }: { made: MadeToken }) => {
         </p>
       ) : null}
       <h3>{strings.byHand}</h3>
+      {installer === null ? null : (
+        <Button
+          component="a"
+          href={plainInstaller}
+          download={installer.name}
+          variant="default"
+          leftSection={<Icon name="download" />}
+          className={classes.download ?? ''}
+        >
+          {strings.downloadPlain}
+        </Button>
+      )}
       <p>{strings.byHandText}</p>
       <CopyField value={`msiexec /i ${installer?.name ?? anyInstaller} ${values} /qn`} what={strings.command} />
       <h3>Intune</h3>

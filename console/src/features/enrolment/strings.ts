@@ -55,8 +55,9 @@ export const strings = messages({
   noInstaller:
     'This server has no Windows installer. Download it from a release, or run <code>npm run build:msi</code> in the checkout and restart the server.',
   byHand: 'Manual installation',
+  downloadPlain: 'Download installer without token',
   byHandText: 'Run this command as Administrator in the folder of the installer.',
-  intuneText: 'Add the installer as a line-of-business app, and enter these command-line arguments.',
+  intuneText: 'Add the installer without token as a line-of-business app, and enter these command-line arguments.',
   intuneArguments: 'Arguments',
   groupPolicy: 'Group Policy',
   groupPolicyText:

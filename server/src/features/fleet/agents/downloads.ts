@@ -3,6 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { installCommand, installScript, type Platform } from './install/script.ts'
+import type { WindowsInstallers } from './windows-installer.ts'
 
 /** The address at which hosts reach this server. */
 export interface Reach {
@@ -24,8 +25,16 @@ const executables: Readonly<Record<Platform, string>> = {
   'linux-arm64': 'portcullis-agent-linux-arm64',
 }
 
-/** Provides the downloads for a new host: the agent as one executable, and the script that installs it. */
-export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach(): Reach }) => {
+/** Provides the downloads for a new host: the agent as one executable, the script that installs it, and the Windows installer. */
+export const createDownloads = ({
+  buildDir,
+  reach,
+  installers,
+}: {
+  buildDir: string
+  reach(): Reach
+  installers: Pick<WindowsInstallers, 'plain'>
+}) => {
   function manifest(): BuildManifest | null {
     try {
       return JSON.parse(readFileSync(join(buildDir, 'manifest.json'), 'utf8')) as BuildManifest
@@ -51,6 +60,7 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
   return {
     script,
     executable: (platform: string): { stream: Readable; size: number; name: string } | null => {
+      if (platform === 'windows-x64') return installers.plain()
       const found = file(platform)
       return found === undefined
         ? null

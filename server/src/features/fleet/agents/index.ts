@@ -66,10 +66,11 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     read,
     list: createList(agentsList, { db, exportDb, clock }),
   })
-  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach })
+  const installers = createWindowsInstallers(join(deps.agentBuildDir, 'msi'))
+  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach, installers })
   const enrollment = createEnrollmentService({
     command: downloads.command,
-    installers: createWindowsInstallers(join(deps.agentBuildDir, 'msi')),
+    installers,
     ...deps,
     store: createEnrollmentStore(db),
     agents: store,

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditRecord, createEnrollmentToken, ResponseOf } from '@portcullis/contract'
@@ -33,6 +33,7 @@ describe('the Windows installer of the console', () => {
   })
   afterAll(() => t.close())
 
+  const plain = () => `${t.address}/agent/v1/download/windows-x64`
   const make = async (body: object = {}): Promise<Made> =>
     (await (await t.admin()).post(path, { name: 'windows', maxUses: 1, ...body })).json() as Made
   const build = async ({ id }: Pick<Made, 'id'>, token: string) =>
@@ -44,6 +45,7 @@ describe('the Windows installer of the console', () => {
     const refused = await build(made, made.token)
     expect(refused.statusCode).toBe(404)
     expect(refused.json().detail).toContain('npm run build:msi')
+    expect((await fetch(plain())).status).toBe(404)
   })
 
   it('contains the address and the token, and otherwise equals the installer of the release', async () => {
@@ -66,6 +68,16 @@ describe('the Windows installer of the console', () => {
     expect(record).toMatchObject({ entity: 'for group policy' })
     expect(record?.details).toContain('agent 1.2.3 for Windows')
     expect(JSON.stringify(data)).not.toContain(made.token)
+  })
+
+  it('is also available without a token, signed if the build signed it', async () => {
+    const answer = await fetch(plain())
+    expect(answer.headers.get('content-disposition')).toContain('agent.msi')
+    expect(Buffer.from(await answer.arrayBuffer()).equals(template.content)).toBe(true)
+    const signed = join(dir, 'agent-signed.msi')
+    writeFileSync(signed, 'signed')
+    expect(await (await fetch(plain())).text()).toBe('signed')
+    rmSync(signed)
   })
 
   it('is refused for a token with another id, an unknown token, and a token that can enrol no host', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 
@@ -55,6 +55,14 @@ export const createWindowsInstallers = (dir: string) => {
     describe(): { name: string; version: string } | null {
       const found = manifest()
       return found === null ? null : { name: found.name, version: found.version }
+    },
+    /** Returns the installer without a token, signed if the build signed it; null without an installer. */
+    plain(): { name: string; size: number; stream: Readable } | null {
+      const found = manifest()
+      if (found === null) return null
+      const signed = join(dir, found.name.replace(/\.msi$/, '-signed.msi'))
+      const file = existsSync(signed) ? signed : join(dir, found.name)
+      return { name: found.name, size: statSync(file).size, stream: createReadStream(file) }
     },
     /** Returns the installer with these values; null without an installer. */
     fill({ server, token }: { server: string; token: string }) {

@@ -56,9 +56,11 @@ const download = operation({
   id: 'agentDownload',
   method: 'GET',
   path: '/agent/v1/download/{platform}',
-  summary: 'The agent as one executable',
+  summary: 'The agent as one executable, or the Windows installer without a token',
   permission: 'public',
-  params: closed({ platform: Type.String({ maxLength: 32, description: '`linux-x64` or `linux-arm64`.' }) }),
+  params: closed({
+    platform: Type.String({ maxLength: 32, description: '`linux-x64`, `linux-arm64` or `windows-x64`.' }),
+  }),
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/octet-stream',
