@@ -9,6 +9,8 @@ import { closed, nullable, operation, utcTime } from './operation.ts'
  */
 export const packageArchitectures = ['x64', 'arm64', 'windows-x64'] as const
 export type PackageArchitecture = (typeof packageArchitectures)[number]
+/** Architectures that agents report. A host can report any other text. */
+export const hostArchitectures = [...packageArchitectures, 'macos-x64', 'macos-arm64'] as const
 
 /** The architecture of a build in a request or response. */
 export const PackageArchitecture = Type.Enum(packageArchitectures, {

@@ -19,7 +19,15 @@ import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
-import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
+import {
+  actionTitles,
+  architecturesOf,
+  type Build,
+  type Builds,
+  commandFor,
+  impossible,
+  isUnchanged,
+} from './possible.ts'
 import { recordJob, recordOrder } from './record.ts'
 
 type Selection = BodyOf<typeof previewBulk>
@@ -161,8 +169,7 @@ export const createBulk = (deps: BulkDeps) => {
   async function buildsFor(action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> {
     const builds = new Map<string, Build | null>()
     if (action === 'update')
-      for (const architecture of new Set(hosts.map((host) => host.architecture)))
-        builds.set(architecture, await latestPackage(architecture))
+      for (const architecture of architecturesOf(hosts)) builds.set(architecture, await latestPackage(architecture))
     return builds
   }
 

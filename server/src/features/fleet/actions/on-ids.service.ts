@@ -8,7 +8,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
-import { type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
+import { architecturesOf, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
 export interface OnIdsDeps {
@@ -72,9 +72,8 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
     update: async (actor: Actor, uuids: readonly string[]): Promise<UpdateResult> => {
       // Runs before the transaction: published builds do not depend on the agents' rows.
       const asked = await read.targets(db, read.named(uuids.filter(isId)))
-      const architectures = new Set(asked.map((target) => target.architecture))
       const builds = new Map<string, Build | null>()
-      for (const architecture of architectures) builds.set(architecture, await latestPackage(architecture))
+      for (const architecture of architecturesOf(asked)) builds.set(architecture, await latestPackage(architecture))
       const wanted = asked.filter((target) => impossible('update', target, builds) === null)
       refuseAgentless(asked)
       await refuseUpdate(

@@ -99,8 +99,10 @@ describe('updates', () => {
     expect([await taken(current), await taken(other), await taken(keyless)]).toEqual([[], [], []])
     const none = await post('updateAgents', [current.agentId])
     expect([none.statusCode, none.json().detail]).toEqual([409, 'These agents are already up to date.'])
+    const invented = []
+    for (const architecture of ['mips', 'constructor']) invented.push(await enrolAgent(t, { facts: { architecture } }))
     const preview = await post('bulk/preview', {
-      uuids: [old, current, other, keyless].map((a) => a.agentId),
+      uuids: [old, current, other, keyless, ...invented].map((a) => a.agentId),
       action: 'update',
     })
     expect(preview.json()).toMatchObject({
@@ -108,6 +110,7 @@ describe('updates', () => {
       impossible: expect.arrayContaining([
         { reason: 'The agent is up to date.', agents: 1 },
         { reason: 'No agent is published for arm64.', agents: 1 },
+        { reason: 'No agent is published for this architecture.', agents: 2 },
         { reason: expect.stringContaining('without a release key'), agents: 1 },
       ]),
     })

@@ -1,4 +1,10 @@
-import type { AgentCommandBodies, BulkAction } from '@portcullis/contract'
+import {
+  type AgentCommandBodies,
+  type BulkAction,
+  hostArchitectures,
+  type PackageArchitecture,
+  packageArchitectures,
+} from '@portcullis/contract'
 import { compareVersions } from '@portcullis/domain'
 import type { CommandSpec } from '#features/fleet/commands/index.ts'
 import type { Target } from './actions.read.ts'
@@ -25,6 +31,14 @@ export const currentAgent = 'The agent is up to date.'
 const noReleaseKey =
   'The agent was built without a release key and accepts no updates. Reinstall it with a build that has a release key.'
 
+/** All invented texts share one name, so that hosts cannot fill a preview with reasons. */
+const architectureName = (architecture: string): string =>
+  hostArchitectures.find((one) => one === architecture) ?? 'this architecture'
+
+/** Returns the architectures of these hosts that can have builds. Hosts can report any text. */
+export const architecturesOf = (hosts: readonly { architecture: string }[]): PackageArchitecture[] =>
+  packageArchitectures.filter((one) => hosts.some(({ architecture }) => architecture === one))
+
 /** Returns true if the agent refuses all updates. */
 export const hasNoReleaseKey = ({ release_key }: Pick<Target, 'release_key'>): boolean => release_key === 'none'
 
@@ -34,7 +48,7 @@ export const impossible = (action: BulkAction, target: Able, builds: Builds): st
   if (action === 'arm' && target.enforcement === 'observe') return observeOnly
   if (action !== 'update') return null
   const build = builds.get(target.architecture) ?? null
-  if (build === null) return `No agent is published for ${target.architecture || 'this architecture'}.`
+  if (build === null) return `No agent is published for ${architectureName(target.architecture)}.`
   if (compareVersions(build.version, target.version) <= 0) return currentAgent
   return hasNoReleaseKey(target) ? noReleaseKey : null
 }

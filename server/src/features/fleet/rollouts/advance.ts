@@ -2,7 +2,7 @@ import type { Prediction } from '@portcullis/contract'
 import { compareVersions, mustExist, windowsRefusals } from '@portcullis/domain'
 import type { Predict, PredictedHost } from '#features/devices/policy/index.ts'
 import type { CommandSpec, CommandsApi } from '#features/fleet/commands/index.ts'
-import type { PackagesApi } from '#features/fleet/packages/index.ts'
+import type { PackagesApi, PublishedBuild } from '#features/fleet/packages/index.ts'
 import type { WindowsApi } from '#features/fleet/windows/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
@@ -58,6 +58,10 @@ const limitsOf = ({ settings }: RolloutRow): Limits => ({
   blocksOverPercent: settings.blocksOverPercent,
 })
 
+/** Hosts choose the text of their architecture, so it can also be the name of an inherited member. */
+const buildFor = ({ builds }: RolloutRow, architecture: string): PublishedBuild | undefined =>
+  Object.hasOwn(builds, architecture) ? builds[architecture] : undefined
+
 /** Returns the hosts that an update can skip; null for arming. */
 const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
   if (row.kind === 'arm') return null
@@ -66,7 +70,7 @@ const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | 
     architectures: Object.keys(row.builds),
     unchanged: versions
       .filter(({ architecture, version }) => {
-        const build = row.builds[architecture]
+        const build = buildFor(row, architecture)
         return build !== undefined && compareVersions(version, build.version) >= 0
       })
       .map(({ architecture, version }) => `${architecture} ${version}`),
@@ -82,7 +86,7 @@ const commandOf = (row: RolloutRow, agentId: string, architecture: string): Comm
       title: 'Arm',
       body: { mode: 'Armed', applyToPresent: row.settings.applyToPresent },
     }
-  const build = row.builds[architecture]
+  const build = buildFor(row, architecture)
   return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
 }
 

@@ -1,4 +1,4 @@
-import type { RolloutRing } from '@portcullis/contract'
+import { hostArchitectures, type RolloutRing } from '@portcullis/contract'
 import type { PredictedHost } from '#features/devices/policy/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
@@ -18,6 +18,10 @@ export interface UpdateFacts {
 
 type Owner = Pick<RolloutRow, 'rollout_id'>
 
+/** The architecture of a host in a reason. All invented texts share one reason, so that hosts cannot fill a plan. */
+const architectureName = sql`case when a.facts ->> 'architecture' = any(${hostArchitectures}::text[])
+  then a.facts ->> 'architecture' else 'its architecture' end`
+
 const pairOf = raw(`(a.facts ->> 'architecture') || ' ' || a.version`)
 
 /** Hosts that the rollout armed, or may have armed. */
@@ -36,7 +40,7 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
         when ${pairOf} = any(${update.unchanged}::text[])
           then array[case when h.commanded_at is null then 'unchanged' else 'done' end, '']
         when coalesce(a.facts ->> 'architecture', '') <> all(${update.architectures}::text[])
-          then array['notReady', 'No build is published for ' || coalesce(nullif(a.facts ->> 'architecture', ''), 'its architecture') || '.']
+          then array['notReady', 'No build is published for ' || ${architectureName} || '.']
         when r.release_key = 'none'
           then array['notReady', 'The agent was built without a release key and accepts no updates.']
         when not r.connected then array['offline', ''] else array['waiting', ''] end`

@@ -82,6 +82,19 @@ describe('updates in rings', () => {
     expect(ring(await rollouts.advance(id), 0)).toEqual({ done: 2, notReady: 1 })
   })
 
+  it('is planned and sent even if a host reports an invented architecture', async () => {
+    const [good] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
+    const invented = ['constructor', '__proto__', 'toString', 'mips', 'x64 1.2.0']
+    for (const architecture of invented) await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture })
+    await publish(t, packageFile(key, { version: '1.2.0' }))
+    const plan = (await rollouts.post('plan', { kind: 'update', name: 'u', rings })).json()
+    expect(plan.rings).toMatchObject([
+      { ready: 1, reasons: [{ reason: 'No build is published for its architecture.', hosts: invented.length }] },
+    ])
+    await rollouts.start({ kind: 'update', rings })
+    expect(await take(good as TestAgent)).toMatchObject([{ kind: 'update', architecture: 'x64' }])
+  })
+
   it('does not update Linux hosts while only a build for Windows is published', async () => {
     const [linux] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
     await publish(t, packageFile(key, { version: '1.2.0', architecture: 'windows-x64' }))
