@@ -1,5 +1,6 @@
 /** A Debian system with Wine, in which tests run the Windows build of Node. */
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -12,12 +13,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fetchNode } from '../bootstrap/node.mjs'
 import { pristineRoot, whyNoDebianRoot } from '../release/debian-root.ts'
 import { fetchKoffi } from './koffi.mjs'
 
 /** Without a display, Wine has no windows on a screen, but message-only windows work. */
 const ENVIRONMENT = `export HOME=/root WINEPREFIX=/prefix WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' XDG_RUNTIME_DIR=/run`
+
+/** Time limit for one script of `open`. */
+const SHELL_LIMIT_MS = 110_000
 
 const DRIVE_Z = 'prefix/dosdevices/z:'
 
@@ -93,18 +98,20 @@ export const createWineRoot = async () => {
    * Starts a shell script in the system with its own processes. It uses the network of this machine, so that its programs
    * reach servers of the test. `done` resolves with the output; `stop` ends all of its processes.
    */
-  function start(script: string) {
+  function start(script: string, input: 'ignore' | 'pipe' = 'ignore') {
     writeFileSync(join(dir, 'upper/script.sh'), `${ENVIRONMENT}\ncd /agent\n${script}\n`)
     const begin = `${mountOverlay(dir, pristine)}; mount -t proc proc '${dir}/root/proc'; exec chroot '${dir}/root' /bin/sh /script.sh`
     const child = spawn('/usr/bin/unshare', ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', begin], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input, 'pipe', 'pipe'],
       env,
     })
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
     const done = new Promise<string>((resolve) => child.on('close', () => resolve(output)))
     return {
       pid: child.pid as number,
+      input: child.stdin,
+      output: child.stdout as Readable,
       done,
       stop: () => {
         child.kill('SIGKILL')
@@ -113,8 +120,42 @@ export const createWineRoot = async () => {
     }
   }
 
+  /**
+   * Starts a system that runs one script after another. Its services stay between them. It uses the network of this
+   * machine.
+   */
+  function open() {
+    const shell = start(
+      `wineserver -p
+while IFS= read -r line; do
+  ( eval "$(printf %s "$line" | base64 -d)" ) </dev/null >/agent/shell.txt 2>&1; echo "code=$?"
+done`,
+      'pipe',
+    )
+    let busy: Promise<unknown> = Promise.resolve()
+    const runNext = async (script: string): Promise<{ code: number; out: string }> => {
+      const printed = once(shell.output, 'data', { signal: AbortSignal.timeout(SHELL_LIMIT_MS) })
+      shell.input?.write(`${Buffer.from(script).toString('base64')}\n`)
+      const [text] = await printed
+      return {
+        code: Number(/^code=(\d+)$/m.exec(String(text))?.[1]),
+        out: readFileSync(pathOf('shell.txt'), 'utf8').replaceAll('\r', ''),
+      }
+    }
+    return {
+      /** Runs a script and returns its exit code and output. Scripts run in the order of the calls. */
+      run(script: string) {
+        const result = busy.then(() => runNext(script))
+        busy = result.catch(() => undefined)
+        return result
+      },
+      stop: shell.stop,
+    }
+  }
+
   return {
     start,
+    open,
     /** Writes a file next to node.exe. Programs find it as `Z:\agent\` and its name. */
     add(name: string, content: string | Uint8Array): void {
       mkdirSync(dirname(pathOf(name)), { recursive: true })
