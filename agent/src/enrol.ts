@@ -10,7 +10,7 @@ import type { Log } from './log.ts'
 import { completeMachine, isOtherMachine, type Machine } from './machine.ts'
 import type { FactsCollector, Secrets } from './platform/platform.ts'
 import { createProtocol } from './protocol.ts'
-import type { Identity, State } from './state.ts'
+import { type Identity, NOT_ENROLLED, type State } from './state.ts'
 import { createTransport, type Transport } from './transport/http.ts'
 import { Refusal } from './transport/refusal.ts'
 import { caHashOf, explainIssuer, fetchPin, PinMismatch, spkiHash } from './transport/tls-pin.ts'
@@ -37,8 +37,12 @@ const TLS_TIMEOUT_MS = 15_000
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** Refuses unencrypted HTTP to another machine, because it would expose the enrolment token and session tokens. */
-const checkAddress = (server: URL, allowInsecureHttp: boolean): void => {
+/**
+ * Refuses unencrypted HTTP to another machine, because it would expose the enrolment token and session tokens.
+ *
+ * @throws AgentExit(1)
+ */
+export const checkAddress = (server: URL, allowInsecureHttp: boolean): void => {
   if (server.protocol === 'http:' && !isLoopback(server.hostname) && !allowInsecureHttp) {
     throw cannotStart(
       `The connection to ${server.origin} is not encrypted. Use https, or --insecure-http on a trusted network.`,
@@ -86,6 +90,13 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     })
   }
 
+  /** Shows the operator why the host is not enrolled. */
+  const saveStatus = (name: string, lastProblem?: string): void =>
+    state.saveStatus({
+      ...{ state: name, updatedAt: new Date(clock.now()).toISOString(), devices: 0, spooledChanges: 0 },
+      ...(lastProblem === undefined ? {} : { lastProblem }),
+    })
+
   /** Retries a step until it succeeds or the agent stops. */
   async function persist<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
     const wait = createBackoff(backoff)
@@ -98,6 +109,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
         if (isOver) throw cannotStart(messageOf(error))
         const delay = Math.max(wait.next(), error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0)
         log.warn('enrolment_failed', { step: what, reason: messageOf(error), retryInMs: Math.round(delay) })
+        saveStatus(NOT_ENROLLED, messageOf(error))
         await sleep(delay, signal)
         signal.throwIfAborted()
       }
@@ -146,6 +158,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
       machine,
     }
     state.saveIdentity(identity)
+    saveStatus('enrolled')
     log.info('enrolled', { agentId: identity.agentId, server: server.origin, tookOver: answer.tookOver })
     return { identity, key, transport }
   }
@@ -182,17 +195,11 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     return { identity, key, transport: transportTo(server) }
   }
 
-  return async (signal: AbortSignal): Promise<Enrolled> => {
-    const identity = state.identity()
-    const isMoved = identity !== undefined && movesElsewhere(identity)
-    const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
-    const machine: Machine = { machineIdHash: facts.machineIdHash(), smbiosHash: facts.smbiosHash() }
-    const isCopy = identity !== undefined && isOtherMachine(identity.machine, machine)
-    if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost && !isCopy)
-      return resume(identity, machine)
-    if (isCopy) log.warn('machine_changed', { agentId: identity.agentId })
-    if (isLost) log.info('enrolling_again', { agentId: identity.agentId, unknownSince: identity.unknownSince })
-    if (isMoved) log.info('server_changed', { from: identity.server })
+  /** Enrols a host without an identity that it can use. */
+  async function begin(
+    { identity, machine, isCopy }: { identity: Identity | undefined; machine: Machine; isCopy: boolean },
+    signal: AbortSignal,
+  ): Promise<Enrolled> {
     if (identity?.revoked && !isFreshToken(identity)) {
       const { code, at } = identity.revoked
       throw new AgentExit(
@@ -202,7 +209,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     }
     if (config.token === undefined)
       throw cannotStart(
-        isCopy
+        isCopy && identity !== undefined
           ? `This host is a copy of the host ${identity.agentId}, or its hardware was replaced. Enrol it as a new host: set an enrolment token with --token-file.`
           : 'This host is not enrolled. Set an enrolment token with --token-file.',
       )
@@ -217,5 +224,27 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     const key = kept ?? createKey(state.dir, secrets)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
     return enrol(server, config.token, key, machine, signal)
+  }
+
+  return async (signal: AbortSignal): Promise<Enrolled> => {
+    const identity = state.identity()
+    const isMoved = identity !== undefined && movesElsewhere(identity)
+    const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
+    const machine: Machine = { machineIdHash: facts.machineIdHash(), smbiosHash: facts.smbiosHash() }
+    const isCopy = identity !== undefined && isOtherMachine(identity.machine, machine)
+    if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost && !isCopy)
+      return resume(identity, machine)
+    if (isCopy) log.warn('machine_changed', { agentId: identity.agentId })
+    if (isLost) log.info('enrolling_again', { agentId: identity.agentId, unknownSince: identity.unknownSince })
+    if (isMoved) log.info('server_changed', { from: identity.server })
+    try {
+      return await begin({ identity, machine, isCopy }, signal)
+    } catch (error) {
+      if (error instanceof AgentExit) {
+        log.warn('not_enrolled', { reason: messageOf(error) })
+        saveStatus(NOT_ENROLLED, messageOf(error))
+      }
+      throw error
+    }
   }
 }

@@ -46,6 +46,9 @@ export interface CommandMemory {
   pending?: SignedText[]
 }
 
+/** State of a host that cannot use an identity. `lastProblem` says why. */
+export const NOT_ENROLLED = 'not enrolled'
+
 /** Output of the `status` command. */
 export interface Status {
   state: string

@@ -66,6 +66,19 @@ describe('the event log of Windows', () => {
     }
   })
 
+  it('says why a host is not enrolled, once for each reason', () => {
+    const { events, log } = setUp()
+    for (const reason of ['network', 'network', 'proxy', 'network'])
+      log.warn('enrolment_failed', { step: 'enrol', reason, retryInMs: events.length })
+    log.warn('not_enrolled', { reason: 'expired' })
+    expect(events.map(([type, id, text]) => [type, id, /reason: (\w+)/.exec(text)?.[1]])).toEqual([
+      [2, 13, 'network'],
+      [2, 13, 'proxy'],
+      [2, 13, 'network'],
+      [1, 14, 'expired'],
+    ])
+  })
+
   it('cleans and bounds hostile texts', () => {
     const { events, log } = setUp()
     for (const text of [...Object.values(hostileTexts), 'a\r\nid: 1', '%1 %n', 'x'.repeat(100_000)])

@@ -34,7 +34,7 @@ const createManager = () => {
   return { manager, reports, send: (code: number) => control(code), terminated: () => terminated }
 }
 
-const start = (main: (signal: AbortSignal) => Promise<number>) => {
+const start = (main: (signal: AbortSignal) => Promise<number>, shortestMs = 0) => {
   const scm = createManager()
   const errors = new EventEmitter()
   const failures: string[] = []
@@ -43,7 +43,7 @@ const start = (main: (signal: AbortSignal) => Promise<number>) => {
     main,
     finalCodes: [3],
     onFailure: (message) => failures.push(message),
-    timing: { checkpointMs: 1000, stopLimitMs: 5000 },
+    timing: { checkpointMs: 1000, stopLimitMs: 5000, shortestMs },
     errors: errors as unknown as NodeJS.Process,
   })
   return { ...scm, ended, errors, failures, last: () => scm.reports.at(-1) }
@@ -69,6 +69,18 @@ describe('a Windows service', () => {
     expect(service.last()).toMatchObject({ state: 'stopped', error: 0, specificCode: 0, checkpoint: 0 })
     expect(service.terminated()).toBe(0)
     expect(service.errors.listenerCount('uncaughtException')).toBe(0)
+  })
+
+  it('runs for a while although its agent ends at once, so that an installation succeeds', async () => {
+    const service = start(() => Promise.resolve(3), 10_000)
+    await vi.advanceTimersByTimeAsync(9_999)
+    expect(service.last()).toMatchObject({ state: 'running' })
+    await vi.advanceTimersByTimeAsync(1)
+    expect(service.last()).toMatchObject({ state: 'stopped' })
+    const stopped = start(() => Promise.resolve(3), 10_000)
+    stopped.send(STOP)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(stopped.last()).toMatchObject({ state: 'stopped' })
   })
 
   it('answers other controls without stopping', () => {

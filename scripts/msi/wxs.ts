@@ -13,27 +13,17 @@ export interface PackagedFile {
   source: string
 }
 
+/** File of the command for administrators. Its folder contains nothing else, so that `node` is not in the search path. */
+export const COMMAND_NAME = 'portcullis-agent.cmd'
+/** Only administrators can write to the folder, because it is below Program Files. */
+const SEARCH_PATH =
+  '<Environment Id="SearchPath" Name="PATH" Value="[BINDIR]" Part="last" Action="set" System="yes" Permanent="no"/>'
+
 const escapeXml = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign)
 
 /** Arguments of the service after the path of node.exe. */
 const SERVICE_ARGUMENTS = `${nodeFlags.join(' ')} "[INSTALLDIR]agent.cjs" service`
-
-/**
- * Arguments of the command that writes the settings, in the order of `agent/src/platform/windows/setup.ts`. Windows
- * Installer has no other way to pass values to a program that runs as LocalSystem.
- */
-const CONFIGURE = [
-  'SERVERURL',
-  'TOKEN',
-  'PresetServer',
-  'PresetToken',
-  'PORTCULLIS_AGENT_PROXY',
-  'PORTCULLIS_AGENT_NO_PROXY',
-  'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE',
-]
-  .map((name) => `"[${name}]"`)
-  .join(' ')
 
 /** Properties that the command line of msiexec can set. */
 export const PUBLIC_PROPERTIES = [
@@ -44,8 +34,18 @@ export const PUBLIC_PROPERTIES = [
   'PORTCULLIS_AGENT_PROXY_CREDENTIALS_FILE',
 ]
 
+/**
+ * Arguments of the command that writes the settings, in the order of `agent/src/platform/windows/setup.ts`. Windows
+ * Installer has no other way to pass values to a program that runs as LocalSystem.
+ */
+const configureValues = (presets: readonly string[]): string => {
+  const [server, token, ...proxy] = PUBLIC_PROPERTIES
+  const names = [server, token, ...presets, ...proxy]
+  return names.map((name) => (name === '' ? '""' : `"[${name}]"`)).join(' ')
+}
+
 /** Values that Windows Installer must not write to a log. The command line of an action contains them. */
-const HIDDEN_PROPERTIES = ['TOKEN', 'PresetToken', 'Configure']
+const HIDDEN_PROPERTIES = ['TOKEN', 'PresetToken', 'Configure', 'Reconfigure']
 
 /** Start of the text of an empty slot. Conditions of the package compare with it. */
 const SLOT_START = 'PORTCULLIS-SLOT-'
@@ -55,8 +55,8 @@ export const SLOTS = { PresetServer: 512, PresetToken: 512 } as const
 /** Returns the text of an empty slot. It is unique and as long as the slot. */
 export const emptySlot = (name: keyof typeof SLOTS): string => `${SLOT_START}${name}-`.padEnd(SLOTS[name], '.')
 
-const action = (id: string, command: string, attributes: string): string =>
-  `<CustomAction Id="${id}" FileKey="node.exe" ExeCommand="${escapeXml(`"[INSTALLDIR]agent.cjs" ${command}`)}" Impersonate="no" ${attributes}/>`
+const action = (id: string, command: string, attributes: string, impersonate: 'yes' | 'no' = 'no'): string =>
+  `<CustomAction Id="${id}" FileKey="node.exe" ExeCommand="${escapeXml(`"[INSTALLDIR]agent.cjs" ${command}`)}" Impersonate="${impersonate}" ${attributes}/>`
 
 const property = (id: string, value: string): string => `<Property Id="${id}" Value="${escapeXml(value)}"/>`
 
@@ -68,6 +68,8 @@ export const SEQUENCE = {
   Purge: 2100,
   RollBack: 5830,
   Configure: 5840,
+  Repair: 5850,
+  Reconfigure: 5950,
   // After the installation. Both versions are registered while the old one is removed, so the old one detects the
   // upgrade.
   RemoveExistingProducts: 6650,
@@ -88,11 +90,11 @@ const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
     'The address of the Portcullis server is missing. Add SERVERURL=https://... to the command line of msiexec.',
   ],
   [
-    'NOT SERVERURL OR Installed OR SERVERURL ~<< "https://" OR SERVERURL ~<< "http://"',
+    'NOT SERVERURL OR SERVERURL ~<< "https://" OR SERVERURL ~<< "http://"',
     'SERVERURL is not an address. Use an address such as https://portcullis.example.org:8443.',
   ],
   [
-    'NOT TOKEN OR Installed OR TOKEN << "pce_"',
+    'NOT TOKEN OR TOKEN << "pce_"',
     'TOKEN is not an enrolment token. Copy it again from the console (Hosts, Add hosts).',
   ],
 ]
@@ -113,8 +115,9 @@ export const describePackage = (options: {
     const body = `<File Id="${name}" Name="${name}" Source="${source}" KeyPath="yes"/>`
     const service = `<ServiceInstall Id="Service" Name="${SERVICE_NAME}" DisplayName="${NAME}" Description="Reports the USB devices of this computer to the Portcullis server and applies its policy." Type="ownProcess" Start="auto" ErrorControl="normal" Arguments="${escapeXml(SERVICE_ARGUMENTS)}"/>
           <ServiceControl Id="ServiceControl" Name="${SERVICE_NAME}" Start="install" Stop="both" Remove="uninstall" Wait="yes"/>`
-    return `<Component Id="C.${name}" Guid="${guidOf(`component ${name}`)}">${body}${name === 'node.exe' ? service : ''}</Component>`
+    return `<Component Id="C.${name}" Guid="${guidOf(`component ${name}`)}">${body}${name === 'node.exe' ? service : ''}${name === COMMAND_NAME ? SEARCH_PATH : ''}</Component>`
   }
+  const isCommand = ({ name }: PackagedFile): boolean => name === COMMAND_NAME
   return `<?xml version="1.0" encoding="utf-8"?>
 <Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">
   <Product Id="${guidOf(`product ${version} ${contents}`)}" Name="${NAME}" Language="1033" Version="${version}" Manufacturer="Portcullis" UpgradeCode="${UPGRADE_CODE}">
@@ -135,14 +138,20 @@ export const describePackage = (options: {
     <Directory Id="TARGETDIR" Name="SourceDir">
       <Directory Id="ProgramFiles64Folder">
         <Directory Id="INSTALLDIR" Name="${NAME}">
-          ${files.map(file).join('\n          ')}
+          ${files
+            .filter((one) => !isCommand(one))
+            .map(file)
+            .join('\n          ')}
+          <Directory Id="BINDIR" Name="bin">${files.filter(isCommand).map(file).join('')}</Directory>
         </Directory>
       </Directory>
     </Directory>
     <Feature Id="Agent" Title="${NAME}" Level="1">
       ${files.map(({ name }) => `<ComponentRef Id="C.${name}"/>`).join('')}
     </Feature>
-    ${action('Configure', `configure ${CONFIGURE}`, 'Execute="deferred" Return="check"')}
+    ${action('Configure', `configure ${configureValues(['PresetServer', 'PresetToken'])}`, 'Execute="deferred" Return="check"')}
+    ${action('Reconfigure', `reconfigure ${configureValues(['', ''])}`, 'Execute="deferred" Return="check"', 'yes')}
+    ${action('Repair', 'repair', 'Execute="deferred" Return="check"')}
     ${action('RollBack', `roll-back ${UPGRADE_CODE}`, 'Execute="rollback" Return="ignore"')}
     ${action('Purge', `purge ${UPGRADE_CODE}`, 'Execute="deferred" Return="ignore"')}
     <CustomAction Id="ForgetToken" Property="TOKEN" Value=""/>
@@ -151,6 +160,8 @@ export const describePackage = (options: {
       <RemoveExistingProducts After="InstallFinalize"/>
       <Custom Action="RollBack" After="InstallServices">NOT Installed</Custom>
       <Custom Action="Configure" After="InstallServices">NOT Installed</Custom>
+      <Custom Action="Repair" After="InstallServices">Installed AND REINSTALL AND NOT REMOVE</Custom>
+      <Custom Action="Reconfigure" After="StartServices">Installed AND NOT REMOVE AND (${PUBLIC_PROPERTIES.join(' OR ')})</Custom>
       <Custom Action="Purge" After="DeleteServices">REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE</Custom>
       <Custom Action="ForgetToken" After="InstallFinalize"/>
       <Custom Action="ForgetPreset" After="InstallFinalize"/>

@@ -26,6 +26,8 @@ const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: 
   enrolled: [10, 'information', 'The host was enrolled.'],
   enrolling_again: [11, 'warning', 'The server does not know this host. The host enrols again.'],
   machine_changed: [12, 'warning', 'This host is a copy of another host. It must enrol again.'],
+  enrolment_failed: [13, 'warning', 'The host is not enrolled yet. The agent tries again.'],
+  not_enrolled: [14, 'error', 'The host is not enrolled.'],
   host_armed: [20, 'information', 'The host was armed.'],
   host_freed: [21, 'warning', 'The host was freed.'],
   device_blocked: [22, 'warning', 'A device was blocked.'],
@@ -54,19 +56,23 @@ const textOf = (title: string, fields: Readonly<Record<string, unknown>>): strin
     .slice(0, MAX_TEXT)
 
 /** Returns a function that writes the important lines of the local log to the event log. Never throws. */
-export const createEventLog =
-  (report: ReportEvent) =>
-  (line: string): void => {
+export const createEventLog = (report: ReportEvent) => {
+  let lastFailure: unknown
+  return (line: string): void => {
     try {
       const { time: _, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>
       const known = typeof event === 'string' && Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
       if (known === undefined && level !== 'error') return
+      // The agent tries to enrol without end, and the reason is usually the same.
+      if (event === 'enrolment_failed' && fields.reason === lastFailure) return
+      lastFailure = event === 'enrolment_failed' ? fields.reason : undefined
       const [id, type, title] = known ?? OTHER_ERROR
       report(TYPES[type], id, textOf(title, known === undefined ? { event, ...fields } : fields))
     } catch {
       // The local log contains the line.
     }
   }
+}
 
 /** Writes to the event log through advapi32.dll. */
 export const createReportEvent = (koffi: Koffi): ReportEvent => {

@@ -43,6 +43,71 @@ const createApi = (koffi: Koffi) => {
   }
 }
 
+/** SERVICE_STOP, SERVICE_START and SERVICE_QUERY_STATUS. */
+const CONTROL_ACCESS = 0x20 | 0x10 | 0x4
+const CONTROL_STOP = 1
+const STOPPED = 1
+const START_PENDING = 2
+/** Length of SERVICE_STATUS. The second number is the state. */
+const STATUS_BYTES = 28
+const CONTROL_LIMIT_MS = 30_000
+const CONTROL_POLL_MS = 100
+
+/** Stops and starts a service, and waits until Windows has done it. */
+export const createServiceControl = (koffi: Koffi, name: string) => {
+  function using(work: (state: () => number, call: { stop(): boolean; start(): boolean }) => void): void {
+    const library = koffi.load('advapi32.dll')
+    const close = library.func('bool CloseServiceHandle(void* handle)')
+    const query = library.func('bool QueryServiceStatus(void* service, _Out_ uint8_t* status)')
+    const stop = library.func('bool ControlService(void* service, uint32 control, _Out_ uint8_t* status)')
+    const start = library.func('bool StartServiceW(void* service, uint32 count, void* arguments)')
+    const manager = library.func('void* OpenSCManagerW(void* machine, void* database, uint32 access)')(null, null, 1)
+    const service =
+      manager === null
+        ? null
+        : library.func('void* OpenServiceW(void* manager, str16 name, uint32 access)')(manager, name, CONTROL_ACCESS)
+    try {
+      if (service === null)
+        throw cannotStart(`Windows refused to control the service ${name}. Run the command as Administrator.`)
+      const status = Buffer.alloc(STATUS_BYTES)
+      const state = (): number => (query(service, status) === true ? status.readUInt32LE(4) : 0)
+      work(state, {
+        stop: () => stop(service, CONTROL_STOP, status) === true,
+        start: () => start(service, 0, null) === true,
+      })
+    } finally {
+      for (const handle of [service, manager]) if (handle !== null) close(handle)
+    }
+  }
+
+  /** Waits without an event loop, because Windows Installer waits for this process. */
+  function waitUntil(isDone: () => boolean, message: string): void {
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    for (let waited = 0; !isDone(); waited += CONTROL_POLL_MS) {
+      if (waited >= CONTROL_LIMIT_MS) throw cannotStart(message)
+      Atomics.wait(pause, 0, 0, CONTROL_POLL_MS)
+    }
+  }
+
+  return {
+    /** @throws AgentExit(1) if the service does not stop */
+    stop: (): void =>
+      using((state, call) => {
+        if (state() === STOPPED) return
+        call.stop()
+        waitUntil(() => state() === STOPPED, `The service ${name} did not stop. Stop it and try again.`)
+      }),
+    /** A service that stops at once, for example because the server refuses it, counts as started. */
+    start: (): void =>
+      using((state, call) => {
+        if (state() !== STOPPED) return
+        if (!call.start())
+          throw cannotStart(`Windows refused to start the service ${name}. Start it and read its events.`)
+        waitUntil(() => state() !== START_PENDING, `The service ${name} did not start. Start it and read its events.`)
+      }),
+  }
+}
+
 /**
  * Puts the program of a service in quotation marks and sets its recovery actions. Without quotation marks, Windows
  * could start `C:\Program.exe`. Then reads the service back.

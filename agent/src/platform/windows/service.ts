@@ -49,8 +49,13 @@ export interface ServiceTiming {
   checkpointMs: number
   /** Time limit for a stop. Windows waits at least 20 s before it ends a service at shutdown. */
   stopLimitMs: number
+  /**
+   * Shortest time between start and end, unless Windows stops the service. Windows Installer rolls back an installation
+   * whose service has stopped when it looks, for example because the server refused the token at once.
+   */
+  shortestMs: number
 }
-const serviceTiming: ServiceTiming = { checkpointMs: 1000, stopLimitMs: 15_000 }
+const serviceTiming: ServiceTiming = { checkpointMs: 1000, stopLimitMs: 15_000, shortestMs: 10_000 }
 
 export interface ServiceDeps {
   control: ServiceControl
@@ -115,14 +120,33 @@ export const runService = async ({
     control.terminate(FAILED)
   }
 
+  /** Returns the exit code of the agent, and writes its failure. */
+  async function run(): Promise<number> {
+    try {
+      return await main(stop.signal)
+    } catch (error) {
+      if (stop.signal.aborted) return NO_ERROR
+      onFailure(messageOf(error))
+      return FAILED
+    }
+  }
+
+  /** Resolves after the shortest time, or when Windows stops the service. */
+  const settle = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (timing.shortestMs === 0) return resolve()
+      const timer = setTimeout(resolve, timing.shortestMs)
+      stop.signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+
   function onStart(): void {
     report('startPending')
     report('running')
-    main(stop.signal).then(end, (error: unknown) => {
-      if (stop.signal.aborted) return end(NO_ERROR)
-      onFailure(messageOf(error))
-      end(FAILED)
-    })
+    const settled = settle()
+    void run().then((code) => settled.then(() => end(code)))
   }
 
   function onControl(code: number): number {
