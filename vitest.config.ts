@@ -14,7 +14,7 @@ const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
 /** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
 const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
-/** They have limits of one second and less for what the product does. */
+/** They require that the product acts within a second or less. */
 const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,armed,arrivals,chain}.slow.test.ts']
 /** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
@@ -108,7 +108,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...TIMED_TESTS],
           env: { TMPDIR: DISK },
           setupFiles: ['e2e/setup.ts'],
-          // These tests wait for emulated machines, packages and Wine. One at a time uses one of two cores.
+          // These tests wait for emulated machines, packages and Wine. A single test uses only one of two cores.
           maxWorkers: 2,
           testTimeout: 240_000,
           hookTimeout: 360_000,
@@ -117,7 +117,7 @@ export default defineConfig({
       },
       {
         test: {
-          // Slow tests that measure times.
+          // Slow tests with short time limits.
           name: 'timed',
           expect,
           include: TIMED_TESTS,

@@ -29,7 +29,7 @@ const versionOnly = (version) => ({
     onLoad({ filter: /[\\/]package\.json$/ }, () => ({ contents: JSON.stringify({ version }), loader: 'json' })),
 })
 
-/** Program of the agent for Windows. */
+/** Entry point of the agent for Windows. */
 export const WINDOWS_ENTRY = join(ROOT, 'agent', 'src', 'platform', 'windows', 'main.ts')
 
 /**

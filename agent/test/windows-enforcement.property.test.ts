@@ -157,7 +157,7 @@ describe('Windows enforcement', () => {
 
   it('keeps the values of Group Policy, whenever they arrive and whenever the agent is killed', () => {
     const allow = [rule({ effect: 'allow', kinds: ['Mass Storage'] })]
-    /** Lists that a policy sets. It removes all entries before, as Windows does for lists. */
+    /** Lists that a policy sets. It first removes all entries of a list, as Windows does. */
     const policies: Record<string, readonly string[]>[] = [
       { AllowInstanceIDs: ['USB\\VID_1234&PID_5678\\X', 'USB\\VID_1234&PID_5678\\Y'] },
       { DenyDeviceIDs: ['USB\\Class_08', 'USB\\Class_0E'] },
@@ -198,7 +198,7 @@ describe('Windows enforcement', () => {
     let runs = 0
     // The first three changes belong to the grade.
     for (let at = 3; at < total; at++) {
-      // Of the 258 entries of this list, every fiftieth is enough.
+      // This list has 258 entries. A test of every fiftieth is enough.
       if (ofLongList.has(at) && ofLongList.has(at - 1) && at % 50 > 0) continue
       const lists = policies[at % policies.length] ?? {}
       const expected = begin()

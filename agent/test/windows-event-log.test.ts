@@ -36,7 +36,7 @@ describe('the event log of Windows', () => {
     ])
   })
 
-  it('contains the case numbers that users saw, at most eight in ten seconds', () => {
+  it('contains the case numbers shown to users, at most eight per ten seconds', () => {
     vi.useFakeTimers()
     try {
       const { events, log } = setUp()

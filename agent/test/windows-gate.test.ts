@@ -126,7 +126,7 @@ describe('an armed Windows host', () => {
     expect(host.machine.works('1-3')).toBe(true)
   })
 
-  it('turns a switch on again that another program changed, and restores the value of that program', () => {
+  it('turns a switch that another program changed on again, and restores that value when freed', () => {
     const host = createWindowsHost()
     host.arm([allowSticks])
     const { registry } = host.memoryRegistry
@@ -211,7 +211,7 @@ describe('Group Policy that arrives while a Windows host is armed', () => {
     expect(registry.keys('HKLM\\Software')).not.toContain('PortcullisEnforcement')
   })
 
-  it('leaves nothing behind after it was withdrawn, and the grade recovers', () => {
+  it('leaves nothing behind after it is withdrawn, and the grade recovers', () => {
     const host = createWindowsHost()
     const before = host.everything()
     host.arm([denySticks])
@@ -230,7 +230,7 @@ describe('Group Policy that arrives while a Windows host is armed', () => {
     expect(host.everything()).toEqual(before)
   })
 
-  it('does not let a device work that it allows and the policy of the host blocks', () => {
+  it('cannot allow a device that the policy of the host blocks', () => {
     const host = createWindowsHost()
     host.arm([])
     host.plug(stick)
@@ -247,7 +247,7 @@ describe('Group Policy that arrives while a Windows host is armed', () => {
     expect(allowed(host)).toEqual([host.machine.instanceIdOf('1-2')])
   })
 
-  it('keeps a deny list that contains the same classes as that of the agent', () => {
+  it('keeps a deny list with classes that the list of the agent also contains', () => {
     const host = createWindowsHost()
     host.arm([])
     setList(host, 'DenyDeviceIDs', ['USB\\Class_08', 'USB\\Class_0E'])

@@ -29,7 +29,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
   /** Number of changes until the agent is killed. A killed agent changes nothing. */
   let left = Number.POSITIVE_INFINITY
   let changes = 0
-  /** What another program does after a change of the agent. */
+  /** An action of another program, after a number of changes by the agent. */
   let other: { after: number; act: () => void } | undefined
   function beforeChange(): void {
     if (left <= 0) throw new Error('The agent was killed.')
@@ -139,7 +139,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
     killAfter(more: number): void {
       left = more
     },
-    /** Lets another program act after this many changes of the agent to the registry. */
+    /** Runs an action of another program after the agent changed the registry this many times. */
     actAfter(after: number, act: () => void): void {
       other = { after, act }
     },

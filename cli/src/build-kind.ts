@@ -1,7 +1,7 @@
 import { windowsScriptName, windowsScriptVersion } from '@portcullis/domain'
 import { CliError } from './client.ts'
 
-/** Number of bytes of a file that show what it is. */
+/** Number of bytes at the start of a file that identify its kind. */
 export const kindBytes = 128
 
 /** Returns the architecture of a Linux executable, or null for other files, such as a script. */
@@ -21,15 +21,15 @@ const kindOf = (file: string, start: Buffer): { architecture: string; version: s
   if (version !== null) return { architecture: 'windows-x64', version }
   if (isWindowsProgram(start) || isWindowsInstaller(start))
     throw new CliError(
-      `${file} is a program or an installer for Windows, but updates contain only the script of the agent. Sign ${windowsScriptName}, which npm run build created in build/agent.`,
+      `${file} is a program or an installer for Windows, but updates contain only the script of the agent. Sign ${windowsScriptName}, which npm run build creates in build/agent.`,
     )
-  throw new CliError(`${file} is not an agent. Sign an agent that npm run build created in build/agent.`)
+  throw new CliError(`${file} is not an agent. Sign an agent that npm run build creates in build/agent.`)
 }
 
 /**
- * Checks from the first bytes of a build that it is for an architecture and has a version.
+ * Checks the architecture and version in the first bytes of a build. A build without a version there is not refused.
  *
- * @throws CliError if it is not
+ * @throws CliError if the architecture or the version is different
  */
 export const assertBuild = (file: string, start: Buffer, build: { version: string; architecture: string }): void => {
   // Linux runs these scripts on every architecture.

@@ -25,7 +25,7 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
 
   packages
     .command('sign <executable>')
-    .description('packs an agent executable, or the script of the agent for Windows, and signs it')
+    .description('packs and signs an agent executable or the agent script for Windows')
     .requiredOption('--version <version>', 'version of the agent, for example 1.4.0')
     .requiredOption('--architecture <name>', packageArchitectures.join(', '))
     .requiredOption('--key <path>', 'release key')

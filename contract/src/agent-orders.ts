@@ -120,7 +120,7 @@ export interface AgentCommandBodies {
     /** SHA-256 (hex) and size of the executable or script at `packages/{sha256}`. */
     sha256: string
     size: number
-    /** `x64` or `arm64` on Linux, or `windows-x64`. The agent refuses another architecture than its own. */
+    /** `x64` or `arm64` on Linux, or `windows-x64`. The agent refuses every architecture except its own. */
     architecture: string
     /** Base64 SPKI DER of the release key, and its Ed25519 signature over `packageProofText(...)`. */
     releaseKey: string

@@ -94,7 +94,7 @@ export const agentsConfiguration = operation({
   summary: 'Arms or frees hosts and approves their attached devices',
   fresh: 'it frees more hosts than one person may free alone',
   description:
-    'Each item identifies exactly one host by UUID, host name or address. If an item is invalid, nothing is applied. The server queues a signed command for each host; `inAction` is true from the response until the host confirms it. For more than 500 hosts, a job (`GET /prime/webui/jobs`) signs the commands after the response. The job skips hosts that got a newer order or a cancellation in the meantime. While 20 such jobs of yours are running, the server returns 400 and applies nothing. If the number of hosts to free is above the limit for a second approver, the server returns 403 and stores a change request.',
+    'Each item identifies exactly one host by UUID, host name or address. If an item is invalid, nothing is applied. The server queues a signed command for each host; `inAction` is true from the response until the host confirms it. For more than 500 hosts, a job (`GET /prime/webui/jobs`) signs the commands after the response. The job skips hosts that got a newer order or a cancellation in the meantime. If 20 of your jobs of this kind are already running, the server returns 400 and applies nothing. If the number of hosts to free is above the limit for a second approver, the server returns 403 and stores a change request.',
   permission: 'fleet:write',
   plainErrors: true,
   body: nullable(

@@ -173,7 +173,7 @@ const {
   ...flat
 } = Peripheral.properties
 
-/** Columns of the export of peripherals: the keys of the list, except lists of objects and sentences. `vulnerability` contains their text. */
+/** Columns of the export of peripherals: the keys of the list, except arrays of objects and of sentences. `vulnerability` contains their text. */
 export const peripheralExportRow = closed(flat)
 
 /** Columns of the export of events: the keys of the list. */

@@ -3,8 +3,8 @@ import { agentLimits } from './agent-protocol.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
 /**
- * Architectures of agent builds. Linux builds are executables, with the names of Node.js. A Windows build is the script
- * of the agent, which the Node of the installed package runs. The release key signs the architecture, so no build can be
+ * Architectures of agent builds. Linux builds are executables, named as in Node.js. A Windows build is the script
+ * of the agent, which the Node of the installed MSI runs. The release key signs the architecture, so no build can be
  * installed on another system.
  */
 export const packageArchitectures = ['x64', 'arm64', 'windows-x64'] as const
@@ -15,7 +15,7 @@ export const hostArchitectures = [...packageArchitectures, 'macos-x64', 'macos-a
 /** The architecture of a build in a request or response. */
 export const PackageArchitecture = Type.Enum(packageArchitectures, {
   description:
-    'Architecture of the hosts that install the build: `x64` or `arm64` on Linux, or `windows-x64`. Facts of hosts contain the same names.',
+    'Architecture of the hosts that install the build: `x64` or `arm64` on Linux, or `windows-x64`. The facts of hosts use the same names.',
 })
 
 /** Limits of a package file: a line of JSON (`PackageHeader`), a line feed, and the executable as a zstd stream. */

@@ -109,7 +109,7 @@ const le16 = (value: number): [number, number] => [value & 0xff, (value >> 8) & 
 const BARE_COLLECTIONS = /^(?:06.{4}0a.{4}a101c0)+$/
 
 /**
- * Returns a report descriptor in Base64 that only declares top-level collections, for systems that tell the usages of a HID
+ * Returns a report descriptor in Base64 that only declares top-level collections, for systems that return the usages of a HID
  * interface but not its report descriptor.
  *
  * @param usages page and ID of each collection
@@ -119,6 +119,6 @@ export const usageDescriptor = (usages: readonly (readonly [page: number, id: nu
     'base64',
   )
 
-/** Returns true for a report descriptor of `usageDescriptor`. A device with such a descriptor of its own cannot send data. */
+/** Returns true for a report descriptor of `usageDescriptor`. A real device with such a descriptor cannot send data. */
 export const isUsageDescriptor = (text: string): boolean =>
   BARE_COLLECTIONS.test(Buffer.from(text, 'base64').toString('hex'))

@@ -28,7 +28,7 @@ export const missingEvidence = (parsed: ParsedDescriptors, report: DeviceReport)
       (iProduct !== 0 && product === undefined) ||
       (namesConfiguration && configuration === undefined),
     speed: speedMbps === undefined,
-    // Linux often answers that it does not know. That is an answer.
+    // Linux often reports that the type of port is unknown. This does not count as missing.
     port: !hasDescriptors && removable === undefined,
   }
   return gaps.filter((gap) => isMissing[gap])

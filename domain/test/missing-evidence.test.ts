@@ -49,7 +49,7 @@ describe('missing evidence', () => {
     expect(missingOf(polledKeyboard())).toEqual(Object.keys(evidenceGaps))
   })
 
-  it('names what a Mac does not return', () => {
+  it('names the evidence that macOS does not return', () => {
     const said = { portPath: '1-1', vid: 0x0781, pid: 0x5581, bcdDevice: 1, manufacturer: 'SanDisk', product: 'Ultra' }
     const report = syntheticReport({ ...said, speedMbps: 480, removable: 'removable' })
     expect(missingOf(report)).toEqual(['descriptors', 'strings'])
@@ -67,7 +67,7 @@ describe('missing evidence', () => {
     expect(missingOf(plainKeyboard({ reportDescriptors: [keyboard] }))).toEqual(['report-descriptors'])
   })
 
-  it('names a string that the device has and the host did not return', () => {
+  it('names a string that the device declares but the host did not return', () => {
     for (const name of ['manufacturer', 'product'] as const) {
       const { [name]: _, ...report } = storageStick()
       expect(missingOf(report)).toEqual(['strings'])
@@ -76,7 +76,7 @@ describe('missing evidence', () => {
     expect(missingOf(buildDevice({ vid: '1234', pid: '5678', speedMbps: 12, interfaces: ['08:06:50'] }))).toEqual([])
   })
 
-  it('names descriptors that lack a part, whatever the device sends', () => {
+  it('names incomplete descriptors, whatever the device sends', () => {
     const bytes = Buffer.from(storageStick().descriptors, 'base64')
     for (const part of [bytes.subarray(0, 18), bytes.subarray(0, 30), Buffer.alloc(0)])
       expect(missingOf({ ...storageStick(), descriptors: part.toString('base64') })).toContain('descriptors')
@@ -90,7 +90,7 @@ describe('missing evidence', () => {
     )
   })
 
-  it('does not depend on the port, the serial number or the state, which devices with one verdict do not share', () => {
+  it('does not depend on the port, serial number or state, which differ among devices that share a verdict', () => {
     const change: fc.Arbitrary<Partial<DeviceSpec>> = fc.record({
       portPath: fc.constantFrom('1-1', '2-3.4'),
       serial: fc.constantFrom('1', 'ABC'),

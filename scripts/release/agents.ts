@@ -11,7 +11,8 @@ import { hostTarget, TARGETS, type Target } from './targets.ts'
 
 /**
  * Builds the agents of all targets into `dir`: `agent.cjs`, `portcullis-agent-<target>`, the script for Windows and
- * `manifest.json`. Servers serve this folder, so it contains all targets in every release. The result does not depend on the folder or the machine.
+ * `manifest.json`. Servers serve this folder, so it contains all targets in every release. The result does not depend on
+ * the folder or the machine.
  */
 export const buildAgents = async (dir: string): Promise<void> => {
   say('building the agents')
@@ -26,13 +27,13 @@ export const agentFile = (dir: string, { name }: Target): string => join(dir, `p
 
 /** An agent that hosts install as an update. */
 export interface UpdateBuild {
-  /** As in names of files. */
+  /** System in file names. */
   name: string
   file: string
   architecture: string
 }
 
-/** Returns the agents in `dir` that hosts of these targets, and Windows hosts, install as updates. */
+/** Returns the agents in `dir` that Linux hosts of these targets and, with `hasWindows`, Windows hosts install as updates. */
 export const updateBuilds = (dir: string, targets: readonly Target[], hasWindows: boolean): UpdateBuild[] => [
   ...targets.map((target) => ({ name: target.name, file: agentFile(dir, target), architecture: target.arch })),
   ...(hasWindows ? [{ name: 'windows-x64', file: join(dir, windowsScriptName), architecture: 'windows-x64' }] : []),
@@ -60,7 +61,7 @@ const acceptedKey = (dir: string): string | null => {
 }
 
 /**
- * Signs agents as packages that servers publish as updates, and returns the files. Without effect if
+ * Signs agents as packages that servers publish as updates, and returns the files. Does nothing if
  * the agents do not accept builds of this key: their hosts would refuse them.
  */
 export const signAgents = async (options: {

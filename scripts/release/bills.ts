@@ -41,7 +41,7 @@ export const agentContents = () => ({
     .map((one) => componentOfWork(one)),
 })
 
-/** Returns the contents of an update for Windows. It has no Node, because hosts run it with that of the installer. */
+/** Returns the contents of an update for Windows. It does not contain Node, because hosts run it with the Node of the installed MSI. */
 export const scriptContents = () => ({ packages: running(['agent']), others: [] })
 
 /** Returns what an agent for macOS contains. Its Node has another version than the one of Linux. */

@@ -70,8 +70,9 @@ export const pristineRoot = (
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)
 
 /**
- * Reserves the creation of a system, so that two test processes do not create the same one. Waits while another process
- * creates it, and returns undefined once it exists; otherwise returns the function that ends the reservation.
+ * Locks a system, so that only one test process creates it. Waits while another process creates it.
+ *
+ * @returns the function that releases the lock, or undefined if the system exists
  */
 const lockRoot = (dir: string): (() => void) | undefined => {
   const lock = `${dir}.lock`
@@ -81,7 +82,7 @@ const lockRoot = (dir: string): (() => void) | undefined => {
       writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
       return () => rmSync(lock, { force: true })
     } catch {
-      // A process that was killed leaves its file. An empty file is being written.
+      // A killed process leaves its lock file. An empty file is still being written.
       const pid = existsSync(lock) ? readFileSync(lock, 'utf8') : ''
       if (pid !== '' && !isRunning(Number(pid))) rmSync(lock, { force: true })
     }

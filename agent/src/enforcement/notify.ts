@@ -44,7 +44,7 @@ export const createNotify = ({ show, clock, log, everyMs = EVERY_MS }: NotifyDep
     timer = undefined
     if (show === undefined || waiting.length === 0) return
     const text = textOf(waiting)
-    // Windows closes the message after a while. Its event log still has the numbers.
+    // Windows closes the message after a while. Its event log keeps the case numbers.
     log.info('user_notified', Object.fromEntries(waiting.slice(0, MAX_LINES).map((b) => [b.caseNumber, lineOf(b)])))
     waiting = []
     lastAt = clock.monotonic()

@@ -1,6 +1,6 @@
 import type { PackageArchitecture } from '@portcullis/contract'
 
-/** Names of the systems that agent builds are for. */
+/** Labels of the systems that agent builds are for. */
 export const buildSystems: Readonly<Record<PackageArchitecture, string>> = {
   x64: 'Linux x64',
   arm64: 'Linux arm64',

@@ -1,4 +1,4 @@
-/** The values that the agent replaces in the restrictions. Saved in the registry before the agent writes. */
+/** Saves the values that the agent replaces in the restrictions. The registry contains them before the agent writes. */
 import { type Registry, type RegistryKey, textOf } from '../registry.ts'
 import {
   FIXED_LISTS,
@@ -14,7 +14,7 @@ import {
 } from './restriction-keys.ts'
 
 const SAVED = 'Before'
-/** What the agent wrote: switches as values, and a key for each list with its entries. In the registry before each write. */
+/** What the agent wrote: switches as values, and a key with the entries of each list. Updated before each write. */
 export const WRITTEN: RegistryKey = `${OWN_KEY}\\Written`
 export const writtenKey = (list: ListName): RegistryKey => `${WRITTEN}\\${list}`
 /** Maximum number of existing values that the agent saves. */
@@ -123,7 +123,7 @@ export function putSaved(registry: Registry, saved: Saved): void {
   registry.flush(OWN_KEY)
 }
 
-/** Notes everything in the lists and switches as written by the agent, whose notes are lost. */
+/** Records all entries and switches as written by the agent, because its own records are lost. */
 function noteAll(registry: Registry): void {
   for (const list of LISTS)
     for (const value of registry.list(listKey(list))) {

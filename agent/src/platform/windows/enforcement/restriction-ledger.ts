@@ -1,6 +1,6 @@
 /**
- * Tells the values that the agent wrote to the restrictions from those of others. The agent notes what it writes before
- * it writes. Every other value belongs to Group Policy, an MDM or an administrator, even if it arrived later.
+ * Distinguishes the values that the agent wrote to the restrictions from foreign values. The agent records each value
+ * before it writes it. Every other value belongs to Group Policy, an MDM or an administrator, even if it arrived later.
  */
 import { dwordOf, type NamedValue, type Registry, type RegistryKey, type RegistryValue, textOf } from '../registry.ts'
 import { ON, putSaved, type Saved, type SavedValue, savedOf, WRITTEN, writtenKey } from './restriction-backup.ts'
@@ -21,13 +21,13 @@ const isSame = (a: RegistryValue, b: RegistryValue): boolean =>
 export interface ListContents {
   /** Entries of the agent, by name. */
   own: Map<string, string>
-  /** Names of the values from before the host was armed, which the agent saved. */
+  /** Names of values from before the host was armed. The agent saved them. */
   saved: string[]
-  /** Values that anybody else wrote. */
+  /** Values of Group Policy, an MDM or an administrator that the agent did not save. */
   foreign: NamedValue[]
 }
 
-/** Tells the values of the agent from those of others. Reads the registry at each call. */
+/** Distinguishes the values of the agent from foreign values. Reads the registry at each call. */
 export const createLedger = (registry: Registry) => {
   const found = savedOf(registry)
   // Without saved values, the agent was interrupted or its key was removed: everything counts as its own.
@@ -85,7 +85,7 @@ export const createLedger = (registry: Registry) => {
     putSaved(registry, saved)
   }
 
-  /** Forgets a value that the agent replaced if somebody has removed it since. */
+  /** Removes the saved value of another program if that program has removed its switch in the meantime. */
   function dropWithdrawn(name: SwitchName): void {
     if (owner(name) === 'nobody' && isNoted(name)) removeLater(name)
   }
@@ -97,7 +97,7 @@ export const createLedger = (registry: Registry) => {
   const isAs = (key: RegistryKey, name: string, value: RegistryValue | undefined): boolean =>
     value === undefined ? registry.read(key, name) === undefined : registry.holds(key, name, value)
 
-  /** Saves a switch that somebody else set while the host was armed, so that it is restored instead of an older value. */
+  /** Saves a switch that another program set while the host was armed. It is restored instead of an older value. */
   function keepLater(name: SwitchName, { type, data }: RegistryValue): void {
     const later = { key: RESTRICTIONS, name, type, data: Buffer.from(data).toString('hex'), isLater: true }
     saved = { ...saved, values: [...saved.values.filter((one) => !isAt(one, RESTRICTIONS, name)), later] }
@@ -112,17 +112,17 @@ export const createLedger = (registry: Registry) => {
     missing: (): readonly RegistryKey[] => saved.missing,
     savedValues: (key: RegistryKey): readonly Pick<SavedValue, 'name'>[] =>
       saved.values.filter((one) => one.key === key),
-    /** Restores a saved value unless somebody wrote another one. Returns false if Windows did not restore it. */
+    /** Restores a saved value unless another program wrote a new one. Returns false if Windows did not restore it. */
     restore(key: RegistryKey, name: string): boolean {
       if (registry.read(key, name) === undefined) put(key, name, before(key, name))
       return registry.read(key, name) !== undefined
     },
-    /** Returns the names of switches that others set and the agent replaced. */
+    /** Returns the names of foreign switches that the agent replaced. */
     replaced: (): string[] =>
       saved.values
         .filter((one) => one.key === RESTRICTIONS && (one.isLater === true || dwordOf(decoded(one)) !== 0))
         .map(({ name }) => name),
-    /** Turns a switch on. A value of somebody else is saved before. */
+    /** Turns a switch on. Saves a foreign value first. */
     turnOn(name: SwitchName): void {
       dropWithdrawn(name)
       const value = registry.read(RESTRICTIONS, name)
@@ -133,9 +133,9 @@ export const createLedger = (registry: Registry) => {
       if (value === undefined || dwordOf(value) !== ON) registry.writeDword(RESTRICTIONS, name, ON)
     },
     /**
-     * Restores the previous value of a switch, unless somebody else set it.
+     * Restores the previous value of a switch, unless another program set it.
      *
-     * @param leaves true if the switch also applies to entries of others and stays on
+     * @param leaves true if the switch stays on because it also applies to foreign entries
      * @returns false if Windows did not restore it
      */
     release(name: SwitchName, leaves: boolean): boolean {
@@ -154,7 +154,7 @@ export const createLedger = (registry: Registry) => {
     /**
      * Writes an entry.
      *
-     * @returns false if somebody else took its slot in the meantime
+     * @returns false if another program took its slot in the meantime
      */
     add(list: ListName, name: string, text: string): boolean {
       if (registry.read(listKey(list), name) !== undefined) return false
@@ -165,7 +165,7 @@ export const createLedger = (registry: Registry) => {
     /**
      * Removes an entry of the agent, or restores the value that it replaced.
      *
-     * @param text the entry; if somebody else overwrote it, theirs stays
+     * @param text the entry; stays unchanged if another program overwrote it
      * @returns false if Windows did not restore it
      */
     drop(list: ListName, name: string, text: string, value?: RegistryValue): boolean {

@@ -1,6 +1,6 @@
 /**
  * Writes the Device Installation Restrictions of the agent, recognises values that it did not set, and restores the
- * previous ones. Values of Group Policy, an MDM or an administrator stay as they are.
+ * previous ones. Does not change values of Group Policy, an MDM or an administrator.
  */
 import { dwordOf, type Registry, type RegistryKey, textOf } from '../registry.ts'
 import { exists, isOwned } from './restriction-backup.ts'
@@ -52,7 +52,7 @@ const isListHeld = (ledger: Ledger, name: ListName, ids: readonly string[]): boo
   )
 }
 
-/** Returns whether the registry holds exactly these restrictions, apart from values of others. */
+/** Returns whether the registry holds exactly these restrictions, apart from foreign values. */
 export const holdsRestrictions = (registry: Registry, wanted: Wanted): boolean => {
   const ledger = createLedger(registry)
   const lists = wantedLists(wanted)
@@ -64,7 +64,7 @@ export const holdsRestrictions = (registry: Registry, wanted: Wanted): boolean =
 }
 
 /**
- * Assigns entries to slots that nobody else uses. An unchanged entry keeps its slot. A moved entry is written before
+ * Assigns entries to slots without foreign entries. An unchanged entry keeps its slot. A moved entry is written before
  * its old slot is removed, so no entry is lost if the agent is killed in between.
  */
 const placesOf = (name: ListName, ids: readonly string[], { own, foreign }: ListContents): Map<string, string> => {
@@ -130,14 +130,14 @@ export const writeRestrictions = (registry: Registry, wanted: Wanted): void => {
 }
 
 /**
- * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Values that others set
- * while the host was armed stay. Removes the default deny before the lists.
+ * Restores the values that `saveBefore` saved and removes everything else that the agent wrote. Keeps foreign
+ * values that arrived while the host was armed. Removes the default deny before the lists.
  *
  * @throws if Windows refuses, or if the registry holds something else afterwards
  */
 export const restoreBefore = (registry: Registry): void => {
   if (!isOwned(registry)) {
-    // An agent that was killed while it tested the right to write.
+    // An agent that was killed while it tested its write access left this key.
     if (exists(registry, OWN_KEY)) registry.removeTree(OWN_KEY)
     return
   }
@@ -173,7 +173,7 @@ const reasonOf = (key: RegistryKey, name: string, isArmed: boolean): string =>
       : 'Remove it there before you arm this host.'
   }`
 
-/** Returns the reason for a value of others in the lists and switches of the agent while the host is armed. */
+/** Returns a reason if the lists and switches of an armed host contain a foreign value. */
 const foreignInside = (ledger: Ledger): string | undefined => {
   const [replaced] = ledger.replaced()
   if (replaced !== undefined) return reasonOf(RESTRICTIONS, replaced, true)
@@ -187,7 +187,7 @@ const foreignInside = (ledger: Ledger): string | undefined => {
 /**
  * Returns why the restrictions are managed by Group Policy, an MDM or an administrator. On a host that is not armed,
  * ignores values without an effect, such as a switch with the number 0 or a list without its switch: the agent saves and
- * restores them. On an armed host, every value in the lists and switches counts that the agent did not write.
+ * restores them. On an armed host, every foreign value in the lists and switches counts.
  */
 export const foreignRestriction = (registry: Registry): string | undefined => {
   const isArmed = isOwned(registry)
@@ -207,7 +207,7 @@ export const foreignRestriction = (registry: Registry): string | undefined => {
   return undefined
 }
 
-/** Returns whether somebody else allows Windows to install this instance. Only a denial by name prevents it. */
+/** Returns whether a foreign entry allows Windows to install this instance. Only a denial by name prevents it. */
 export const isAllowedByOthers = (registry: Registry, instanceId: string): boolean =>
   createLedger(registry)
     .contents('AllowInstanceIDs')

@@ -238,7 +238,7 @@ describe('an order to arm or free more than 500 hosts', () => {
     const [busy, other] = [await person(t, { profile: 20 }), await person(t, { profile: 20 })]
     const ordered = (api: typeof busy.api, body: unknown[]) =>
       api.post(`${base}/agents/configuration`, body, { accept: 'application/json' })
-    // Another process holds their leases, so nobody runs them.
+    // Another process holds their leases, so this one does not run them.
     await t.db.execute(sql`
       insert into jobs (job_id, kind, title, created_by, created_at, can_cancel, data, lease_until)
       select gen_random_uuid(), 'modes', 'Arm', ${busy.userName}, now(), true, '{}', 'infinity' from generate_series(1, 20)`)

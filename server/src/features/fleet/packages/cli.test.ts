@@ -148,7 +148,7 @@ describe('portcullis package', () => {
         ...['--key', at('release.key'), '--out', at(`${file}.pkg`)],
       )
 
-    it('signs the script of npm run build, and a Windows host gets it as an update', async () => {
+    it('signs the script that npm run build creates, and a Windows host gets it as an update', async () => {
       const content = `${windowsScriptLine('1.4.0')}\n"use strict";\n`
       writeFileSync(at('windows.cjs'), content)
       const signed = await signAs('windows-x64', 'windows.cjs')
@@ -178,7 +178,7 @@ describe('portcullis package', () => {
       ['a script for Linux', '#!/bin/sh\n', 'windows-x64', 'is a script for Linux, not for windows-x64'],
       ['another script', '"use strict";\n', 'windows-x64', 'is not an agent'],
       [
-        'its script as one for Linux',
+        'the script for Windows as a build for Linux',
         `${windowsScriptLine('1.4.0')}\n`,
         'x64',
         'is built for windows-x64, not for x64',

@@ -54,7 +54,7 @@ describe('updates in rings', () => {
     expect((await rollouts.advance(id, 60)).state).toBe('completed')
   })
 
-  it('sends each host the build of its system, and leaves out systems without one', async () => {
+  it('sends each host the build for its system, and skips hosts without one', async () => {
     const [linux] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
     const [windows] = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'windows-x64' })
     await rollouts.hosts(1, 'x', { agentVersion: '1.0.0', architecture: 'macos-arm64' })
