@@ -47,6 +47,20 @@ const detailOf = (text: string): string => {
   }
 }
 
+const untrustedCodes = ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE']
+
+const unreachable = (base: string, error: Error): string => {
+  const cause = error.cause instanceof Error ? error.cause : error
+  const code = (cause as NodeJS.ErrnoException).code ?? ''
+  let cure = 'Check --server and whether the server is running.'
+  if (untrustedCodes.includes(code))
+    cure =
+      'If the server uses its own CA, set NODE_EXTRA_CA_CERTS to a copy of tls/ca.crt from the data directory of the server.'
+  else if (base.startsWith('http:') && code === 'UND_ERR_SOCKET')
+    cure = 'If the server uses HTTPS, set --server to its https:// address. Otherwise, check whether it is running.'
+  return `Cannot reach ${base}: ${cause.message}. ${cure}`
+}
+
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/(?<!\/)\/+$/, '')
@@ -66,10 +80,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
         ...(body === undefined ? {} : { body }),
       })
     } catch (error) {
-      const cause = (error as Error).cause
-      throw new CliError(
-        `Cannot reach ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}. Check --server and whether the server is running.`,
-      )
+      throw new CliError(unreachable(base, error as Error))
     }
   }
   async function send<T>(method: string, path: string, body?: string | FormData): Promise<T> {
