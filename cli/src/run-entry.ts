@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { unreadUnitFiles, variable } from './environment.ts'
+import { unreadUnitFiles, usesUnit, variable } from './environment.ts'
 
 /**
  * Returns why root must not work on the data directory; null if it may. Whoever controls its owner, for example through
@@ -10,8 +10,10 @@ import { unreadUnitFiles, variable } from './environment.ts'
 const foreignData = (): string | null => {
   if (process.getuid?.() !== 0) return null
   const dir = variable('PORTCULLIS_DATA_DIR') ?? '/var/lib/portcullis'
-  const owner = statSync(dir, { throwIfNoEntry: false })?.uid ?? 0
-  if (owner === 0) return null
+  const owner = statSync(dir, { throwIfNoEntry: false })?.uid
+  if (owner === undefined && usesUnit())
+    return `The data directory ${dir} does not exist. Create it for the user of the service, for example with: install -d -o portcullis -g portcullis -m 0700 ${dir}`
+  if (owner === undefined || owner === 0) return null
   const name = spawnSync('id', ['-un', String(owner)], { encoding: 'utf8' }).stdout?.trim() || `#${owner}`
   return `The data directory ${dir} belongs to the user ${name}. Run this command as that user, for example with: runuser -u ${name} -- portcullis …`
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,4 +58,20 @@ describe.skipIf(process.getuid?.() !== 0)('root and the data directory of anothe
     },
     60_000,
   )
+
+  it('creates no data directory of root for a service', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-missing-'))
+    try {
+      const unit = join(dir, 'a.service')
+      writeFileSync(unit, `[Service]\nEnvironment=PORTCULLIS_DATA_DIR=${join(dir, 'data')}\n`)
+      const { PORTCULLIS_DATA_DIR: _, ...env } = process.env
+      const failed = run(process.execPath, [main, 'restore', 'a.backup'], { env: { ...env, PORTCULLIS_UNIT: unit } })
+      await expect(failed).rejects.toMatchObject({
+        stderr: expect.stringMatching(/does not exist\. Create it .*install -d/),
+      })
+      expect(readdirSync(dir)).toEqual(['a.service'])
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  }, 60_000)
 })
