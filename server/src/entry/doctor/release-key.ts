@@ -17,12 +17,6 @@ export const releaseKey = (
   known: ServerKeyFile = { server: 'stopped' },
 ): Finding => {
   const releaseKeyFile = known.server === 'running' ? known.file : config.releaseKeyFile
-  if (known.server === 'unreadable' && releaseKeyFile === null)
-    return warning(
-      name,
-      'unknown: the server is running, and this command cannot read which release key file it uses',
-      'See Settings, Agent builds in the console, or run this command with the account and the environment of the server.',
-    )
   let configured: ReleaseKeySource | null
   let built: ReleaseKeySource | null
   try {
@@ -31,14 +25,14 @@ export const releaseKey = (
   } catch (fault) {
     return error(name, reasonOf(fault), `Correct the file, because the server does not start with it. ${guide}`)
   }
+  const guess =
+    known.server === 'unreadable' ? ' (in the environment of this command; the running server may use another key)' : ''
   if (configured === null)
     return warning(
       name,
-      'not configured: packages are refused, and hosts with this agent build refuse updates',
+      `not configured${guess}: packages are refused, and hosts with this agent build refuse updates`,
       `Run portcullis release-key new on the build machine. ${guide}`,
     )
-  const guess =
-    known.server === 'unreadable' ? ', by the environment of this command; the running server may use another' : ''
   const seen = `${fingerprintOf(configured)} in ${configured.where}${guess}`
   if (configured.source === 'file' && (statSync(configured.where).mode & 0o022) !== 0)
     return error(name, `${seen}: others may write to the file`, `chmod go-w ${configured.where}`)
