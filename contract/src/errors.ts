@@ -145,7 +145,7 @@ export const errorTable = define({
   password_change_required: {
     status: 403,
     title: 'Change your password first',
-    detail: 'Change your password (updateuserdetails). Until then, you can reach only your own profile.',
+    detail: 'Sign in to the console and change your password. Until then, you can reach only your own profile.',
     cause: 'The field `mustChangePassword` of the account is true.',
     cure: 'Call POST admin/updateuserdetails with `oldPassword` and `newPassword`.',
   },

@@ -94,6 +94,10 @@ case \${1-} in
     fi
     exec "$PACKAGED" "$@"
     ;;
+  --help)
+    printf 'portcullis-agent enrol --server URL [--token-file FILE]: enrol this host and start the service (needs root)\\n\\n'
+    exec "$(newest)" "$@"
+    ;;
   *) exec "$(newest)" "$@" ;;
 esac
 `

@@ -132,6 +132,6 @@ export const explainIssuer = async (
   return new Error(
     isPinned
       ? `A device between this host and the server replaces the server's certificate (issuer: "${issuer}"). Exempt ${host} from TLS inspection. If the server has a new CA instead, enrol this host again.`
-      : `This host does not trust the certificate of ${host} (issuer: "${issuer}"). If a device on the network inspects TLS, exempt ${host} from TLS inspection.`,
+      : `This host does not trust the certificate of ${host} (issuer: "${issuer}"). If a device on the network inspects TLS, exempt ${host} from TLS inspection. If the server uses its own CA, check that you copied the whole token.`,
   )
 }

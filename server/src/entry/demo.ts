@@ -31,7 +31,9 @@ export const demoSize = (args: readonly string[]): number => {
   try {
     text = parseArgs({ args: [...args], options: { demo: { type: 'string' } } }).values.demo
   } catch (error) {
-    throw new StartError(`${(error as Error).message}. The only valid option is --demo N.`)
+    throw new StartError(
+      `${(error as Error).message}. The only valid option is --demo N. Settings are environment variables: see docs/reference/configuration.md.`,
+    )
   }
   if (text === undefined) return 0
   if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > 100_000)
