@@ -90,7 +90,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     })
   }
 
-  /** Shows the operator why the host is not enrolled. */
+  /** Saves the state of the enrolment for the `status` command. */
   const saveStatus = (name: string, lastProblem?: string): void =>
     state.saveStatus({
       ...{ state: name, updatedAt: new Date(clock.now()).toISOString(), devices: 0, spooledChanges: 0 },
@@ -195,7 +195,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     return { identity, key, transport: transportTo(server) }
   }
 
-  /** Enrols a host without an identity that it can use. */
+  /** Enrols a host that has no usable identity. */
   async function begin(
     { identity, machine, isCopy }: { identity: Identity | undefined; machine: Machine; isCopy: boolean },
     signal: AbortSignal,

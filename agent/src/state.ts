@@ -46,7 +46,7 @@ export interface CommandMemory {
   pending?: SignedText[]
 }
 
-/** State of a host that cannot use an identity. `lastProblem` says why. */
+/** State of a host without a usable identity. `lastProblem` contains the reason. */
 export const NOT_ENROLLED = 'not enrolled'
 
 /** Output of the `status` command. */

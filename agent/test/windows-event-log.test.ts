@@ -66,7 +66,7 @@ describe('the event log of Windows', () => {
     }
   })
 
-  it('says why a host is not enrolled, once for each reason', () => {
+  it('says why a host is not enrolled, and does not repeat an unchanged reason', () => {
     const { events, log } = setUp()
     for (const reason of ['network', 'network', 'proxy', 'network'])
       log.warn('enrolment_failed', { step: 'enrol', reason, retryInMs: events.length })

@@ -71,7 +71,7 @@ describe('a Windows service', () => {
     expect(service.errors.listenerCount('uncaughtException')).toBe(0)
   })
 
-  it('runs for a while although its agent ends at once, so that an installation succeeds', async () => {
+  it('runs for the shortest time if its agent ends at once, so that an installation succeeds', async () => {
     const service = start(() => Promise.resolve(3), 10_000)
     await vi.advanceTimersByTimeAsync(9_999)
     expect(service.last()).toMatchObject({ state: 'running' })

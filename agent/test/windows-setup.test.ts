@@ -154,7 +154,7 @@ describe('the settings of an installed agent', () => {
     expect(errors.join()).not.toContain('secret')
   })
 
-  it('are not touched by a repair, which completes the service', () => {
+  it('are not changed by a repair, which completes the service', () => {
     const { run, read, calls } = installed()
     const before = read('agent.env')
     expect(run('repair')).toBe(true)

@@ -20,7 +20,7 @@ export const adoptUnit = (): void => {
   Object.assign(process.env, missingVariables(process.env, found.variables))
 }
 
-/** Returns whether the command uses the data of a service, such as the packaged command. */
+/** Returns whether the command uses the data of a service, as the packaged command does. */
 export const usesUnit = (): boolean => isAdopted
 
 /** Returns the files of the unit that this user cannot read. */

@@ -59,7 +59,7 @@ describe.skipIf(process.getuid?.() !== 0)('root and the data directory of anothe
     60_000,
   )
 
-  it('creates no data directory of root for a service', async () => {
+  it('does not create the data directory of a service as root', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-missing-'))
     try {
       const unit = join(dir, 'a.service')

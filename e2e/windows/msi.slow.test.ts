@@ -94,7 +94,7 @@ bin:\nportcullis-agent.cmd\n1.0.0\n`,
     )
   })
 
-  it('gets other settings by the same installer, refuses invalid ones, and hides the token', async () => {
+  it('changes settings with the same installer, refuses invalid ones, and hides the token', async () => {
     const other = TOKEN.replace('s', 't')
     const before = `sha256sum '${STATE}/agent.env' '${STATE}/token'`
     const kept = await output(before)

@@ -23,8 +23,8 @@ const MSI = 'agent.msi'
 const HIDE_TARGET = 0x2000
 
 /**
- * Type 34: a command line with a folder. A command with a file (type 18) has no path while Windows Installer does not
- * install that file.
+ * Type 34: a command line with a folder. Windows Installer knows the path of a command with a file (type 18) only while
+ * it installs that file.
  */
 const EXE_IN_FOLDER = 34
 const INSTALLED_ACTIONS: ReadonlySet<string> = new Set(['Reconfigure', 'Repair'])

@@ -121,8 +121,8 @@ export const createWineRoot = async () => {
   }
 
   /**
-   * Starts a system that runs one script after another. Its services stay between them. It uses the network of this
-   * machine.
+   * Starts a system that runs one script after another. Its services keep running between scripts. It uses the
+   * network of this machine.
    */
   function open() {
     const shell = start(

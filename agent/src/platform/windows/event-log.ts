@@ -63,7 +63,7 @@ export const createEventLog = (report: ReportEvent) => {
       const { time: _, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>
       const known = typeof event === 'string' && Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
       if (known === undefined && level !== 'error') return
-      // The agent tries to enrol without end, and the reason is usually the same.
+      // The agent retries until it is enrolled, and the reason is usually the same.
       if (event === 'enrolment_failed' && fields.reason === lastFailure) return
       lastFailure = event === 'enrolment_failed' ? fields.reason : undefined
       const [id, type, title] = known ?? OTHER_ERROR

@@ -97,7 +97,7 @@ export const createServiceControl = (koffi: Koffi, name: string) => {
         call.stop()
         waitUntil(() => state() === STOPPED, `The service ${name} did not stop. Stop it and try again.`)
       }),
-    /** A service that stops at once, for example because the server refuses it, counts as started. */
+    /** A service that stops at once, for example because the server refuses the token, counts as started. */
     start: (): void =>
       using((state, call) => {
         if (state() !== STOPPED) return

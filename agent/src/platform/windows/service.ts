@@ -50,8 +50,8 @@ export interface ServiceTiming {
   /** Time limit for a stop. Windows waits at least 20 s before it ends a service at shutdown. */
   stopLimitMs: number
   /**
-   * Shortest time between start and end, unless Windows stops the service. Windows Installer rolls back an installation
-   * whose service has stopped when it looks, for example because the server refused the token at once.
+   * Minimum run time, unless Windows stops the service. Windows Installer rolls back an installation if the service has
+   * stopped before it checks, for example because the server refused the token at once.
    */
   shortestMs: number
 }
@@ -120,7 +120,7 @@ export const runService = async ({
     control.terminate(FAILED)
   }
 
-  /** Returns the exit code of the agent, and writes its failure. */
+  /** Runs the agent, logs its failure, and returns its exit code. */
   async function run(): Promise<number> {
     try {
       return await main(stop.signal)

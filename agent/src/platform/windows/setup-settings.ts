@@ -1,4 +1,4 @@
-/** The settings that the Windows installer passes: their check, and the files in which the agent reads them. */
+/** Checks the settings that the Windows installer passes, and writes them to the files that the agent reads. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfigFile } from '../../config-file.ts'
@@ -15,7 +15,7 @@ const EMPTY_SLOT = 'PORTCULLIS-SLOT-'
 const VALUES = 7
 
 /**
- * Returns whether the host has an identity that it uses. A new token never replaces it. A revoked host, a host that its
+ * Returns whether the host has an identity in use. A new token never replaces it. A revoked host, a host that its
  * server does not know, and a copy of another host need a new token.
  */
 const isEnrolled = (stateDir: string): boolean => {
@@ -64,7 +64,7 @@ const parseToken = (text: string | undefined): string | undefined => {
 }
 
 /**
- * Checks the values of the installer, without those of the host.
+ * Checks the values that the installer passes. Does not read the settings of the host.
  *
  * @throws AgentExit(1) with the reason, which never contains a secret
  */
@@ -95,9 +95,9 @@ export interface CompleteSettings extends Settings {
 }
 
 /**
- * Completes the settings with those of the host. Returns undefined if the installer sets none and the host has some.
+ * Completes the settings with those of the host. Returns undefined if only the host has settings.
  *
- * @throws AgentExit(1) if the address or the token is missing, or if the agent would not connect to the address
+ * @throws AgentExit(1) if the address or the token is missing, or if the agent would refuse the address
  */
 export const completeSettings = (settings: Settings, stateDir: string): CompleteSettings | undefined => {
   const present = readConfigFile(settingsFileOf(stateDir))

@@ -103,8 +103,8 @@ const configure = (settings: ReturnType<typeof parseSettings>, stateDir: string,
 }
 
 /**
- * Changes the settings of an installed agent. The service is stopped in the meantime, so that it does not enrol between
- * the check and the change.
+ * Changes the settings of an installed agent. Stops the service in the meantime, so that it cannot enrol between the
+ * check and the change.
  */
 const reconfigure = (settings: ReturnType<typeof parseSettings>, stateDir: string, deps: SetupDeps): void => {
   deps.stopService()
@@ -138,7 +138,7 @@ const removeAll = (stateDir: string, deps: SetupDeps): void => {
  * - `configure` and values: writes the settings of an installation. A refusal changes no setting.
  * - `reconfigure` and values: the same for an installed agent, and restarts its service. It runs with the rights of the
  *   user, because Windows lets every user repair an installed package with values.
- * - `repair`: completes the service, which a repair creates again.
+ * - `repair`: completes the service that a repair of the package created again.
  * - `roll-back` and the upgrade code: removes the settings of an installation that failed, unless another version uses them.
  * - `purge` and the upgrade code: removes everything that the agent wrote, unless another version replaces this one.
  *

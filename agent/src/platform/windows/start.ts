@@ -115,7 +115,7 @@ const verify = async (env: Environment, windows: System): Promise<void> => {
 /**
  * Runs the command line of this process.
  *
- * @param calls creates the calls that change devices; undefined: those of Windows
+ * @param calls creates the calls that change devices; the calls of Windows by default
  */
 export const startWindows = (environment: Environment, calls?: Parameters<typeof createWindows>[2]): void => {
   // Windows Installer reads the exit code.

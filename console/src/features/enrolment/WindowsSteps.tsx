@@ -15,7 +15,7 @@ import { strings } from './strings.ts'
 /** Name of the installer in the commands if this server has none. */
 const anyInstaller = 'portcullis-agent-windows-x64.msi'
 
-/** The server returns the installer without a token to everyone who reaches it, as it does the other agents. */
+/** The download of the installer without a token needs no account, like those of the other agents. */
 const plainInstaller = '/agent/v1/download/windows-x64'
 
 /** Downloads the installer with the address and the token in it. */

@@ -31,7 +31,7 @@ export const currentAgent = 'The agent is up to date.'
 const noReleaseKey =
   'The agent was built without a release key and accepts no updates. Reinstall it with a build that has a release key.'
 
-/** All invented texts share one name, so that hosts cannot fill a preview with reasons. */
+/** Unknown architectures share one name, so that hosts cannot fill a preview with reasons. */
 const architectureName = (architecture: string): string =>
   hostArchitectures.find((one) => one === architecture) ?? 'this architecture'
 

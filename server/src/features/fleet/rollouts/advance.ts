@@ -58,7 +58,7 @@ const limitsOf = ({ settings }: RolloutRow): Limits => ({
   blocksOverPercent: settings.blocksOverPercent,
 })
 
-/** Hosts choose the text of their architecture, so it can also be the name of an inherited member. */
+/** A host can report any text as its architecture, even the name of an inherited property. */
 const buildFor = ({ builds }: RolloutRow, architecture: string): PublishedBuild | undefined =>
   Object.hasOwn(builds, architecture) ? builds[architecture] : undefined
 

@@ -18,7 +18,7 @@ export interface UpdateFacts {
 
 type Owner = Pick<RolloutRow, 'rollout_id'>
 
-/** The architecture of a host in a reason. All invented texts share one reason, so that hosts cannot fill a plan. */
+/** The architecture of a host in a reason. Unknown architectures share one reason, so that hosts cannot fill a plan. */
 const architectureName = sql`case when a.facts ->> 'architecture' = any(${hostArchitectures}::text[])
   then a.facts ->> 'architecture' else 'its architecture' end`
 
