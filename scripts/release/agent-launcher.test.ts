@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -35,5 +35,23 @@ describe('the launcher of the agent', () => {
       status: 0,
     })
     expect(run(139, 'status')).toEqual({ lines: ['updated status'], status: 139 })
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('starts a service that ran again if the host cannot be enrolled', () => {
+    const [bin, log] = [join(dir, 'bin'), join(dir, 'systemctl.log')]
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$*" >>${log}\n`, { mode: 0o755 })
+    writeFileSync(packaged, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    writeFileSync(launcher, launcherOf(packaged, updated).replaceAll('/run/systemd/system', bin), { mode: 0o755 })
+    const { status, stderr } = spawnSync(launcher, ['enrol', '--token-file', '/nowhere'], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('cannot enrol the host')])
+    expect(readFileSync(log, 'utf8').trim().split('\n')).toEqual([
+      'is-active --quiet portcullis-agent.service',
+      'stop portcullis-agent.service',
+      'start portcullis-agent.service',
+    ])
   })
 })

@@ -47,7 +47,11 @@ enrol() {
       --token | --token=* | --token-file | --token-file=*) has_token=1 ;;
     esac
   done
-  if [ -d /run/systemd/system ]; then systemctl stop ${unitName} >/dev/null 2>&1 || true; fi
+  has_run=
+  if [ -d /run/systemd/system ]; then
+    if systemctl is-active --quiet ${unitName}; then has_run=1; fi
+    systemctl stop ${unitName} >/dev/null 2>&1 || true
+  fi
   code=0
   if [ -z "\${has_token-}" ]; then
     if [ -t 0 ]; then
@@ -64,6 +68,8 @@ enrol() {
   else
     "$(newest)" --once --log-level warn "$@" || code=$?
   fi
+  # A host that is still enrolled must not stay without its agent.
+  if [ "$code" != 0 ] && [ -n "$has_run" ]; then systemctl start ${unitName} >/dev/null 2>&1 || true; fi
   case $code in
     0) ;;
     2) fail 'the server refused the token. Create a new one in the console.' ;;
