@@ -199,7 +199,9 @@ const parse = (argv: readonly string[]) => {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
-    throw cannotStart(`${messageOf(error)} Run with --help for a list of options.`)
+    // The second sentence of Node explains how to pass a positional argument, which no command has.
+    const [reason] = messageOf(error).split('. ')
+    throw cannotStart(`${reason?.replace(/\.$/, '')}. Run with --help for a list of options.`)
   }
 }
 

@@ -16,6 +16,12 @@ const loadConfig = (argv: readonly string[], env: Readonly<Record<string, string
   loadConfigOf(argv, env, linux)
 
 describe('settings', () => {
+  it('refuse an unknown argument in two sentences', () => {
+    expect(() => loadConfig(['--bogus'], {})).toThrow(
+      /^Unknown option '--bogus'\. Run with --help for a list of options\.$/,
+    )
+  })
+
   it('prefer arguments to the environment and have defaults', () => {
     const config = loadConfig(['--state-dir', '/a'], {
       PORTCULLIS_AGENT_STATE_DIR: '/b',
