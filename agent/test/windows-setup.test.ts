@@ -153,13 +153,6 @@ describe('the settings of an installed agent', () => {
     expect(errors.join()).toContain(message)
     expect(errors.join()).not.toContain('secret')
   })
-
-  it('are not changed by a repair, which completes the service', () => {
-    const { run, read, calls } = installed()
-    const before = read('agent.env')
-    expect(run('repair')).toBe(true)
-    expect([read('agent.env'), calls]).toEqual([before, ['service']])
-  })
 })
 
 it('deletes the token of its enrolment, and no other, when the service of an enrolled host starts', () => {

@@ -114,6 +114,22 @@ bin:\nportcullis-agent.cmd\n1.0.0\n`,
     expect(out).toContain(`${other}\n`)
   })
 
+  it('has a service that quotes its path again after a repair', async () => {
+    const key = 'HKLM\\System\\CurrentControlSet\\Services\\PortcullisAgent'
+    const unquoted =
+      'C:\\Program Files\\Portcullis Agent\\node.exe "C:\\Program Files\\Portcullis Agent\\agent.cjs" service'
+    const image = `wine reg query '${key}' /v ImagePath`
+    const { code, out } = await msiexec(
+      `/i 'Z:\\agent\\first.msi' REINSTALL=ALL`,
+      `wine net stop PortcullisAgent; wine reg add '${key}' /v ImagePath /t REG_EXPAND_SZ /d '${unquoted}' /f; ${image}
+wine net start PortcullisAgent; for i in $(seq 30); do ${image} | grep -q '"C' && break; sleep 1; done; ${service}`,
+    )
+    expect(code).toBe(0)
+    expect(out).toContain(` ${unquoted}\n`)
+    expect(out).toContain(' "C:\\Program Files\\Portcullis Agent\\node.exe" ')
+    expect(out).toMatch(/STATE +: 4 +RUNNING/)
+  })
+
   it('hides the command line with the token from the logs of Windows', () => {
     const table = createMsiTools(join(dir, 'first'))('msiinfo', ['export', installerName('1.0.0'), 'CustomAction'])
     for (const name of ['Configure', 'Reconfigure']) {

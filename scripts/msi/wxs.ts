@@ -68,7 +68,6 @@ export const SEQUENCE = {
   Purge: 2100,
   RollBack: 5830,
   Configure: 5840,
-  Repair: 5850,
   Reconfigure: 5950,
   // After the installation. Both versions are registered while the old one is removed, so the old one detects the
   // upgrade.
@@ -100,7 +99,8 @@ const CONDITIONS: readonly (readonly [condition: string, message: string])[] = [
 ]
 
 /**
- * Returns the description of the package.
+ * Returns the description of the package. Its programs run as LocalSystem only when an administrator installs or removes
+ * it: every user can start a repair, and the window and the environment of a program could be theirs.
  *
  * @param options.contents digest of the contents. The product code depends on it, because Windows does not replace a
  *   version with a different package with the same code.
@@ -151,7 +151,6 @@ export const describePackage = (options: {
     </Feature>
     ${action('Configure', `configure ${configureValues(['PresetServer', 'PresetToken'])}`, 'Execute="deferred" Return="check"')}
     ${action('Reconfigure', `reconfigure ${configureValues(['', ''])}`, 'Execute="deferred" Return="check"', 'yes')}
-    ${action('Repair', 'repair', 'Execute="deferred" Return="check"')}
     ${action('RollBack', `roll-back ${UPGRADE_CODE}`, 'Execute="rollback" Return="ignore"')}
     ${action('Purge', `purge ${UPGRADE_CODE}`, 'Execute="deferred" Return="ignore"')}
     <CustomAction Id="ForgetToken" Property="TOKEN" Value=""/>
@@ -160,7 +159,6 @@ export const describePackage = (options: {
       <RemoveExistingProducts After="InstallFinalize"/>
       <Custom Action="RollBack" After="InstallServices">NOT Installed</Custom>
       <Custom Action="Configure" After="InstallServices">NOT Installed</Custom>
-      <Custom Action="Repair" After="InstallServices">Installed AND REINSTALL AND NOT REMOVE</Custom>
       <Custom Action="Reconfigure" After="StartServices">Installed AND NOT REMOVE AND (${PUBLIC_PROPERTIES.join(' OR ')})</Custom>
       <Custom Action="Purge" After="DeleteServices">REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE</Custom>
       <Custom Action="ForgetToken" After="InstallFinalize"/>

@@ -10,7 +10,7 @@ const SOURCE_KEY =
 /** EVENTLOG_ERROR_TYPE, EVENTLOG_WARNING_TYPE and EVENTLOG_INFORMATION_TYPE. */
 const TYPES = { error: 1, warning: 2, information: 4 } as const
 /** Longest text of an event. Windows allows 31,839 characters. */
-const MAX_TEXT = 2000
+const MAX_TEXT = 3000
 const MAX_FIELDS = 16
 const MAX_FIELD = 300
 

@@ -139,3 +139,14 @@ export const setUpService = (koffi: Koffi, registry: Registry, name: string, pro
   if (wrong !== undefined) throw cannotStart(wrong.message)
   return findings.map(({ message }) => message)
 }
+
+/**
+ * Puts the program of the service in quotation marks if a repair of the package removed them. The service does this
+ * itself: every user can start a repair, so the package must not run a program as LocalSystem there.
+ *
+ * @throws AgentExit(1) if Windows refuses
+ */
+export const completeRepair = (koffi: Koffi, registry: Registry, name: string, program: string): void => {
+  const findings = checkService(registry, name, program)
+  if (findings.some(({ code }) => code === 'image_path_unquoted')) setUpService(koffi, registry, name, program)
+}

@@ -138,7 +138,6 @@ const removeAll = (stateDir: string, deps: SetupDeps): void => {
  * - `configure` and values: writes the settings of an installation. A refusal changes no setting.
  * - `reconfigure` and values: the same for an installed agent, and restarts its service. It runs with the rights of the
  *   user, because Windows lets every user repair an installed package with values.
- * - `repair`: completes the service that a repair of the package created again.
  * - `roll-back` and the upgrade code: removes the settings of an installation that failed, unless another version uses them.
  * - `purge` and the upgrade code: removes everything that the agent wrote, unless another version replaces this one.
  *
@@ -151,9 +150,6 @@ export const runSetup = ([command, ...values]: readonly string[], env: Environme
     const deps = create()
     const run = command === 'configure' ? configure : reconfigure
     reported(deps, () => run(parseSettings(values), stateDir, deps))
-  } else if (command === 'repair') {
-    const deps = create()
-    reported(deps, deps.setUpService)
   } else if (command === 'roll-back' || command === 'purge') {
     const deps = create()
     // Windows Installer registers a new version before it removes the old one.

@@ -15,6 +15,7 @@ import { createRegistryApi } from './registry-api.ts'
 import { runService } from './service.ts'
 import { createServiceApi } from './service-api.ts'
 import { checkService } from './service-check.ts'
+import { completeRepair } from './service-setup.ts'
 import { runSetup, SERVICE_NAME } from './setup.ts'
 import { forgetToken } from './setup-settings.ts'
 import { defaultStateDir } from './state-dir.ts'
@@ -50,6 +51,7 @@ const serve = async (env: Environment, windows: System, signal: AbortSignal): Pr
   }
   try {
     prepareSettings(env)
+    completeService()
     forgetToken(windows.stateDir)
     const code = await runProgram([], env, system, stop)
     return isReplaced ? REPLACED : code
@@ -63,6 +65,16 @@ const serve = async (env: Environment, windows: System, signal: AbortSignal): Pr
 const onFailure = (message: string): void => {
   process.stderr.write(`portcullis-agent: ${message}\n`)
   createEventLog(createReportEvent(loadKoffi()))(JSON.stringify({ level: 'error', event: 'service_failed', message }))
+}
+
+/** Completes the service after a repair of the package. The agent also works without. */
+const completeService = (): void => {
+  try {
+    const koffi = loadKoffi()
+    completeRepair(koffi, createRegistry(createRegistryApi(koffi)), SERVICE_NAME, process.execPath)
+  } catch (error) {
+    onFailure(messageOf(error))
+  }
 }
 
 /** Returns whether an update runs instead of this version. */
