@@ -6,4 +6,4 @@ export const windowsScriptLine = (version: string): string => `// Portcullis age
 
 /** Returns the version of an agent for Windows from the start of the script, or null for other files. */
 export const windowsScriptVersion = (start: string): string | null =>
-  /^\/\/ Portcullis agent (\S{1,64}) for windows-x64\n/.exec(start)?.[1] ?? null
+  /^\/\/ Portcullis agent ([\w.+-]{1,64}) for windows-x64\n/.exec(start)?.[1] ?? null

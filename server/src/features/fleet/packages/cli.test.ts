@@ -178,6 +178,12 @@ describe('portcullis package', () => {
       ['a script for Linux', '#!/bin/sh\n', 'windows-x64', 'is a script for Linux, not for windows-x64'],
       ['another script', '"use strict";\n', 'windows-x64', 'is not an agent'],
       [
+        'a script whose version has control characters for the terminal',
+        `${windowsScriptLine('1.4.0\x1b[2J')}\n`,
+        'windows-x64',
+        'is not an agent',
+      ],
+      [
         'the script for Windows as a build for Linux',
         `${windowsScriptLine('1.4.0')}\n`,
         'x64',
