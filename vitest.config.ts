@@ -15,7 +15,7 @@ const PROCESS_TESTS = '**/*.process.test.ts'
 /** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
 const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
 /** They require that the product acts within a second or less. */
-const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,armed,arrivals,chain}.slow.test.ts']
+const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,arrivals,chain}.slow.test.ts']
 /** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]

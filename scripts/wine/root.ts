@@ -161,6 +161,10 @@ done`,
       mkdirSync(dirname(pathOf(name)), { recursive: true })
       writeFileSync(pathOf(name), content)
     },
+    /** Copies a file next to node.exe. */
+    copy(name: string, file: string): void {
+      copyFileSync(file, pathOf(name))
+    },
     /** Returns the text of a file next to node.exe; `''` if it is missing. */
     read: (name: string): string => (existsSync(pathOf(name)) ? readFileSync(pathOf(name), 'utf8') : ''),
     run,

@@ -1,7 +1,8 @@
 /** Reads descriptors and strings of USB devices from the hubs that they are attached to (usbioctl.h). */
 import { cutText } from '../../collectors/text.ts'
+import { createDeviceInterfaces } from './device-interfaces.ts'
 import type { HubData, ReadHub } from './inventory.ts'
-import { guidBytes, type Koffi } from './koffi.ts'
+import type { Koffi } from './koffi.ts'
 
 /** Sends a request to a hub. Returns the bytes of its response, or undefined if the hub refuses. */
 export type AskHub = (code: number, request: Uint8Array) => Buffer | undefined
@@ -98,11 +99,6 @@ const HUB_INTERFACE = 'f18a0e88-c30c-11d0-8815-00a0c906bed8'
 const GENERIC_WRITE = 0x4000_0000
 const SHARE_READ_WRITE = 3
 const OPEN_EXISTING = 3
-const PRESENT_INTERFACES = 0x12
-const INTERFACE_BYTES = 32
-/** Size of the fixed part of SP_DEVICE_INTERFACE_DETAIL_DATA_W in 64-bit Windows. The path begins at byte 4. */
-const DETAIL_BYTES = 8
-const MAX_DETAIL_BYTES = 2048
 const INVALID_HANDLE = 0xffff_ffff_ffff_ffffn
 
 /** Cached attachments. Without the cache, a scan would send a dozen requests to each device. */
@@ -110,17 +106,8 @@ const MAX_KNOWN = 512
 
 /** Reads devices through their hubs, each attachment once. Returns undefined if the hub refuses. Never throws. */
 export const createHubReader = (koffi: Koffi): ReadHub => {
-  // Wine has no CM_Get_Device_Interface_List.
-  const setup = koffi.load('setupapi.dll')
+  const interfaces = createDeviceInterfaces(koffi)
   const kernel = koffi.load('kernel32.dll')
-  const getList = setup.func('void* SetupDiGetClassDevsW(uint8_t* guid, str16 id, void* window, uint32 flags)')
-  const enumerate = setup.func(
-    'bool SetupDiEnumDeviceInterfaces(void* list, void* device, uint8_t* guid, uint32 index, _Inout_ uint8_t* found)',
-  )
-  const getDetail = setup.func(
-    'bool SetupDiGetDeviceInterfaceDetailW(void* list, uint8_t* found, _Inout_ uint8_t* detail, uint32 size, void* needed, void* device)',
-  )
-  const destroyList = setup.func('bool SetupDiDestroyDeviceInfoList(void* list)')
   const createFile = kernel.func(
     'uintptr CreateFileW(str16 name, uint32 access, uint32 share, void* security, uint32 how, uint32 flags, void* template)',
   )
@@ -128,28 +115,11 @@ export const createHubReader = (koffi: Koffi): ReadHub => {
     'bool DeviceIoControl(uintptr file, uint32 code, uint8_t* input, uint32 size, _Out_ uint8_t* output, uint32 room, _Out_ uint32* written, void* overlapped)',
   )
   const close = kernel.func('bool CloseHandle(uintptr file)')
-  const guid = guidBytes(HUB_INTERFACE)
-
-  function pathOf(hub: string): string | undefined {
-    const list = getList(guid, hub, null, PRESENT_INTERFACES)
-    try {
-      const found = Buffer.alloc(INTERFACE_BYTES)
-      found.writeUInt32LE(INTERFACE_BYTES)
-      if (enumerate(list, null, guid, 0, found) !== true) return undefined
-      const detail = Buffer.alloc(MAX_DETAIL_BYTES)
-      detail.writeUInt32LE(DETAIL_BYTES)
-      if (getDetail(list, found, detail, detail.length, null, null) !== true) return undefined
-      return detail.toString('utf16le', 4).split('\0', 1)[0] || undefined
-    } finally {
-      destroyList(list)
-    }
-  }
-
   const known = new Map<string, HubData>()
 
   function ask(hub: string, port: number): HubData | undefined {
     try {
-      const path = pathOf(hub)
+      const [path] = interfaces(HUB_INTERFACE, hub)
       if (path === undefined) return undefined
       const file = createFile(path, GENERIC_WRITE, SHARE_READ_WRITE, null, OPEN_EXISTING, 0, null)
       if (BigInt(file as number | bigint) === INVALID_HANDLE) return undefined

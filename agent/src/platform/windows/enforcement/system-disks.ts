@@ -1,4 +1,5 @@
-import { guidBytes, type Koffi } from '../koffi.ts'
+import { createDeviceInterfaces } from '../device-interfaces.ts'
+import type { Koffi } from '../koffi.ts'
 import { type Registry, textOf } from '../registry.ts'
 
 const DISK_INTERFACE = '53f56307-b6bf-11d0-94f2-00a0c91efb8b'
@@ -8,7 +9,6 @@ const SHARE_ALL = 3
 const OPEN_EXISTING = 3
 const MAX_EXTENTS = 32
 const EXTENT_BYTES = 24
-const LIST_CHARACTERS = 32_768
 
 /** Returns the instance ID in a path such as `\\?\usbstor#disk&ven_x#serial&0#{guid}`. Undefined for other paths. */
 export const instanceIdOfPath = (path: string): string | undefined => {
@@ -19,11 +19,7 @@ export const instanceIdOfPath = (path: string): string | undefined => {
 /** Finds the disks that Windows runs from: those of the system drive and of the boot files. */
 export const createSystemDisks = (koffi: Koffi, registry: Registry, systemRoot: string): (() => string[]) => {
   const kernel = koffi.load('kernel32.dll')
-  const interfaces = koffi
-    .load('cfgmgr32.dll')
-    .func(
-      'uint32 CM_Get_Device_Interface_ListW(uint8_t* guid, str16 id, _Out_ uint16_t* list, uint32 length, uint32 flags)',
-    )
+  const interfaces = createDeviceInterfaces(koffi)
   const createFile = kernel.func(
     'intptr CreateFileW(str16 name, uint32 access, uint32 share, void* security, uint32 how, uint32 flags, void* template)',
   )
@@ -54,10 +50,7 @@ export const createSystemDisks = (koffi: Koffi, registry: Registry, systemRoot: 
     const device = (boot && textOf(boot)) ?? ''
     const volumes = [`\\\\.\\${systemRoot.slice(0, 2)}`, ...(device === '' ? [] : [`\\\\?\\GLOBALROOT${device}`])]
     const numbers = new Set(volumes.flatMap(disksOf))
-    const list = new Uint16Array(LIST_CHARACTERS)
-    if (Number(interfaces(guidBytes(DISK_INTERFACE), null, list, list.length, 0)) !== 0) return []
-    const paths = Buffer.from(list.buffer).toString('utf16le').split('\0').filter(Boolean)
-    return paths.flatMap((path) => {
+    return interfaces(DISK_INTERFACE).flatMap((path) => {
       // STORAGE_DEVICE_NUMBER: type, number of the disk, partition.
       const number = ask(path, IOCTL_STORAGE_GET_DEVICE_NUMBER)?.readUInt32LE(4)
       const id = instanceIdOfPath(path)
