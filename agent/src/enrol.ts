@@ -8,6 +8,7 @@ import { removeIfThere } from './files.ts'
 import { type AgentKey, createKey, loadKey, sha256Hex } from './keys.ts'
 import type { Log } from './log.ts'
 import { completeMachine, isOtherMachine, type Machine } from './machine.ts'
+import { createNextIdentity } from './next-identity.ts'
 import type { FactsCollector, Secrets } from './platform/platform.ts'
 import { createProtocol } from './protocol.ts'
 import { type Identity, NOT_ENROLLED, type State } from './state.ts'
@@ -64,10 +65,11 @@ const pemMatches = (pem: string, hash: string): boolean => {
  * @throws AgentExit(1) without identity and token, AgentExit(2) if refused, AgentExit(3) if revoked
  */
 export const createEnrolment = ({ config, state, facts, secrets, clock, log, backoff }: EnrolDeps) => {
+  const next = createNextIdentity(state)
   const targetOf = (server: URL) => ({ server, proxy: config.proxy, timeoutMs: TLS_TIMEOUT_MS })
 
-  const transportTo = (server: URL): Transport => {
-    const ca = server.protocol === 'https:' ? state.pinnedCa() : undefined
+  const transportTo = (server: URL, pins: Pick<State, 'pinnedCa' | 'savePinnedCa'> = state): Transport => {
+    const ca = server.protocol === 'https:' ? pins.pinnedCa() : undefined
     return createTransport({
       server,
       proxy: config.proxy,
@@ -81,7 +83,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
             signal,
           }),
         keep: (pem) => {
-          state.savePinnedCa(pem)
+          pins.savePinnedCa(pem)
           log.info('ca_fetched_again', { server: server.origin })
         },
       },
@@ -116,24 +118,25 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     }
   }
 
-  async function pin(server: URL, token: string, signal: AbortSignal): Promise<void> {
+  async function pin(target: State, server: URL, token: string, signal: AbortSignal): Promise<void> {
     const hash = server.protocol === 'https:' ? caHashOf(token) : undefined
-    if (hash === undefined) return removeIfThere(join(state.dir, 'ca.pem'))
-    const pinned = state.pinnedCa()
+    if (hash === undefined) return target === state ? removeIfThere(join(state.dir, 'ca.pem')) : target.savePinnedCa('')
+    const pinned = target.pinnedCa()
     if (pinned !== undefined && pemMatches(pinned, hash)) return
-    state.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...targetOf(server), hash, signal })))
+    target.savePinnedCa(await persist('pin', signal, () => fetchPin({ ...targetOf(server), hash, signal })))
     log.info('ca_pinned', { hash })
   }
 
   async function enrol(
+    target: State,
     server: URL,
     token: string,
     key: AgentKey,
     machine: Machine,
     signal: AbortSignal,
   ): Promise<Enrolled> {
-    await pin(server, token, signal)
-    const transport = transportTo(server)
+    await pin(target, server, token, signal)
+    const transport = transportTo(server, target)
     const protocol = createProtocol({ transport, key, clock })
     const answer = await persist('enrol', signal, async () => {
       const request = { token, ...machine, facts: facts.collect() }
@@ -157,10 +160,11 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
       enrolledAt: new Date(clock.now()).toISOString(),
       machine,
     }
-    state.saveIdentity(identity)
+    target.saveIdentity(identity)
+    next.adopt()
     saveStatus('enrolled')
     log.info('enrolled', { agentId: identity.agentId, server: server.origin, tookOver: answer.tookOver })
-    return { identity, key, transport }
+    return { identity, key, transport: target === state ? transport : transportTo(server) }
   }
 
   const isFreshToken = (identity: Identity): boolean =>
@@ -218,15 +222,14 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     checkAddress(server, config.allowInsecureHttp)
     // The changes in the spool happened on the other machine.
     if (isCopy) removeIfThere(join(state.dir, 'spool.jsonl'))
-    // A revoked key stays revoked and another server must not get the old key, so a fresh token gets a fresh key. The
-    // agent removes the identity after the key is durable: a kill in between leaves the old pair or a key without identity.
-    const kept = identity === undefined ? loadKey(state.dir, secrets) : undefined
-    const key = kept ?? createKey(state.dir, secrets)
-    if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
-    return enrol(server, config.token, key, machine, signal)
+    // A revoked key stays revoked and another server must not get the old key, so a fresh token gets a fresh key.
+    const target = identity === undefined ? state : next.open(config.token)
+    const key = loadKey(target.dir, secrets) ?? createKey(target.dir, secrets)
+    return enrol(target, server, config.token, key, machine, signal)
   }
 
   return async (signal: AbortSignal): Promise<Enrolled> => {
+    next.adopt()
     const identity = state.identity()
     const isMoved = identity !== undefined && movesElsewhere(identity)
     const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
@@ -241,8 +244,9 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
       return await begin({ identity, machine, isCopy }, signal)
     } catch (error) {
       if (error instanceof AgentExit) {
-        log.warn('not_enrolled', { reason: messageOf(error) })
-        saveStatus(NOT_ENROLLED, messageOf(error))
+        log.warn(isMoved ? 'not_moved' : 'not_enrolled', { reason: messageOf(error) })
+        // A host that cannot move keeps its identity.
+        if (!isMoved) saveStatus(NOT_ENROLLED, messageOf(error))
       }
       throw error
     }

@@ -104,8 +104,8 @@ export const createState = (dir: string) => {
       const current = identity()
       if (current !== undefined) saveIdentity({ ...current, ...change })
     },
-    /** Returns the PEM of the pinned CA certificate. */
-    pinnedCa: (): string | undefined => readIfThere(caPath),
+    /** Returns the PEM of the pinned CA certificate. An empty file means that the system decides. */
+    pinnedCa: (): string | undefined => readIfThere(caPath) || undefined,
     savePinnedCa: (pem: string): void => writeDurable(caPath, pem),
     commands: (): CommandMemory =>
       parseOr<CommandMemory>(readIfThere(commandsPath), commandsPath) ?? { counter: 0, recent: [] },

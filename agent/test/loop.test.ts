@@ -64,6 +64,21 @@ describe('enrolment', () => {
     expect(bodies(other)[0]?.inventory).toHaveLength(1)
   })
 
+  it('keeps its identity if it cannot move, and then moves with a valid token', async () => {
+    const { peer, args, stateDir } = await setUp({ token: 'pce_1_one' })
+    await startAgent([...args, '--once']).done
+    const other = await peerFor({ token: 'pce_2_two' })
+    const move = (token: string) =>
+      startAgent(['--server', other.url, '--token', token, '--state-dir', stateDir, ...args.slice(-2), '--once']).done
+    expect(await move('pce_2_wrong')).toMatchObject({ code: 2 })
+    await startAgent([...args, '--once']).done
+    expect([peer.seen.enrols.length, bodies(peer).length, bodies(other).length]).toEqual([1, 2, 0])
+    expect(await move('pce_2_two')).toBeUndefined()
+    expect(bodies(other)).toHaveLength(1)
+    expect(other.agents.size).toBe(1)
+    expect(existsSync(join(stateDir, 'next'))).toBe(false)
+  })
+
   it('exits with 2 if the token is refused', async () => {
     const { args } = await setUp({ token: 'pce_1_right' })
     const error = await startAgent(args.map((arg) => (arg === 'pce_1_right' ? 'pce_1_wrong' : arg))).done
