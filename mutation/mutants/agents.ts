@@ -320,8 +320,8 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...enrol,
     does: 'A host that moves to another server with a new token shows it the key from the first server',
-    find: 'identity === undefined ? loadKey(state.dir, secrets) : undefined',
-    replace: 'loadKey(state.dir, secrets)',
+    find: 'identity === undefined ? state : next.open(config.token)',
+    replace: 'state',
     named: 'moves to the server of a fresh token',
   },
   {
