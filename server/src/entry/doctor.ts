@@ -188,6 +188,8 @@ const examine = async (env: Environment, isForBundle: boolean): Promise<Examined
   }
 }
 
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+
 const shown = (findings: readonly Finding[]): string => {
   const width = Math.max(...findings.map(({ name }) => name.length))
   return findings
@@ -223,7 +225,7 @@ const run = async (): Promise<void> => {
     )
   else {
     process.stdout.write(
-      `${shown(findings)}\n${count('ok')} ok, ${count('warning')} warnings, ${count('error')} errors\n`,
+      `${shown(findings)}\n${count('ok')} ok, ${counted(count('warning'), 'warning')}, ${counted(count('error'), 'error')}\n`,
     )
     if (written !== null)
       process.stdout.write(

@@ -195,7 +195,7 @@ describe('portcullis doctor on files', () => {
     const { text, status } = await doctor({}, [])
     expect(text).toMatch(/^error +key file +.*mode 0640/m)
     expect(text).toMatch(/^ +→ chmod 600/m)
-    expect(text).toMatch(/\d+ ok, \d+ warnings, 1 errors\n$/)
+    expect(text).toMatch(/\d+ ok, \d+ warnings?, 1 error\n$/)
     expect(status).toBe(1)
   })
 })

@@ -52,7 +52,7 @@ export const listening = async (config: Config): Promise<Listening> => {
         error(
           name,
           `${address} is in use by a program that does not answer as this product: ${reasonOf(reason)}`,
-          'Find the program (ss -ltnp), or set another PORTCULLIS_PORT.',
+          'If it is the server, run this command with its environment. Otherwise find the program (ss -ltnp), or set another PORTCULLIS_PORT.',
         ),
       ],
     }
