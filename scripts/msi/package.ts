@@ -104,6 +104,19 @@ const finish = (run: MsiTools, dir: string, packageCode: string): void => {
   run('msibuild', [MSI, '-s', 'Portcullis Agent', 'Portcullis', 'x64;1033', packageCode])
 }
 
+/**
+ * Replaces the name that wixl invents for the row of the search path in each build. A new row would leave the old name in
+ * the string pool.
+ */
+const fixName = (run: MsiTools, content: Buffer): void => {
+  const [name = ''] = run('msiinfo', ['export', MSI, 'Environment']).split(/\r?\n/)[3]?.split('\t') ?? []
+  const fixed = guidOf('search path').slice(1, -1).toLowerCase()
+  const at = content.indexOf(name)
+  if (name.length !== fixed.length || at < 0 || content.indexOf(name, at + 1) >= 0)
+    throw new Error(`The name ${name} of the search path is not in the package exactly once.`)
+  content.write(fixed, at, 'latin1')
+}
+
 /** Returns one digest of all files. */
 const digestOf = (dir: string, files: readonly PackagedFile[]): string =>
   sha256(Buffer.from(files.map(({ name, source }) => `${name} ${sha256(readFileSync(join(dir, source)))}\n`).join('')))
@@ -127,6 +140,7 @@ export const buildMsi = async (options: PackageOptions): Promise<ReturnType<type
     run('wixl', ['-a', 'x64', '-o', MSI, 'agent.wxs'])
     finish(run, dir, guidOf(`package ${version} ${contents}`))
     const content = readFileSync(join(dir, MSI))
+    fixName(run, content)
     setTimes(content, seconds)
     writeFileSync(out, content)
     return findSlots(content)
