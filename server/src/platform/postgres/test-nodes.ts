@@ -116,14 +116,20 @@ export const startTestNodes = async ({
         const out = openSync(join(dir, `${name}.log`), 'a')
         const settings = { port, cluster_name: name, unix_socket_directories: sockets, listen_addresses: host }
         const args = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
-        const child = spawn(binaries.postgres, ['-D', clusterDir, ...args], {
-          ...asOwner(owner),
-          cwd: '/',
-          env: CHILD_ENV,
-          stdio: ['ignore', out, out],
-        })
-        child.unref()
+        function launch() {
+          const child = spawn(binaries.postgres, ['-D', clusterDir, ...args], {
+            ...asOwner(owner),
+            cwd: '/',
+            env: CHILD_ENV,
+            stdio: ['ignore', out, out],
+          })
+          child.unref()
+          return child
+        }
+        let child = launch()
         await until(`node ${name}, see ${dir}/${name}.log`, async () => {
+          // It ends at once while a connection of another test uses its port.
+          if (child.exitCode !== null) child = launch()
           const client = new pg.Client({ host, port, user: SUPERUSER, database: 'postgres' })
           client.on('error', () => {})
           await client.connect()
