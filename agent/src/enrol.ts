@@ -66,6 +66,8 @@ const pemMatches = (pem: string, hash: string): boolean => {
  */
 export const createEnrolment = ({ config, state, facts, secrets, clock, log, backoff }: EnrolDeps) => {
   const next = createNextIdentity(state)
+  /** Whether the host has an identity in use and moves to another server. It keeps that identity if it cannot move. */
+  let isMoving = false
   const targetOf = (server: URL) => ({ server, proxy: config.proxy, timeoutMs: TLS_TIMEOUT_MS })
 
   const transportTo = (server: URL, pins: Pick<State, 'pinnedCa' | 'savePinnedCa'> = state): Transport => {
@@ -107,11 +109,11 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
         return await attempt()
       } catch (error) {
         if (signal.aborted || error instanceof AgentExit) throw error
-        const isOver = error instanceof PinMismatch && config.once
+        const isOver = error instanceof PinMismatch && (config.once || isMoving)
         if (isOver) throw cannotStart(messageOf(error))
         const delay = Math.max(wait.next(), error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0)
         log.warn('enrolment_failed', { step: what, reason: messageOf(error), retryInMs: Math.round(delay) })
-        saveStatus(NOT_ENROLLED, messageOf(error))
+        if (!isMoving) saveStatus(NOT_ENROLLED, messageOf(error))
         await sleep(delay, signal)
         signal.throwIfAborted()
       }
@@ -182,7 +184,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     return config.server !== undefined && config.server.origin !== new URL(identity.server).origin
   }
 
-  function resume(identity: Identity, now: Machine): Enrolled {
+  function resume(identity: Identity, now: Machine, server = config.server ?? new URL(identity.server)): Enrolled {
     const key = loadKey(state.dir, secrets)
     if (key === undefined)
       throw cannotStart(
@@ -194,7 +196,6 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     // Older versions stored no hashes, and an agent without privileges cannot read all of them.
     const machine = completeMachine(identity.machine, now)
     if (JSON.stringify(machine) !== JSON.stringify(identity.machine)) state.amendIdentity({ machine })
-    const server = config.server ?? new URL(identity.server)
     checkAddress(server, config.allowInsecureHttp)
     return { identity, key, transport: transportTo(server) }
   }
@@ -240,15 +241,20 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     if (isCopy) log.warn('machine_changed', { agentId: identity.agentId })
     if (isLost) log.info('enrolling_again', { agentId: identity.agentId, unknownSince: identity.unknownSince })
     if (isMoved) log.info('server_changed', { from: identity.server })
+    isMoving = isMoved && !isCopy && identity.revoked === undefined
     try {
       return await begin({ identity, machine, isCopy }, signal)
     } catch (error) {
-      if (error instanceof AgentExit) {
-        log.warn(isMoved ? 'not_moved' : 'not_enrolled', { reason: messageOf(error) })
-        // A host that cannot move keeps its identity.
-        if (!isMoved) saveStatus(NOT_ENROLLED, messageOf(error))
+      if (!(error instanceof AgentExit)) throw error
+      if (!isMoving || identity === undefined) {
+        log.warn('not_enrolled', { reason: messageOf(error) })
+        saveStatus(NOT_ENROLLED, messageOf(error))
+        throw error
       }
-      throw error
+      log.warn('not_moved', { reason: messageOf(error) })
+      // The command `enrol` must report the failure. The service must not leave the host without an agent.
+      if (config.once) throw error
+      return resume(identity, machine, new URL(identity.server))
     }
   }
 }

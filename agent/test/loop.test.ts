@@ -73,6 +73,18 @@ describe('enrolment', () => {
     expect(await move('pce_2_wrong')).toMatchObject({ code: 2 })
     await startAgent([...args, '--once']).done
     expect([peer.seen.enrols.length, bodies(peer).length, bodies(other).length]).toEqual([1, 2, 0])
+    // The service, which has the same settings at each start.
+    const service = startAgent([
+      '--server',
+      other.url,
+      '--token',
+      'pce_2_wrong',
+      '--state-dir',
+      stateDir,
+      ...args.slice(-2),
+    ])
+    await until('a check-in at the old server', () => bodies(peer).length > 2)
+    await service.stop()
     expect(await move('pce_2_two')).toBeUndefined()
     expect(bodies(other)).toHaveLength(1)
     expect(other.agents.size).toBe(1)

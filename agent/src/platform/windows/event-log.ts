@@ -28,6 +28,7 @@ const EVENTS: Readonly<Record<string, readonly [id: number, level: Level, text: 
   machine_changed: [12, 'warning', 'This host is a copy of another host. It must enrol again.'],
   enrolment_failed: [13, 'warning', 'The host is not enrolled yet. The agent tries again.'],
   not_enrolled: [14, 'error', 'The host is not enrolled.'],
+  not_moved: [15, 'warning', 'The host cannot move to another server. It stays with its server.'],
   host_armed: [20, 'information', 'The host was armed.'],
   host_freed: [21, 'warning', 'The host was freed.'],
   device_blocked: [22, 'warning', 'A device was blocked.'],
