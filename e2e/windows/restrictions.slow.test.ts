@@ -3,21 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { windowsNodes } from '../../agent/test/windows-nodes.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 import { bundleForWine } from './bundle.ts'
-
-const KEY = '[HKEY_LOCAL_MACHINE\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
-
-/** Returns the values of each key below the restrictions in an export of `reg`. */
-const restrictions = (text: string): Record<string, string[]> =>
-  Object.fromEntries(
-    text
-      .split(/\r?\n\r?\n/)
-      .map((block) => block.split(/\r?\n/).filter((line) => line !== ''))
-      .flatMap(([name = '', ...values]) =>
-        name.toLowerCase().startsWith(KEY.toLowerCase())
-          ? [[name.slice(KEY.length + 1, -1) || 'switches', values.filter((line) => line.startsWith('"')).sort()]]
-          : [],
-      ),
-  )
+import { restrictions } from './restrictions.ts'
 
 describe('the restrictions of Windows in the registry of Wine', unless(whyNoWine()), () => {
   let root: WineRoot
