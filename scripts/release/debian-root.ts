@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,14 +68,26 @@ export const pristineRoot = (
   return dir
 }
 
-const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)
+/** Several times as long as the creation of a system takes. */
+const LOCK_LIMIT_MS = 15 * 60_000
+
+/** Returns whether the process of a lock has ended. After a restart, its number can belong to another process. */
+const isAbandoned = (lock: string): boolean => {
+  try {
+    const pid = readFileSync(lock, 'utf8')
+    // An empty file is still being written.
+    return Date.now() - statSync(lock).mtimeMs > LOCK_LIMIT_MS || (pid !== '' && !existsSync(`/proc/${pid}`))
+  } catch {
+    return false
+  }
+}
 
 /**
  * Locks a system, so that only one test process creates it. Waits while another process creates it.
  *
  * @returns the function that releases the lock, or undefined if the system exists
  */
-const lockRoot = (dir: string): (() => void) | undefined => {
+export const lockRoot = (dir: string): (() => void) | undefined => {
   const lock = `${dir}.lock`
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (; !existsSync(dir); Atomics.wait(pause, 0, 0, 500)) {
@@ -82,9 +95,8 @@ const lockRoot = (dir: string): (() => void) | undefined => {
       writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
       return () => rmSync(lock, { force: true })
     } catch {
-      // A killed process leaves its lock file. An empty file is still being written.
-      const pid = existsSync(lock) ? readFileSync(lock, 'utf8') : ''
-      if (pid !== '' && !isRunning(Number(pid))) rmSync(lock, { force: true })
+      // A killed process leaves its lock file.
+      if (isAbandoned(lock)) rmSync(lock, { force: true })
     }
   }
   return undefined
