@@ -91,6 +91,14 @@ export const DeviceReport = Type.Object(
         'String of the active configuration. Some vendors put the firmware version here.',
       ),
     ),
+    configurationValue: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description:
+          'bConfigurationValue of the active configuration; 0 if the kernel configured none. Absent if the host does not show it.',
+      }),
+    ),
     speedMbps: Type.Optional(
       Type.Number({
         minimum: 0,

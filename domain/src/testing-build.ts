@@ -107,6 +107,7 @@ const reportKeys = [
   'product',
   'serial',
   'configuration',
+  'configurationValue',
   'speedMbps',
   'removable',
   'authorized',
