@@ -73,8 +73,10 @@ export const finishOidc = operation({
   errors: [
     'oidc_unavailable',
     'oidc_answer_refused',
+    'oidc_answer_invalid',
     'oidc_denied',
     'oidc_not_entitled',
+    'oidc_groups_unknown',
     'account_suspended',
     'oidc_name_taken',
     'oidc_not_fresh',

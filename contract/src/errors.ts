@@ -309,11 +309,20 @@ export const errorTable = define({
   },
   oidc_answer_refused: {
     status: 400,
-    title: 'The response of the identity provider was not accepted',
+    title: 'This sign-in cannot be completed',
     detail: 'This sign-in was started in another browser, took longer than ten minutes, or was already completed.',
     cause:
-      'The response belongs to another browser or provider, arrived twice or too late, or has an invalid signature, issuer, audience or timestamp.',
-    cure: 'Open the sign-in page under the domain name of the server and start again. If the problem persists, check the clocks, the issuer and the client ID.',
+      'The response belongs to another browser or to an earlier configuration, arrived twice, or arrived too late.',
+    cure: 'Open the sign-in page under the domain name of the server and start again.',
+  },
+  oidc_answer_invalid: {
+    status: 400,
+    title: 'The answer of the identity provider was not accepted',
+    detail:
+      'This server could not accept the answer of the identity provider. The fault is in the configuration, not in your password.',
+    cause:
+      'A token or the userinfo answer has an unaccepted algorithm, a wrong signature, issuer, audience or subject, or a time that differs from the clock of this server.',
+    cure: 'Sign in with a local account, or ask an Administrator. The server log names the exact cause, and the connection test of the identity provider checks the configuration.',
   },
   oidc_denied: {
     status: 403,
@@ -329,6 +338,15 @@ export const errorTable = define({
     cause:
       'The groups claim contains none of the configured values, or the name claim does not contain a valid user name. Or the account is disabled on this server.',
     cure: 'Ask an Administrator for access. The audit trail records the exact reason.',
+  },
+  oidc_groups_unknown: {
+    status: 403,
+    title: 'The identity provider did not send your groups',
+    detail:
+      'The identity provider signed you in, but this server could not read your groups in its answer. Your account was not changed.',
+    cause:
+      'The groups claim is missing, was left out because of too many groups, or is not a list that contains a configured group.',
+    cure: 'Ask an Administrator to correct the groups claim. The audit trail and the server log record the exact reason.',
   },
   oidc_not_fresh: {
     status: 403,

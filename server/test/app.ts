@@ -37,6 +37,8 @@ export interface TestAppOptions {
   /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
+  /** Gets each line of the log from level info on. */
+  logTo?: { write(line: string): void }
   /** Allowed loopback networks, also for webhooks over plain HTTP. Default: all, because test peers run here. */
   outboundAllow?: string[]
   /** Address on which the server is configured to listen. */
@@ -58,7 +60,7 @@ export type TestApp = Awaited<ReturnType<typeof startTestApp>>
 export const startTestApp = async (options: TestAppOptions = {}) => {
   const connection = inject('postgres')
   const database = options.database ?? `t_${randomBytes(6).toString('hex')}`
-  const log = createLog(options.logLevel ?? 'silent')
+  const log = createLog(options.logLevel ?? (options.logTo === undefined ? 'silent' : 'fatal'), options.logTo ?? null)
   const admin = createDb({
     connection,
     max: 1,

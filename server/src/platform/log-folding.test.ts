@@ -49,6 +49,22 @@ describe('aggregation of log lines', () => {
     expect(lines).toHaveLength(6)
   })
 
+  it('distinguishes lines by code and cause, even without an error', () => {
+    const { log, flush, lines } = setUp()
+    for (let i = 0; i < 3; i++) {
+      log.warn({ code: 'refused', cause: 'clock', reason: `late by ${i} s` }, 'a sign-in failed')
+      log.warn({ code: 'refused', cause: 'issuer', reason: 'another' }, 'a sign-in failed')
+      log.warn({ code: 'denied', reason: 'cancelled' }, 'a sign-in failed')
+    }
+    expect(lines.map(({ reason }) => reason)).toEqual(['late by 0 s', 'another', 'cancelled'])
+    flush()
+    expect(lines.slice(3)).toMatchObject([
+      { folded: 2, code: 'refused', cause: 'clock' },
+      { folded: 2, code: 'refused', cause: 'issuer' },
+      { folded: 2, code: 'denied' },
+    ])
+  })
+
   it('loses no first line and no count, however many kinds exist', () => {
     const { log, flush, lines } = setUp()
     for (let i = 0; i < 5_000; i++) for (let n = 0; n < 3; n++) log.warn(`kind ${i}`)

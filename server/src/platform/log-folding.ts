@@ -18,6 +18,8 @@ interface Kind {
 
 interface Fields {
   err?: unknown
+  code?: unknown
+  cause?: unknown
   route?: unknown
   path?: unknown
   statement?: unknown
@@ -27,6 +29,8 @@ const codeOf = (error: unknown): string => {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   return String(code ?? name ?? '')
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
 /**
  * Returns an error as fields, without its stack. No member is named `message`, because pino would treat it as an error.
@@ -38,8 +42,8 @@ const withoutStack = (error: unknown): unknown =>
 
 /**
  * Aggregates repeated lines. Writes the first of a kind immediately and in full, and the others of an interval as one
- * line with their number. A kind is a level, message, error code or class, and route or
- * SQL text; clients choose none of these.
+ * line with their number. A kind is a level, message, error code or class, cause, and route or SQL text; clients choose
+ * none of these.
  */
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()
@@ -69,13 +73,12 @@ export const createFolding = () => {
       const fields: Fields = typeof first === 'object' && first !== null && !(first instanceof Error) ? first : {}
       const error = first instanceof Error ? first : fields.err
       const message = typeof first === 'string' ? first : String(second ?? '')
-      const [code, route] = [codeOf(error), String(fields.route ?? fields.path ?? fields.statement ?? '')]
-      const kind = kindOf([level, message, code, route].join('\n'), (more) =>
-        method.call(
-          this,
-          { ...more, ...(code === '' ? {} : { code }), ...(route === '' ? {} : { route }) } as never,
-          message as never,
-        ),
+      const code = error === undefined ? textOf(fields.code) : codeOf(error)
+      const cause = textOf(fields.cause)
+      const route = String(fields.route ?? fields.path ?? fields.statement ?? '')
+      const parts = Object.entries({ code, cause, route }).filter(([, value]) => value !== '')
+      const kind = kindOf([level, message, code, cause, route].join('\n'), (more) =>
+        method.call(this, { ...more, ...Object.fromEntries(parts) } as never, message as never),
       )
       kind.count++
       kind.quiet = 0

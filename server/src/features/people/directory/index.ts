@@ -47,6 +47,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     key: keys.derive('oidc-signin').reveal(),
     config: providerConfig,
     store: createOidcStore(db),
+    noteUse: (failure) => settings.noteUse('oidc', failure),
     accounts,
   })
   settings.onChange((names) => {

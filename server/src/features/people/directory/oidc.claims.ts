@@ -2,6 +2,7 @@ import { userNameLimits } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
 import type { ExternalPerson } from '#features/people/accounts/index.ts'
 import type { OidcConfig } from './oidc.config.ts'
+import type { OidcCause } from './oidc.fault.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -28,20 +29,73 @@ const userNameOf = (claims: Claims, name: string): string | null => {
   return value.length >= userNameLimits.min && value.length <= userNameLimits.max ? value : null
 }
 
+/** Why claims give no profile, for the log and the audit trail. */
+export interface GroupsFault {
+  kind: Extract<OidcCause, `groups-${string}`>
+  message: string
+  /** Whether the provider said that the person is in none of the groups. Otherwise the membership is unknown. */
+  isLost: boolean
+}
+
+/** Characters that join several values to one text. */
+const joins = /[;,|\s]/
+
+/** Returns why no configured group is among the values of the groups claim. */
+const groupsFaultOf = (claims: Claims, name: string, value: unknown): GroupsFault => {
+  const unknown = (kind: GroupsFault['kind'], message: string): GroupsFault => ({ kind, message, isLost: false })
+  if (value === undefined || value === null) {
+    // Entra ID names the claims that it left out, or says so in one flag.
+    const isOverage = claimOf(claims, '_claim_names') !== undefined || claimOf(claims, 'hasgroups') !== undefined
+    return isOverage
+      ? unknown(
+          'groups-overage',
+          `the provider left the claim ${name} out because the person is in too many groups. Let it send app roles, or only the groups assigned to this application`,
+        )
+      : unknown(
+          'groups-missing',
+          `the claim ${name} is missing. Let the provider add it to the ID token or to userinfo, or correct the name of the groups claim here`,
+        )
+  }
+  if (typeof value === 'string') {
+    const message = `the claim ${name} holds one text, which equals no configured group. If it joins several groups, let the provider send a list`
+    return joins.test(value) || value === ''
+      ? unknown('groups-joined', message)
+      : { kind: 'groups-none', message, isLost: true }
+  }
+  if (!Array.isArray(value) || value.some((one) => typeof one !== 'string'))
+    return unknown(
+      'groups-unreadable',
+      `the claim ${name} is not a list of texts, and holds no configured group. Let the provider send a list of texts`,
+    )
+  const held = value.length === 1 ? '1 value' : `${value.length} values`
+  return {
+    kind: 'groups-none',
+    message: `the claim ${name} holds ${held}, and none is a configured group`,
+    isLost: true,
+  }
+}
+
 /** The person that claims describe. `profile` is null without a matching group, `userName` without a usable name. */
 export interface ClaimedPerson
   extends Omit<ExternalPerson, 'profile' | 'userName' | 'issuer' | 'id' | 'authenticatedAt'> {
   userName: string | null
   profile: ExternalPerson['profile'] | null
+  /** Set if `profile` is null. */
+  fault: GroupsFault | null
 }
 
-export const personOf = (config: OidcConfig, claims: Claims): ClaimedPerson => {
-  const given = [claimOf(claims, config.groupsClaim)].flat()
-  const profile = config.groups.find(({ value }) => given.includes(value))?.profile ?? null
+export const personOf = (
+  config: Pick<OidcConfig, 'groups' | 'groupsClaim' | 'nameClaim'>,
+  claims: Claims,
+): ClaimedPerson => {
+  const value = claimOf(claims, config.groupsClaim)
+  const given = [value].flat()
+  const profile = config.groups.find((group) => given.includes(group.value))?.profile ?? null
   return {
     source: 'OIDC',
     userName: userNameOf(claims, config.nameClaim),
     profile,
+    fault: profile === null ? groupsFaultOf(claims, config.groupsClaim, value) : null,
     firstName: textOf(claims, 'given_name', 100),
     lastName: textOf(claims, 'family_name', 100),
     email: textOf(claims, 'email', 254),

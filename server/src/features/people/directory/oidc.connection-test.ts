@@ -2,7 +2,7 @@ import type { ConfigTested } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from './oidc.config.ts'
-import { oidcFault } from './oidc.fault.ts'
+import { oidcTestFault } from './oidc.fault.ts'
 import { discoverProvider, providerFetch } from './oidc.provider.ts'
 import { inSteps, StepFailure } from './test-steps.ts'
 
@@ -38,7 +38,7 @@ const keysOf = async (config: OidcConfig, provider: Configuration): Promise<stri
 
 /** Tests a provider as far as possible without a person. */
 export const testOidcConnection = (config: OidcConfig, redirectUri: string): Promise<ConfigTested> =>
-  inSteps(oidcFault, async (steps) => {
+  inSteps(oidcTestFault, async (steps) => {
     let provider: Configuration | null = null
     await steps.run('Discovery', async () => {
       provider = await discoverProvider(config)

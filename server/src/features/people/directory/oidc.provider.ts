@@ -16,6 +16,7 @@ import {
 import { createOutboundFetch } from '#platform/outbound-fetch.ts'
 import { type Claims, claimOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
+import { type OidcStage, OidcStageError } from './oidc.fault.ts'
 
 /** Time limit of one exchange with a provider in milliseconds. */
 const exchangeMs = 8_000
@@ -89,6 +90,12 @@ export const authorizationUrl = async (
     code_challenge_method: 'S256',
   })
 
+const during =
+  (stage: OidcStage) =>
+  (error: unknown): never => {
+    throw new OidcStageError(stage, error)
+  }
+
 /** Exchanges the code of a response for an identity. Checks state, nonce, issuer, audience, times and signature. */
 export const identify = async (
   provider: Configuration,
@@ -101,14 +108,14 @@ export const identify = async (
     expectedNonce: nonce,
     pkceCodeVerifier: verifier,
     idTokenExpected: true,
-  })
+  }).catch(during('token'))
   const own = tokens.claims()
   if (own === undefined) throw new Error('the provider sent no ID token')
   const isComplete = [config.nameClaim, config.groupsClaim].every((name) => claimOf(own, name) !== undefined)
   const more =
     isComplete || provider.serverMetadata().userinfo_endpoint === undefined
       ? {}
-      : await fetchUserInfo(provider, tokens.access_token, own.sub)
+      : await fetchUserInfo(provider, tokens.access_token, own.sub).catch(during('userinfo'))
   const at = own.auth_time
   return {
     issuer: own.iss,

@@ -7,9 +7,9 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
-import { personOf } from './oidc.claims.ts'
+import { claimOf, type GroupsFault, personOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
-import { oidcFaultMessage, oidcProblem } from './oidc.fault.ts'
+import { type OidcCause, OidcFault, oidcFaultOf, oidcProblem } from './oidc.fault.ts'
 import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
 import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
 import type { OidcStore } from './oidc.store.ts'
@@ -27,15 +27,23 @@ export interface OidcDeps {
   key: Buffer
   config: () => Promise<OidcConfig>
   store: OidcStore
+  /** Records the last result for the settings page: why a sign-in failed on the provider's side, or null. */
+  noteUse: (failure: string | null) => Promise<void>
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
-const refusalCodes: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
+const refusalCodes: Readonly<Record<NotAdmitted, 'oidc_name_taken' | 'oidc_not_entitled'>> = {
   nameTaken: 'oidc_name_taken',
   disabled: 'oidc_not_entitled',
   unusableName: 'oidc_not_entitled',
-  lost: 'oidc_not_entitled',
 }
+
+/** Failures that only a change of the configuration ends. */
+const concernsAdministrators: ReadonlySet<string> = new Set([
+  'oidc_answer_invalid',
+  'oidc_groups_unknown',
+  'oidc_unavailable',
+])
 
 const cookieOf = (request: FastifyRequest): string => {
   for (const part of (request.headers.cookie ?? '').split(';')) {
@@ -46,7 +54,7 @@ const cookieOf = (request: FastifyRequest): string => {
 }
 
 /** Sign-in with an identity provider: authorisation code with PKCE, bound to one browser and used once. */
-export const createOidc = ({ clock, log, key, config: read, store, accounts }: OidcDeps) => {
+export const createOidc = ({ clock, log, key, config: read, store, noteUse, accounts }: OidcDeps) => {
   const states = createSigninStates(key)
   let known: { source: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
 
@@ -59,7 +67,8 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       const one = { source, at: clock.now(), provider: discoverProvider(config), failed: false }
       one.provider.catch((error: unknown) => {
         one.failed = true
-        log.warn({ reason: oidcFaultMessage(error) }, 'could not reach the identity provider')
+        const { kind, message } = oidcFaultOf(error)
+        log.warn({ cause: kind, reason: message }, 'could not reach the identity provider')
       })
       known = one
     }
@@ -76,9 +85,17 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     )
   }
 
-  function problem(reply: FastifyReply, error: AppError, page: string): void {
-    if (error.cause !== undefined)
-      log.warn({ code: error.code, reason: oidcFaultMessage(error.cause) }, 'a sign-in failed')
+  async function problem(reply: FastifyReply, error: AppError, page: string): Promise<void> {
+    const { cause } = error
+    // A browser can change the parameters of an answer.
+    if (cause instanceof OidcFault && concernsAdministrators.has(cause.code) && cause.kind !== 'answer')
+      await noteUse(cause.message)
+    log.warn(
+      cause instanceof OidcFault
+        ? { code: error.code, cause: cause.kind, reason: cause.message }
+        : { code: error.code, reason: error.message },
+      'a sign-in failed',
+    )
     reply.redirect(`${page}?problem=${error.code}`, 302)
   }
 
@@ -104,21 +121,42 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     }
   }
 
-  /** Returns the person of an identity, or why the person may not sign in. */
-  async function personBehind(config: OidcConfig, identity: Identity): Promise<ExternalVerdict> {
+  /**
+   * Returns the person of an identity, or why the person may not sign in. Withdraws the account only if the provider
+   * said that the person is in no configured group.
+   */
+  async function personBehind(
+    config: OidcConfig,
+    identity: Identity,
+  ): Promise<{ verdict: ExternalVerdict; fault: OidcFault | null }> {
     const { issuer, subject, claims, authenticatedAt } = identity
-    const { userName, profile, ...person } = personOf(config, claims)
-    const lost = (why: string): ExternalVerdict => ({
-      person: null,
-      lost: { userName: userName ?? `subject ${cleanText(subject, 200)}`, why, isProven: true },
-    })
-    if (profile === null) {
-      const why = 'it is not in any configured group of the provider'
-      await accounts.withdrawSubject(issuer, subject, why)
-      return lost(why)
+    const { userName, profile, fault, ...person } = personOf(config, claims)
+    function lost(kind: OidcCause, code: OidcFault['code'], why: string) {
+      const name = userName ?? `subject ${cleanText(subject, 200)}`
+      return {
+        verdict: { person: null, lost: { userName: name, why, isProven: true } },
+        fault: new OidcFault(kind, code, `The sign-in of ${name} was refused: ${why}.`),
+      }
     }
-    if (userName === null) return lost(`the claim ${config.nameClaim} contains no usable name`)
-    return { person: { ...person, issuer, id: subject, userName, profile, authenticatedAt } }
+    if (profile === null) {
+      const { kind, message, isLost } = fault as GroupsFault
+      if (isLost) await accounts.withdrawSubject(issuer, subject, message)
+      return isLost
+        ? lost(kind, 'oidc_not_entitled', message)
+        : lost(kind, 'oidc_groups_unknown', `${message}. The account was not changed`)
+    }
+    if (userName === null)
+      return lost(
+        'name',
+        'oidc_not_entitled',
+        claimOf(claims, config.nameClaim) === undefined
+          ? `the claim ${config.nameClaim} is missing`
+          : `the claim ${config.nameClaim} contains no usable name`,
+      )
+    return {
+      verdict: { person: { ...person, issuer, id: subject, userName, profile, authenticatedAt } },
+      fault: null,
+    }
   }
 
   return {
@@ -140,7 +178,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
         await setCookie(request, reply, cookie)
         reply.redirect(url.href, 302)
       } catch (error) {
-        problem(reply, oidcProblem(error), signInPage)
+        await problem(reply, oidcProblem(error), signInPage)
       }
     },
 
@@ -174,20 +212,26 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
           reply.redirect(identityConfirmedPage, 302)
           return
         }
+        let fault: OidcFault | null = null
         const refused = await accounts.signInAs(
-          () =>
-            answer
+          async () => {
+            const found = await answer
               .identify()
               .then((identity) => personBehind(config, identity))
-              .catch(asProblem),
+              .catch(asProblem)
+            fault = found.fault
+            return found.verdict
+          },
           request,
           reply,
         )
+        if (refused === 'lost') throw oidcProblem(fault)
         if (refused !== null) throw new AppError(refusalCodes[refused])
+        await noteUse(null)
         reply.redirect(`/${signedInFragment}`, 302)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        problem(reply, error, page)
+        await problem(reply, error, page)
       }
     },
 

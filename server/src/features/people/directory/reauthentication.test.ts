@@ -211,10 +211,10 @@ describe('fresh authentication of an account of an identity provider', () => {
     ['no auth_time', () => ({}), 'oidc_not_fresh'],
     ['an auth_time of more than five minutes ago', () => ({ auth_time: serverSeconds() - 302 }), 'oidc_not_fresh'],
     ['an auth_time in the future', () => ({ auth_time: serverSeconds() + 120 }), 'oidc_not_fresh'],
-    ['an auth_time that is a text', () => ({ auth_time: String(serverSeconds()) }) as never, 'oidc_answer_refused'],
+    ['an auth_time that is a text', () => ({ auth_time: String(serverSeconds()) }) as never, 'oidc_answer_invalid'],
     ['another person', () => ({ auth_time: serverSeconds(), sub: 'subject-mallory' }), 'oidc_other_person'],
-    ['another nonce', () => ({ auth_time: serverSeconds(), nonce: 'of another' }), 'oidc_answer_refused'],
-    ['another audience', () => ({ auth_time: serverSeconds(), aud: 'another' }), 'oidc_answer_refused'],
+    ['another nonce', () => ({ auth_time: serverSeconds(), nonce: 'of another' }), 'oidc_answer_invalid'],
+    ['another audience', () => ({ auth_time: serverSeconds(), aud: 'another' }), 'oidc_answer_invalid'],
   ])('is refused with %s', async (_what, given, code) => {
     t.clock.advance(16 * minute)
     const token = await signIn()
