@@ -215,7 +215,7 @@ export const createEnrolment = ({ config, state, facts, secrets, clock, log, bac
     if (config.token === undefined)
       throw cannotStart(
         isCopy && identity !== undefined
-          ? `This host is a copy of the host ${identity.agentId}, or its hardware was replaced. Enrol it as a new host: set an enrolment token with --token-file.`
+          ? `This host is a copy of the host ${identity.agentId}, or its hardware was replaced or its machine ID reset. Enrol it as a new host: set an enrolment token with --token-file.`
           : 'This host is not enrolled. Set an enrolment token with --token-file.',
       )
     const server = config.server ?? (identity && new URL(identity.server))

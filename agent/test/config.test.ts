@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HostFacts } from '@portcullis/contract/agent-protocol'
-import { machineHash, parseOsRelease } from '@portcullis/domain'
+import { knownMachineHash, machineHash, parseOsRelease } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { createBackoff } from '../src/backoff.ts'
@@ -97,7 +98,7 @@ describe('settings', () => {
 })
 
 describe('facts', () => {
-  const setUp = () => {
+  const setUp = (changed: Record<string, string> = {}, isTemporary?: () => boolean) => {
     const tree = createTree()
     const etc = temporaryDir()
     const dmi = join(tree.root, 'class/dmi/id')
@@ -108,6 +109,7 @@ describe('facts', () => {
       chassis_type: '10',
       product_sku: 'SKU-1',
       product_uuid: '4C4C4544-0042-3510-8052-B4C04F564433',
+      ...changed,
     })) {
       writeFileSync(join(dmi, name), `${value}\n`)
     }
@@ -124,7 +126,7 @@ describe('facts', () => {
     }
     writeFileSync(join(etc, 'os-release'), 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n')
     writeFileSync(join(etc, 'debian_version'), '12.8\n')
-    writeFileSync(join(etc, 'machine-id'), 'b08dfa6083e7567a1921a715000001fb\n')
+    writeFileSync(join(etc, 'machine-id'), 'b08dfa6083e7567a1921a715000001fc\n')
     writeFileSync(join(etc, 'hostname'), 'desk-7\n')
     return createFactsCollector({
       sysfsRoot: tree.root,
@@ -133,6 +135,7 @@ describe('facts', () => {
       localAddress: () => '10.0.0.7',
       enforcement: () => ({ grade: 'before-driver', reason: '' }),
       releaseKey: () => 'a'.repeat(64),
+      ...(isTemporary === undefined ? {} : { isTemporary }),
     })
   }
 
@@ -158,14 +161,50 @@ describe('facts', () => {
     expect(facts.machineIdHash()).toMatch(/^[0-9a-f]{64}$/)
     expect(facts.smbiosHash()).toMatch(/^[0-9a-f]{64}$/)
     expect(facts.smbiosHash()).not.toBe(facts.machineIdHash())
-    for (const empty of [
-      undefined,
-      '',
-      '\n',
-      '00000000-0000-0000-0000-000000000000',
-      'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
-    ])
-      expect(machineHash(empty)).toBeNull()
+    expect(machineHash('4c4c4544-0042-3510-8052-b4c04f564433')).toBe(facts.smbiosHash())
+  })
+
+  it.each([
+    ...[undefined, '', '\n', 'uninitialized', 'Not Settable', 'To be filled by O.E.M.', ' Default  string '],
+    ...['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', '0'.repeat(32), 'XXXXXXXX'],
+    ...['03000200-0400-0500-0006-000700080009', '00020003-0004-0005-0006-000700080009'],
+    ...['12345678-1234-5678-90AB-CDDEEFAABBCC', '{03020100-0504-0706-0809-0A0B0C0D0E0F}', '0123456789ABCDEF'],
+    ...['feFEfefe-fefe-fefe-fefe-fefefefefefe', 'b08dfa6083e7567a1921a715000001fb'],
+  ])('identify no machine by the placeholder %j', (text) => {
+    expect(machineHash(text)).toBeNull()
+    expect(setUp({ product_uuid: text ?? '' }).smbiosHash()).toBeNull()
+  })
+
+  it.each(['uninitialized', 'Not Settable', '03000200-0400-0500-0006-000700080009', '1'.repeat(32)])(
+    'do not count the hash of the placeholder %j that earlier versions stored',
+    (text) => {
+      const hash = createHash('sha256').update(`portcullis:${text.toLowerCase()}`).digest('hex')
+      expect(knownMachineHash(hash)).toBeNull()
+      expect(knownMachineHash('ab'.repeat(32))).toBe('ab'.repeat(32))
+    },
+  )
+
+  it('identify no machine by a machine ID that is lost at the next start', () => {
+    expect(setUp({}, () => true).machineIdHash()).toBeNull()
+    expect(setUp({}, () => true).smbiosHash()).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('identify a board without SMBIOS by its serial number', () => {
+    const tree = createTree()
+    const base = join(tree.root, 'firmware/devicetree/base')
+    mkdirSync(base, { recursive: true })
+    writeFileSync(join(base, 'serial-number'), '10000000a3b4c5d6\0')
+    const deps = { agentVersion: '1', localAddress: () => '', releaseKey: () => '' }
+    const enforcement = () => ({ grade: 'observe' as const, reason: '' })
+    const board = createFactsCollector({ sysfsRoot: tree.root, etcRoot: temporaryDir(), enforcement, ...deps })
+    expect(board.smbiosHash()).toBe(machineHash('10000000a3b4c5d6'))
+    writeFileSync(join(base, 'serial-number'), '0000000000000000\0')
+    expect(board.smbiosHash()).toBeNull()
+  })
+
+  it('show no placeholder of the vendor', () => {
+    const changed = { sys_vendor: 'System manufacturer', product_name: 'To Be Filled By O.E.M.', product_sku: '.' }
+    expect(setUp(changed).collect()).toMatchObject({ vendor: '', model: '', sku: '', chassis: 'Notebook' })
   })
 
   it('describe the host that runs the test within the contract', () => {

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +8,7 @@ import { completeMachine, isOtherMachine } from '../src/machine.ts'
 import { startHost } from './enforcing.ts'
 import { startAgent, until } from './harness.ts'
 
-const ORIGINAL = 'b08dfa6083e7567a1921a715000001fb'
+const ORIGINAL = 'b08dfa6083e7567a1921a715000001fc'
 const COPY = 'c19efb7194f8678b2a32b826000002fc'
 
 /** Starts an enrolled host with a machine ID. */
@@ -21,12 +22,13 @@ const startMachine = async () => {
 }
 
 describe('the machine of an identity', () => {
-  it('differs if its firmware changed, or its machine ID if the firmware is unknown', () => {
+  it('differs if a hash that is known on both sides changed', () => {
     const both = { machineIdHash: 'a', smbiosHash: 'b' }
     const unknown = { machineIdHash: null, smbiosHash: null }
     expect(isOtherMachine(both, both)).toBe(false)
     expect(isOtherMachine(both, { ...both, smbiosHash: 'c' })).toBe(true)
-    expect(isOtherMachine(both, { ...both, machineIdHash: 'c' })).toBe(false)
+    expect(isOtherMachine(both, { ...both, machineIdHash: 'c' })).toBe(true)
+    expect(isOtherMachine(both, { ...both, machineIdHash: null })).toBe(false)
     expect(isOtherMachine({ ...both, smbiosHash: null }, { ...both, machineIdHash: 'c' })).toBe(true)
     expect(isOtherMachine(both, { machineIdHash: 'c', smbiosHash: null })).toBe(true)
     expect(isOtherMachine(both, { ...both, smbiosHash: null })).toBe(false)
@@ -34,6 +36,10 @@ describe('the machine of an identity', () => {
     expect(isOtherMachine(unknown, both)).toBe(false)
     expect(isOtherMachine(both, unknown)).toBe(false)
     expect(isOtherMachine(undefined, both)).toBe(false)
+    // Version 0.2 stored the hash of the word that systemd writes into images.
+    const image = { ...both, machineIdHash: createHash('sha256').update('portcullis:uninitialized').digest('hex') }
+    expect(isOtherMachine(image, { ...both, machineIdHash: 'c' })).toBe(false)
+    expect(completeMachine(image, both)).toEqual(both)
     expect(completeMachine({ ...both, smbiosHash: null }, { machineIdHash: 'x', smbiosHash: 'y' })).toEqual({
       machineIdHash: 'a',
       smbiosHash: 'y',
@@ -66,6 +72,19 @@ describe('the machine of an identity', () => {
     expect(identity().machine.machineIdHash).toBe(second?.machineIdHash)
     const bodies = host.peer.seen.checkIns.slice(before).map(({ body }) => JSON.stringify(body))
     expect(bodies.filter((body) => body.includes('1-9'))).toEqual([])
+  })
+
+  it('is another one if its machine ID was reset, although its hypervisor kept the UUID of its firmware', async () => {
+    const { host, setMachine } = await startMachine()
+    const dmi = join(host.tree.root, 'class/dmi/id')
+    mkdirSync(dmi, { recursive: true })
+    writeFileSync(join(dmi, 'product_uuid'), '4210ab3c-7d11-0d6f-9e1d-2b7c5f3a9e01\n')
+    await host.restart()
+    setMachine(COPY)
+    await host.restart()
+    const [first, second] = host.peer.seen.enrols
+    expect([first?.smbiosHash, second?.smbiosHash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(second?.publicKey).not.toBe(first?.publicKey)
   })
 
   it('keeps a copy without a token from using the identity', async () => {

@@ -14,7 +14,7 @@ const structure = (type: number, fields: readonly number[], ...strings: string[]
     ...(strings.length === 0 ? [Buffer.from([0])] : strings.map((text) => Buffer.from(`${text}\0`, 'latin1'))),
     Buffer.from([0]),
   ])
-const uuid = Buffer.from('33221100554477668899aabbccddeeff', 'hex')
+const uuid = Buffer.from('33221100554477668899aabbccddee0f', 'hex')
 const system = structure(1, [1, 2, 3, 4, ...uuid, 6, 5, 6], 'LENOVO', '21AH00B8GE', '1', 'PF3', 'SKU 21AH', 'ThinkPad')
 const chassis = structure(3, [1, 0x80 | 10, 0], 'LENOVO')
 
@@ -33,12 +33,12 @@ describe('SMBIOS', () => {
       model: '21AH00B8GE',
       sku: 'SKU 21AH',
       chassis: 10,
-      uuid: '00112233-4455-6677-8899-aabbccddeeff',
+      uuid: '00112233-4455-6677-8899-aabbccddee0f',
     })
   })
 
   it('reads the UUID of versions before 2.6 as Linux does', () => {
-    expect(parseSmbios(table([2, 5], system)).uuid).toBe('33221100-5544-7766-8899-aabbccddeeff')
+    expect(parseSmbios(table([2, 5], system)).uuid).toBe('33221100-5544-7766-8899-aabbccddee0f')
   })
 
   it('uses only the first structure of a type', () => {
@@ -138,7 +138,7 @@ describe('facts of a Windows host', () => {
   it('identify the machine as the agent for Linux does', () => {
     const facts = factsOf(windows('22631'))
     expect(facts.machineIdHash()).toBe(machineHash('ab-01'))
-    expect(facts.smbiosHash()).toBe(machineHash('00112233-4455-6677-8899-aabbccddeeff'))
+    expect(facts.smbiosHash()).toBe(machineHash('00112233-4455-6677-8899-aabbccddee0f'))
   })
 })
 

@@ -33,10 +33,12 @@ export const EnrolRequest = Type.Object(
       description: 'Base64 of the SPKI DER of the public key. The private key never leaves the host.',
     }),
     machineIdHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
-      description: 'SHA-256 (hex) of `portcullis:` + /etc/machine-id. The server recognises known hosts by it.',
+      description:
+        'SHA-256 (hex) of `portcullis:` + /etc/machine-id. Null for a placeholder, or if it changes at each start.',
     }),
     smbiosHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
-      description: 'SHA-256 (hex) of `portcullis:` + SMBIOS system UUID.',
+      description:
+        'SHA-256 (hex) of `portcullis:` + SMBIOS system UUID, or the serial number of a board without SMBIOS. Null for a placeholder.',
     }),
     facts: HostFacts,
     proof: Type.String({

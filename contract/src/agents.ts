@@ -277,7 +277,8 @@ export const EnrollmentToken = closed({
   uses: Type.Integer({ minimum: 0 }),
   hashtags: Type.Array(Type.String()),
   allowTakeOver: Type.Boolean({
-    description: 'True: a known host that is disconnected and not armed can enrol again under its previous agent ID.',
+    description:
+      'True: a known host that is disconnected and not armed can enrol again under its previous agent ID if its machine ID, firmware UUID and name are the same.',
   }),
   status: Type.Enum(['Active', 'Expired', 'Used up', 'Revoked']),
   hosts: Type.Array(

@@ -85,8 +85,10 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   },
   tookOver: {
     meaning: 'A new enrolment continues the record of a known host. Its rules and history are kept.',
-    cause: 'The host was reinstalled, and its enrolment token allows a host to reclaim its record.',
-    cure: 'If nobody reinstalled the host, remove it: another computer may claim to be this one.',
+    cause:
+      'The agent was installed again on the same system, and its enrolment token allows a host to reclaim its record.',
+    cure: 'If nobody did this, remove the host and revoke the token: another computer may claim to be this one.',
+    guide: 'operator.md#cloned-and-reinstalled-hosts',
   },
   armed: {
     meaning: 'A host changed to Armed. It now blocks devices that the policy does not allow.',
@@ -133,10 +135,10 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     guide: 'troubleshooting.md',
   },
   duplicate: {
-    meaning: 'A host has the same machine id or hardware serial number as another one.',
-    cause: 'The computer was enrolled twice, or it was cloned from an image without a new machine id.',
-    cure: 'If both records are one computer, keep the one that checks in and remove the other. Give clones their own machine id.',
-    guide: 'troubleshooting.md#a-host-is-disconnected',
+    meaning: 'A host looks like the same machine as another one. The event says what both have in common.',
+    cause: 'Its system was reinstalled, it was cloned, or an image gave its machine ID to several computers.',
+    cure: 'If it is the same computer, remove the record that no longer checks in. Give each clone a machine ID of its own.',
+    guide: 'operator.md#cloned-and-reinstalled-hosts',
   },
   silent: {
     meaning: 'A host has not checked in for longer than the setting allows.',

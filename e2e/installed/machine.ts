@@ -64,7 +64,7 @@ export const createMachineRoot = (suite: Suite): DebianRoot => {
     symlinkSync('/dev/null', path)
   }
   // A fixed identity, so that the first boot is an ordinary one.
-  write('etc/machine-id', `${'0123456789abcdef'.repeat(2)}\n`)
+  write('etc/machine-id', `${'f1e2d3c4b5a69788'.repeat(2)}\n`)
   write('etc/hostname', 'machine\n')
   write('etc/hosts', '127.0.0.1 localhost machine\n::1 localhost\n')
   return root

@@ -142,8 +142,8 @@ export const fleetGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/fleet/agents/enrollment.service.ts',
-        find: 'known.find((host) => !host.armed && isCovered(host) && (!host.connected || isPolledHere(host)))',
-        replace: 'known.find((host) => isCovered(host) && (!host.connected || isPolledHere(host)))',
+        find: '          !host.armed &&\n',
+        replace: '',
       },
     ],
   },

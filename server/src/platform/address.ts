@@ -1,4 +1,5 @@
-const mappedOf = (ip: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? ip
+/** Returns an address as it is shown: a mapped IPv4 address as IPv4. */
+export const plainAddress = (ip: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? ip
 
 /** Returns the eight groups of an IPv6 address, without leading zeros. */
 const groupsOf = (ip: string): string[] => {
@@ -13,7 +14,7 @@ const groupsOf = (ip: string): string[] => {
  * Returns the address by which limits count. An IPv6 /64 network is one customer; a mapped IPv4 address counts as IPv4.
  */
 export const addressBucket = (given: string): string => {
-  const ip = mappedOf(given)
+  const ip = plainAddress(given)
   return ip.includes(':') ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip
 }
 

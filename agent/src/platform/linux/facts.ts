@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
-import { chassisTypes, machineHash, parseOsRelease } from '@portcullis/domain'
+import { chassisTypes, isPlaceholder, machineHash, parseOsRelease } from '@portcullis/domain'
 import { attributeText, cutText } from '../../collectors/text.ts'
 import type { FactsCollector, FactsDeps } from '../platform.ts'
 
@@ -11,7 +11,14 @@ export interface LinuxFactsDeps extends FactsDeps {
   sysfsRoot: string
   /** Directory to use instead of `/etc`. */
   etcRoot: string
+  /** Returns whether a file is lost at the next start. */
+  isTemporary?: (path: string) => boolean
 }
+
+/** Types of tmpfs and ramfs. systemd mounts a machine ID from there if it cannot write to `/etc`. */
+const MEMORY = new Set([0x01021994, 0x858458f6])
+/** Arguments of live and stateless systems, which keep changes to `/etc` in memory. */
+const VOLATILE = /\b(boot=(live|casper)|rd\.live\.image|systemd\.volatile=(yes|overlay)|overlayroot=tmpfs)\b/
 
 const read = (path: string, max: number): string => {
   try {
@@ -33,6 +40,14 @@ const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
 /** Virtual links of containers change constantly and do not describe the hardware. */
 const isTransient = (name: string): boolean => name.startsWith('veth')
 
+const isLostAtStart = (path: string): boolean => {
+  try {
+    return MEMORY.has(statfsSync(path).type) || VOLATILE.test(read('/proc/cmdline', 4096))
+  } catch {
+    return false
+  }
+}
+
 /** Creates a collector of host facts and of the hashes that identify the machine. */
 export const createFactsCollector = ({
   sysfsRoot,
@@ -41,8 +56,15 @@ export const createFactsCollector = ({
   localAddress,
   enforcement,
   releaseKey,
+  // Another directory belongs to a test, and tests may run in memory.
+  isTemporary = etcRoot === '/etc' ? isLostAtStart : () => false,
 }: LinuxFactsDeps): FactsCollector => {
-  const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
+  const dmiDir = join(sysfsRoot, 'class/dmi/id')
+  const dmi = (name: string, max: number): string => read(join(dmiDir, name), max)
+  const named = (name: string): string => {
+    const text = dmi(name, 120)
+    return isPlaceholder(text) ? '' : text
+  }
 
   function nics(): NicReport[] {
     const known = networkInterfaces()
@@ -91,10 +113,10 @@ export const createFactsCollector = ({
         osVersion: cutText(osVersion(os), 120),
         kernel: cutText(release(), 120),
         architecture: cutText(arch(), 32),
-        vendor: dmi('sys_vendor', 120),
-        model: dmi('product_name', 120),
+        vendor: named('sys_vendor'),
+        model: named('product_name'),
         chassis: chassisTypes[Number(dmi('chassis_type', 8))] ?? '',
-        sku: dmi('product_sku', 120),
+        sku: named('product_sku'),
         nics: nics(),
         agentVersion: cutText(agentVersion, 64),
         enforcement: grade,
@@ -102,8 +124,20 @@ export const createFactsCollector = ({
         releaseKey: releaseKey(),
       }
     },
-    machineIdHash: (): string | null => machineHash(read(join(etcRoot, 'machine-id'), 128)),
-    /** Null unless the agent runs as root: only root can read `product_uuid`. */
-    smbiosHash: (): string | null => machineHash(dmi('product_uuid', 128)),
+    /** Null if the system creates another one at each start. */
+    machineIdHash(): string | null {
+      const path = join(etcRoot, 'machine-id')
+      return isTemporary(path) ? null : machineHash(read(path, 128))
+    },
+    /**
+     * Boards without SMBIOS, such as those with ARM processors, have a serial number in the device tree. Null unless the
+     * agent runs as root: only root can read `product_uuid`.
+     */
+    smbiosHash: (): string | null =>
+      machineHash(
+        existsSync(dmiDir)
+          ? dmi('product_uuid', 128)
+          : read(join(sysfsRoot, 'firmware/devicetree/base/serial-number'), 128).replace(/\0+$/, ''),
+      ),
   }
 }

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces, release } from 'node:os'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
-import { chassisTypes, cleanText, machineHash } from '@portcullis/domain'
+import { chassisTypes, cleanText, isPlaceholder, machineHash } from '@portcullis/domain'
 import { cutText } from '../../collectors/text.ts'
 import type { Registry, RegistryKey } from './registry.ts'
 import { parseSmbios } from './smbios.ts'
@@ -46,6 +46,9 @@ export const createWindowsFacts = ({
   const text = (key: RegistryKey, name: string): string =>
     cleanText(orNothing(() => registry.readText(key, name)) ?? '', 120)
   const number = (key: RegistryKey, name: string): number | undefined => orNothing(() => registry.readDword(key, name))
+  /** Returns a name of the SMBIOS table or of the registry, unless the vendor left a placeholder there. */
+  const named = (name: string, value: string): string =>
+    [cleanText(name, 120), text(BIOS, value)].find((one) => !isPlaceholder(one)) ?? ''
   const smbios = () => parseSmbios(orNothing(firmware) ?? new Uint8Array())
 
   function version(): Pick<HostFacts, 'osName' | 'osVersion' | 'osBuild'> {
@@ -90,10 +93,10 @@ export const createWindowsFacts = ({
         ...version(),
         kernel: cutText(release(), 120),
         architecture: `windows-${process.arch}`,
-        vendor: cleanText(vendor, 120) || text(BIOS, 'SystemManufacturer'),
-        model: cleanText(model, 120) || text(BIOS, 'SystemProductName'),
+        vendor: named(vendor, 'SystemManufacturer'),
+        model: named(model, 'SystemProductName'),
         chassis: chassisTypes[chassis] ?? '',
-        sku: cleanText(sku, 120) || text(BIOS, 'SystemSKU'),
+        sku: named(sku, 'SystemSKU'),
         nics: nics(),
         agentVersion: cutText(agentVersion, 64),
         enforcement: grade,

@@ -16,7 +16,7 @@ export const strings = messages({
   quarantine: 'Quarantine…',
   askRemove: 'Remove…',
   possibleDuplicate: 'Possible duplicate',
-  duplicateOf: 'of {hosts}. The computer was enrolled twice, or its key was copied.',
+  duplicateOf: 'of {hosts}. The computer was reinstalled or cloned.',
   lastSeenAgo: 'last seen {time}',
   eventsEmpty: 'No events yet.',
   allEvents: 'Show all events of this host',

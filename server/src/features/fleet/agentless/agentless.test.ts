@@ -230,6 +230,12 @@ describe('a host that is polled', () => {
     await w.results([successAt(await pollOf('twin-b'), '1-2')])
     expect(await ports()).toEqual(['1-2'])
 
+    // Anyone may know its identifier and name, but the worker reached it at its address.
+    const elsewhere = await enrolAgent(t, { machineIdHash, facts: { hostname: 'twin' } })
+    expect(elsewhere.agentId).not.toBe(a.uuid)
+    t.clock.advance(17 * minute)
+    const here = await pollOf('twin-b')
+    await w.results([{ ...successAt(here, '1-2'), facts: { ...facts, address: '127.0.0.1' } }])
     const agent = await enrolAgent(t, {
       machineIdHash,
       facts: { hostname: 'twin' },

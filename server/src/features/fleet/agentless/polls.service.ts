@@ -8,7 +8,7 @@ import {
   type WorkerLeaseResponse,
   workerLimits,
 } from '@portcullis/contract'
-import { cleanText, mustExist } from '@portcullis/domain'
+import { cleanText, knownMachineHash, mustExist } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -174,7 +174,11 @@ export const createPolls = (deps: PollsDeps) => {
      * not returned.
      */
     begin: async (given: readonly PollResult[]): Promise<BegunPoll[]> => {
-      const results = [...new Map(given.map((one) => [`${one.id} ${one.fence}`, one])).values()]
+      const results = [...new Map(given.map((one) => [`${one.id} ${one.fence}`, one])).values()].map((one) => ({
+        ...one,
+        // Earlier versions of the worker report the hashes of placeholders.
+        machineIdHash: knownMachineHash(one.machineIdHash),
+      }))
       const ids = await hosts.textIds(results.flatMap(({ facts }) => (facts === null ? [] : [facts])))
       return transactionAgain(db, async (tx) => {
         const finished = new Set(await tests.finish(tx, results))

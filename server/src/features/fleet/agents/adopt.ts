@@ -1,4 +1,5 @@
 import type { HostFacts } from '@portcullis/contract'
+import { knownMachineHash } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { newId } from '#platform/ids.ts'
@@ -43,7 +44,8 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
     ids: ReadonlyMap<string, number>,
   ): Promise<string> => {
     const now = new Date(clock.now())
-    const known = host.machineIdHash === null ? [] : await store.sameMachine(tx, host.machineIdHash, null)
+    const machineIdHash = knownMachineHash(host.machineIdHash)
+    const known = machineIdHash === null ? [] : await store.lookAlikes(tx, machineIdHash, null)
     const agentId = newId(now.getTime())
     const facts = storedFacts(agentId, host.facts, ids)
     await store.insertAgent(tx, {
@@ -51,7 +53,7 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
       host: facts.host,
       publicKey: null,
       keyAlgorithm: null,
-      machineIdHash: host.machineIdHash,
+      machineIdHash,
       smbiosHash: null,
       now,
       tokenId: null,
@@ -64,7 +66,10 @@ export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) =
     await tags.tagAgents(tx, [agentId], await tags.ensureTags(tx, host.tags))
     if (known.length > 0) await store.linkDuplicates(tx, [agentId, ...known.map((one) => one.agent_id)])
     const about = { agentId, entity: `${facts.host} (${facts.address})`, hashtags: host.tags.join(',') }
-    await events.append(tx, [{ ...about, kind: 'polled', details: host.details }, ...duplicateEvents(about, known)])
+    await events.append(tx, [
+      { ...about, kind: 'polled', details: host.details },
+      ...duplicateEvents(about, { machine_id_hash: machineIdHash, smbios_hash: null }, known),
+    ])
     return agentId
   },
 

@@ -7,8 +7,9 @@ import {
   type EnrolResponse,
   enrolProofText,
 } from '@portcullis/contract'
-import { mustExist } from '@portcullis/domain'
+import { knownMachineHash, mustExist } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
+import { plainAddress } from '#platform/address.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
@@ -56,6 +57,30 @@ const tokenPattern = /^pce_([0-9a-f]{32})_([A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{
  * characters, such as the Kelvin sign, into ASCII letters, so that another host would take a listed name.
  */
 const listedName = (host: string): string => host.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+interface Claim {
+  machineIdHash: string | null
+  smbiosHash: string | null
+  name: string
+  macs: readonly string[]
+  /** Address from which the host enrols. */
+  ip: string
+}
+
+/**
+ * Returns whether a host that enrols is a known one, and not only claims it (ADR 0084). Anyone can read the machine ID and
+ * the name of a host. Only root can read the UUID of its firmware on Linux, and a poll of a host without an agent proved
+ * that it answers at its address. Clones of virtual machines may have every ID in common, but no MAC address.
+ */
+const provesSameMachine = (host: KnownHost, claim: Claim): boolean =>
+  listedName(host.host) === claim.name &&
+  host.machine_id_hash !== null &&
+  host.machine_id_hash === claim.machineIdHash &&
+  (host.agentless
+    ? plainAddress(host.address) === plainAddress(claim.ip)
+    : host.smbios_hash !== null &&
+      host.smbios_hash === claim.smbiosHash &&
+      (host.macs.length === 0 || claim.macs.length === 0 || host.macs.some((mac) => claim.macs.includes(mac))))
 
 const refuse = (detail: string): AppError => new AppError('enrolment_refused', { detail })
 
@@ -217,23 +242,31 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           throw refuse(
             'The list of the enrolment token does not contain this host name, or a host with this name has already enrolled.',
           )
-        const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
-        // A disconnected armed host may only be unplugged. Someone who knows its ids must not replace it by a Free
-        // host. A polled host with this name keeps its id, because its devices and its history belong to this machine.
-        const isPolledHere = (host: KnownHost): boolean => host.agentless && listedName(host.host) === name
-        // A host that took a listed name must not become a known host that the list does not name.
-        const isCovered = (host: KnownHost): boolean => !token.has_list || listedName(host.host) === name
-        const silent = token.allow_take_over
-          ? known.find((host) => !host.armed && isCovered(host) && (!host.connected || isPolledHere(host)))
-          : undefined
+        // Earlier versions of the agent report the hashes of placeholders.
+        const machineIdHash = knownMachineHash(request.machineIdHash)
+        const smbiosHash = knownMachineHash(request.smbiosHash)
+        const known = await store.lookAlikes(tx, machineIdHash, smbiosHash)
+        // A disconnected armed host may only be unplugged: someone who knows its ids must not replace it by a Free host.
+        const mayReturn = (host: KnownHost): boolean =>
+          token.allow_take_over &&
+          !host.armed &&
+          (!host.connected || host.agentless) &&
+          provesSameMachine(host, {
+            machineIdHash,
+            smbiosHash,
+            name,
+            macs: request.facts.nics.map((nic) => nic.mac),
+            ip,
+          })
+        const silent = known.find(mayReturn)
         const agentId = silent?.agent_id ?? newId(now.getTime())
         const row = {
           agentId,
           host: storedFacts(agentId, request.facts, ids).host,
           publicKey,
           keyAlgorithm: request.keyAlgorithm,
-          machineIdHash: request.machineIdHash,
-          smbiosHash: request.smbiosHash,
+          machineIdHash,
+          smbiosHash,
           now,
           tokenId: token.token_id,
           osId: mustExist(ids.get(texts.os), 'the id of an operating system'),
@@ -261,7 +294,11 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
             hashtags,
             details: `Token ${token.name}`,
           },
-          ...duplicateEvents({ agentId, entity, hashtags }, others),
+          ...duplicateEvents(
+            { agentId, entity, hashtags },
+            { machine_id_hash: machineIdHash, smbios_hash: smbiosHash },
+            others,
+          ),
         ])
         await audit.write(tx, actor, {
           action: silent === undefined ? 'agent.enrolled' : 'agent.taken_over',

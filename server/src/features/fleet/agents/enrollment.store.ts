@@ -51,6 +51,10 @@ export interface NewAgentRow {
 export interface KnownHost {
   agent_id: string
   host: string
+  address: string
+  machine_id_hash: string | null
+  smbios_hash: string | null
+  macs: string[]
   connected: boolean
   armed: boolean
   /** A polled host, which never checks in itself. */
@@ -118,15 +122,22 @@ export const createEnrollmentStore = (db: Queryable) => ({
     )[0]?.agent_id,
 
   /**
-   * Returns agents that appear to be the same machine, disconnected ones first. If both sides have both hashes, both
-   * must match.
+   * Locks and returns look-alikes, disconnected ones first: agents with the same firmware, or with the same machine ID
+   * unless their firmware is known to differ.
    */
-  sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
+  lookAlikes: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
     tx.query<KnownHost>(sql`
-      select a.agent_id, a.host, r.connected, r.armed, r.agentless from agents a join agent_rows r on r.agent_id = a.agent_id
-      where (a.machine_id_hash = ${machineIdHash}::text and (a.smbios_hash is null or ${smbiosHash}::text is null or a.smbios_hash = ${smbiosHash}))
-         or (a.machine_id_hash is null and a.smbios_hash = ${smbiosHash}::text)
-      order by r.connected and not r.agentless, a.enrolled_at limit 20 for update of a`),
+      with found as materialized (
+        select a.agent_id from agents a join agent_rows r on r.agent_id = a.agent_id
+        where a.smbios_hash = ${smbiosHash}::text
+           or (a.machine_id_hash = ${machineIdHash}::text and (a.smbios_hash is null or ${smbiosHash}::text is null))
+        order by r.connected and not r.agentless, a.enrolled_at limit 20),
+      locked as materialized (
+        select a.* from agents a where a.agent_id in (select f.agent_id from found f) order by a.agent_id for update)
+      select l.agent_id, l.host, l.address, l.machine_id_hash, l.smbios_hash, r.connected, r.armed, r.agentless,
+        (select coalesce(array_agg(n ->> 'mac'), '{}') from jsonb_array_elements(l.nics) n) as macs
+      from locked l join agent_rows r on r.agent_id = l.agent_id
+      order by r.connected and not r.agentless, l.enrolled_at`),
 
   insertAgent: async (tx: Tx, a: NewAgentRow): Promise<void> => {
     await tx.execute(sql`

@@ -69,7 +69,7 @@ describe('an enrolment token', () => {
   })
 
   it('with a list never takes over a host that the list does not contain', async () => {
-    const machine = { machineIdHash: 'b'.repeat(64) }
+    const machine = { machineIdHash: 'b'.repeat(64), smbiosHash: 'fb'.repeat(32) }
     const other = await enrolAgent(t, { only: 'enrol', ...machine, facts: { hostname: 'dc-01' } })
     const token = await enrolmentToken(t, { name: 'kiosks', hostIdentifiers: ['kiosk-1', 'dc-01'] })
     const thief = await enrolAgent(t, { token, only: 'enrol', ...machine, facts: { hostname: 'kiosk-1' } })
@@ -93,20 +93,20 @@ describe('an enrolment token', () => {
   })
 
   it('can forbid hosts to take over a disconnected host', async () => {
-    const machine = { machineIdHash: 'c'.repeat(64) }
+    const machine = { machineIdHash: 'c'.repeat(64), smbiosHash: 'fc'.repeat(32), facts: { hostname: 'forbidden' } }
     const token = await enrolmentToken(t, { allowTakeOver: false })
     const old = await enrolAgent(t, machine)
     t.clock.advance(181_000)
     await t.server.ingest.sweep()
     const fresh = await enrolAgent(t, { ...machine, token })
     expect([fresh.tookOver, fresh.agentId === old.agentId]).toEqual([false, false])
-    expect((await fresh.detail()).possibleDuplicates).toEqual([
+    expect((await fresh.detail()).possibleDuplicates).toMatchObject([
       { uuid: old.agentId, hostIdentifier: old.facts.hostname },
     ])
   })
 
   it('ends the sessions of a taken-over host at once, before the first session of the new one', async () => {
-    const machine = { machineIdHash: 'e'.repeat(64) }
+    const machine = { machineIdHash: 'e'.repeat(64), smbiosHash: 'fe'.repeat(32), facts: { hostname: 'ends' } }
     const old = await enrolAgent(t, machine)
     t.clock.advance(181_000)
     await t.server.ingest.sweep()
@@ -116,7 +116,7 @@ describe('an enrolment token', () => {
   })
 
   it('is named in the audit record of each enrolment and take-over', async () => {
-    const machine = { machineIdHash: 'd'.repeat(64) }
+    const machine = { machineIdHash: 'd'.repeat(64), smbiosHash: 'fd'.repeat(32), facts: { hostname: 'audit' } }
     const token = await enrolmentToken(t, { name: 'audited' })
     const old = await enrolAgent(t, { ...machine, token })
     t.clock.advance(181_000)

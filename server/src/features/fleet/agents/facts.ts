@@ -1,9 +1,15 @@
 import type { HostFacts } from '@portcullis/contract'
-import { cleanText, mustExist } from '@portcullis/domain'
+import { cleanText, isPlaceholder, mustExist } from '@portcullis/domain'
 import { searchText } from './agents.read.ts'
 import type { StoredFacts } from './agents.store.ts'
 
 const clean = (text: string, max = 255): string => cleanText(text, max)
+
+/** Cleans the name of hardware. Placeholders of its vendor are no name. */
+const named = (text: string): string => {
+  const name = clean(text, 120)
+  return isPlaceholder(name) ? '' : name
+}
 
 export const dictionaryTexts = (facts: HostFacts): { os: string; version: string } => ({
   os: clean(facts.osName, 120),
@@ -15,11 +21,8 @@ export const storedFacts = (agentId: string, facts: HostFacts, ids: ReadonlyMap<
   const { os, version } = dictionaryTexts(facts)
   const host = clean(facts.hostname) || agentId
   const address = clean(facts.address, 64)
-  const pcModel = [
-    `${clean(facts.vendor, 120)} ${clean(facts.model, 120)}`.trim(),
-    clean(facts.chassis, 64),
-    clean(facts.sku, 120),
-  ].join('||')
+  const [vendor, model, sku] = [named(facts.vendor), named(facts.model), named(facts.sku)]
+  const pcModel = [`${vendor} ${model}`.trim(), clean(facts.chassis, 64), sku].join('||')
   const nics = facts.nics.map((nic) => ({
     name: clean(nic.name, 64),
     mac: nic.mac,
@@ -35,10 +38,10 @@ export const storedFacts = (agentId: string, facts: HostFacts, ids: ReadonlyMap<
       osVersion: clean(facts.osVersion, 120),
       kernel: clean(facts.kernel, 120),
       architecture: clean(facts.architecture, 32),
-      vendor: clean(facts.vendor, 120),
-      model: clean(facts.model, 120),
+      vendor,
+      model,
       chassis: clean(facts.chassis, 64),
-      sku: clean(facts.sku, 120),
+      sku,
       ...(facts.enforcementReason === undefined ? {} : { enforcementReason: clean(facts.enforcementReason, 200) }),
       ...(facts.osBuild === undefined ? {} : { osBuild: facts.osBuild }),
       ...(facts.releaseKey === undefined ? {} : { releaseKey: facts.releaseKey }),
