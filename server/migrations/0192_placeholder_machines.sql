@@ -8,7 +8,7 @@ SELECT encode(sha256(convert_to('portcullis:' || form.text, 'UTF8')), 'hex') AS 
   'default', 'default string', 'default_string', 'o.e.m.', 'oem', 'oem string', 'no asset information', 'asset tag',
   'to be filled by o.e.m.', 'to be filled by o.e.m', 'to be filled by oem', 'to be filled', 'tobefilledbyo.e.m.',
   'system manufacturer', 'system product name', 'system version', 'system serial number', 'system sku number',
-  'system name', 'system sku', 'system uuid', 'sku', 'sku number', 'serial number', 'product name', 'manufacturer',
+  'system name', 'system sku', 'system uuid', 'sku number', 'serial number', 'product name', 'manufacturer',
   'base board manufacturer', 'base board product name', 'base board serial number', 'board serial number',
   'chassis manufacturer', 'chassis serial number', 'chassis sku number', 'chassis version', 'sernum0', '0123456789',
   '123456789', '1234567890', '12345678', '0123456789abcdef', '123456789abcdef', '1234567890abcdef',
