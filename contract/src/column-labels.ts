@@ -24,6 +24,10 @@ export type CellForm =
   | 'parts'
   /** Items separated by `**`, each with parts separated by `||`. */
   | 'items'
+  /** Hex digits, which a spreadsheet would read as a number (`05E3`, `0012`). */
+  | 'hex'
+  /** A number that the API sends as text. */
+  | 'number'
   /** A share, 0 to 1. */
   | 'share'
   /** A code with a label. */
@@ -229,6 +233,17 @@ const forms: Readonly<Record<string, CellForm>> = {
   pcModel: 'parts',
   nicsText: 'items',
   share: 'share',
+  vid: 'hex',
+  pid: 'hex',
+  bcdDevice: 'hex',
+  classCode: 'hex',
+  subclassCode: 'hex',
+  protocolCode: 'hex',
+  peripheralIcon: 'number',
+  occurredUncertaintyMs: 'number',
+  intervalMinutes: 'number',
+  durationMs: 'number',
+  port: 'number',
 }
 
 type AnySchema = TSchema & { type?: string; anyOf?: TSchema[]; format?: string; examples?: unknown[] }

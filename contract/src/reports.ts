@@ -20,8 +20,15 @@ export const reportLimits = {
   attachmentBytes: 10 * 1024 * 1024,
 } as const
 
-export const reportFormats = ['csv', 'pdf'] as const
+export const reportFormats = ['csv', 'xlsx', 'pdf'] as const
 export type ReportFormat = (typeof reportFormats)[number]
+
+/** Media types of the formats. */
+export const reportFileTypes: Readonly<Record<ReportFormat, string>> = {
+  csv: 'text/csv',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  pdf: 'application/pdf',
+}
 
 /** Periods of a report. `previous` starts where the previous scheduled run ended. */
 export const reportRanges = ['all', 'day', 'week', 'month', 'previous'] as const
@@ -74,10 +81,12 @@ const rowsAndColumns = {
   columns: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
       description:
-        'Columns in the desired order. `*` alone: all columns. `null` or empty: all columns of a CSV file, or the most useful ones in a PDF.',
+        'Columns in the desired order. `*` alone: all columns. `null` or empty: all columns of a CSV or XLSX file, or the most useful ones in a PDF.',
     }),
   ),
-  format: Type.Enum(reportFormats, { description: 'Format of the file. A PDF can have 10,000 rows.' }),
+  format: Type.Enum(reportFormats, {
+    description: 'Format of the file. `xlsx`: a workbook with typed cells, in UTC. A PDF can have 10,000 rows.',
+  }),
 }
 
 const contentOfExport = { ...rowsAndColumns, form: exportForm('`fixed`') }
@@ -187,6 +196,7 @@ export type ReportRun = Static<typeof ReportRun>
 
 const base = `${apiPrefix}/reports`
 const tag = 'Reports'
+const fileTypes = Object.values(reportFileTypes)
 const scheduleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the schedule.' }) })
 const runParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the run.' }) })
 
@@ -319,7 +329,7 @@ export const reportRunFile = operation({
   params: runParams,
   response: Type.String(),
   responseKind: 'file',
-  fileType: ['text/csv', 'application/pdf'],
+  fileType: fileTypes,
   errors: ['forbidden_object'],
 })
 
@@ -328,15 +338,15 @@ export const exportReport = operation({
   method: 'POST',
   path: `${base}/export`,
   tag,
-  summary: 'Exports any list or insight as CSV or PDF',
+  summary: 'Exports any list or insight as CSV, XLSX or PDF',
   description:
-    'Use it for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report of the same form and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
+    'Use it for workbooks (XLSX), and for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report of the same form and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
   permission: 'export:read',
   heavy: 'export',
   body: closed(contentOfExport),
   response: Type.String(),
   responseKind: 'file',
-  fileType: ['text/csv', 'application/pdf'],
+  fileType: fileTypes,
   errors: ['forbidden_object', 'unprocessable'],
   examples: { request: { list: 'attackTools', format: 'pdf', columns: ['hostIdentifier', 'description', 'lastSeen'] } },
 })

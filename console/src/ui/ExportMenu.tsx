@@ -4,10 +4,12 @@ import { Fragment } from 'react'
 import type { CallInput } from '../lib/api.ts'
 import { curlOf } from '../lib/curl.ts'
 import { exportBody } from '../lib/export-body.ts'
+import type { ScheduleStart } from '../lib/schedule-address.ts'
 import { useServices } from '../lib/services.tsx'
 import { copyText } from './copy.ts'
 import { FileItem } from './FileItem.tsx'
 import { Icon } from './icons.tsx'
+import { useReportFile } from './report-file.ts'
 import { ScheduleItem } from './ScheduleItem.tsx'
 import { strings } from './strings.ts'
 
@@ -60,9 +62,16 @@ const inputOf = ({ query: { SortBy, ...filters }, columns }: ExportedList, form?
   },
 })
 
+const startOf = ({ report, query, columns }: ExportedList): ScheduleStart => ({
+  list: report,
+  query,
+  ...(columns === undefined ? {} : { columns }),
+})
+
 /** Exports one or more lists as files. Progress appears in the job tray. */
 export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) => {
   const { api, session, work } = useServices()
+  const takeWorkbook = useReportFile()
   if (!session.may('export:read')) return null
   const take = (list: ExportedList, { ending, operation, form }: MenuFile) =>
     work.fetchFile({
@@ -84,14 +93,15 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
         {lists.map((list) => (
           <Fragment key={list.name}>
             <Menu.Label>{list.label}</Menu.Label>
+            <FileItem
+              title={strings.xlsx}
+              hint={strings.xlsxHint}
+              onClick={() => takeWorkbook(startOf(list), 'xlsx')}
+            />
             {list.files.flatMap(itemsOf).map((file) => (
               <FileItem key={file.title} title={file.title} hint={file.hint} onClick={() => take(list, file)} />
             ))}
-            <ScheduleItem
-              list={list.report}
-              query={list.query}
-              {...(list.columns === undefined ? {} : { columns: list.columns })}
-            />
+            <ScheduleItem {...startOf(list)} />
           </Fragment>
         ))}
         <Menu.Divider />

@@ -22,13 +22,16 @@ const addressOf = ({ address }: CleanEvent): [string, string][] => {
   return address.includes(':') ? custom('c6a3', 'Destination IPv6 Address', address) : [['dst', address]]
 }
 
-/** Returns the extension: keys of the CEF dictionary, and custom strings for all other values. */
+/**
+ * Returns the extension: keys of the CEF dictionary, and custom strings for all other values. The first key repeats the
+ * host of the syslog header, because liblognorm 2.0.6 drops the first letter of the first key.
+ */
 const extension = (event: CleanEvent): [string, string][] => [
+  ['dvchost', event.instance],
   ['externalId', String(event.id)],
   ['rt', String(event.at.getTime())],
   ['start', event.occurred === undefined ? '' : String(event.occurred.getTime())],
   ['cat', event.category],
-  ['dvchost', event.instance],
   ['dhost', event.hostName],
   ...addressOf(event),
   ['act', event.kind === 'blocked' ? 'blocked' : ''],

@@ -112,10 +112,11 @@ export const ocsfSeverities = [
   [1, 'Informational'],
 ] as const
 
-/** Type of a device by its icon number. The schema has few types. */
+/** Type of a device by its icon number. The schema has few types; all other devices have the name of their kind. */
 export const ocsfPeripheralTypes: Readonly<Record<string, readonly [id: number, name: string]>> = {
   1: [2, 'Keyboard'],
   2: [3, 'Mouse'],
   3: [1, 'External Storage'],
+  7: [7, 'Webcam'],
   8: [4, 'Printer'],
 }

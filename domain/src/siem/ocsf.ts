@@ -1,4 +1,5 @@
 import { isAddress } from '../addresses.ts'
+import { icons } from '../icons.ts'
 import { mustExist } from '../must-exist.ts'
 import {
   ocsfCategories,
@@ -34,7 +35,8 @@ const hostOf = (event: CleanEvent): Json => {
 
 /** Returns the Peripheral Device object. */
 const peripheralOf = (event: CleanEvent): Json => {
-  const [typeId, type] = ocsfPeripheralTypes[event.icon] ?? [99, 'USB device']
+  const kind = icons.find(({ icon, name }) => String(icon) === event.icon && name !== 'NO_DEV')?.name ?? 'Unknown'
+  const [typeId, type] = ocsfPeripheralTypes[event.icon] ?? [kind === 'Unknown' ? 0 : 99, kind]
   const name = [event.vendorName, event.productName].filter((part) => part !== '').join(' ')
   return filled({
     name: name === '' ? `USB device ${event.vid}:${event.pid}` : name,

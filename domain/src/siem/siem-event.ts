@@ -25,8 +25,8 @@ export interface SiemSource {
   instance: string
 }
 
-/** Maximum bytes of a message: the default limit of rsyslog and syslog-ng. */
-export const maxSiemBytes = 8192
+/** Maximum bytes of a message. rsyslog 8.2302 cuts one at 8,096 bytes by default, syslog-ng 3.38 at 65,536. */
+export const maxSiemBytes = 8_000
 
 /** Mark at the end of truncated text. */
 const cutMark = '…'

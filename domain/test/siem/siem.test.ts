@@ -97,7 +97,7 @@ describe('an event for a SIEM', () => {
       const given = { ...event, severity }
       const cef = formatCef(given, source).toString()
       const ocsf = formatOcsf(given, source).toString()
-      return [cef.slice(0, 5), /\|(\d+)\|externalId/.exec(cef)?.[1], /"severity_id":(\d)/.exec(ocsf)?.[1]]
+      return [cef.slice(0, 5), /\|(\d+)\|dvchost/.exec(cef)?.[1], /"severity_id":(\d)/.exec(ocsf)?.[1]]
     })
     expect(scales).toEqual([
       ['<128>', '10', '6'],
@@ -123,9 +123,9 @@ describe('an event for a SIEM', () => {
   })
 
   it('distinguishes detections, attached devices and blocked devices', () => {
-    const read = (eventCode: string) =>
+    const read = (eventCode: string, change: Partial<SiemEvent> = {}) =>
       JSON.parse(
-        formatOcsf({ ...event, eventCode }, source)
+        formatOcsf({ ...event, eventCode, ...change }, source)
           .toString()
           .replace(/^.*? - \{/, '{'),
       )
@@ -139,6 +139,19 @@ describe('an event for a SIEM', () => {
       peripheral_device: { serial_number: '007', vendor_id_list: ['16D0'], type_id: 2 },
       device: { hostname: 'ws-1', ip: '10.1.2.3', uid: event.agentId },
     })
+    const typeOf = (peripheralIcon: string) => {
+      const { type_id, type } = read(eventCodes.attached.code, { peripheralIcon }).peripheral_device
+      return [type_id, type]
+    }
+    expect(['7', '4', '6', '21', '98', '-1', ''].map(typeOf)).toEqual([
+      [7, 'Webcam'],
+      [99, 'Hub'],
+      [99, 'Audio'],
+      [99, 'Security Key'],
+      [0, 'Unknown'],
+      [0, 'Unknown'],
+      [0, 'Unknown'],
+    ])
     expect(read(eventCodes.gone.code)).toMatchObject({ type_uid: 101002 })
     expect(read(eventCodes.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
   })

@@ -44,6 +44,26 @@ describe('readCsv', () => {
     )
   })
 
+  it('takes the separator from the header: comma, semicolon or tab', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\n', 'ü'), maxLength: 6 })
+    const quoteAll = (cells: readonly string[], separator: string): string =>
+      cells
+        .map((one) => (/[",;\t\r\n]/.test(one) || one === '' ? `"${one.replaceAll('"', '""')}"` : one))
+        .join(separator)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('', '\r\n'),
+        fc.array(fc.tuple(cell, cell, cell), { maxLength: 8 }),
+        async (separator, blank, rows) => {
+          const all = [['Computer', 'Tags, more; or less', 'User'], ...rows]
+          const records = await read(blank + all.map((cells) => `${quoteAll(cells, separator)}\r\n`).join(''))
+          expect(records.map((record) => ('cells' in record ? record.cells : record))).toEqual(all)
+        },
+      ),
+    )
+  })
+
   it('continues after an invalid line', async () => {
     expect(await read('\ufeffh,i\n1,"bad"q\n2,ok\n\n3,"x\ny"\n"4,open\n5,last')).toEqual([
       { line: 1, cells: ['h', 'i'] },

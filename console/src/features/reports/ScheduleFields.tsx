@@ -1,6 +1,7 @@
 import { MultiSelect, NumberInput, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core'
 import {
   maxPdfRows,
+  type ReportFormat,
   type ReportListName,
   type ReportRange,
   reportColumns,
@@ -63,6 +64,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
 
 const formatHelp = ({ format, form }: Draft): string => {
   if (format === 'pdf') return strings.pdfHelp({ max: maxPdfRows })
+  if (format === 'xlsx') return strings.xlsxHelp
   return form === 'fixed' ? strings.csvProgramsHelp : strings.csvHelp
 }
 
@@ -95,12 +97,19 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
         <SegmentedControl
           aria-label={strings.format}
           data={[
+            { value: 'xlsx', label: strings.xlsx },
             { value: 'readable', label: strings.csv },
             { value: 'fixed', label: strings.csvPrograms },
             { value: 'pdf', label: strings.pdf },
           ]}
-          value={draft.format === 'pdf' ? 'pdf' : draft.form}
-          onChange={(kind) => set(kind === 'pdf' ? { format: 'pdf' } : { format: 'csv', form: kind as Draft['form'] })}
+          value={draft.format === 'csv' ? draft.form : draft.format}
+          onChange={(kind) =>
+            set(
+              kind === 'readable' || kind === 'fixed'
+                ? { format: 'csv', form: kind }
+                : { format: kind as ReportFormat },
+            )
+          }
         />
         <p className={classes.hint}>{formatHelp(draft)}</p>
       </div>

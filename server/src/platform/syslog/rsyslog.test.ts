@@ -83,7 +83,7 @@ describe.each([
       expect(parts).toHaveLength(9)
       if (index % 3 === 0) expect(structured).toContain(`eventID="${index}"`)
       else expect(structured).toBe('-')
-      if (index % 3 === 1) expect(text).toContain(`|externalId=${index} `)
+      if (index % 3 === 1) expect(text).toContain(` externalId=${index} `)
       if (index % 3 === 2) expect(JSON.parse(text ?? '')).toMatchObject({ metadata: { uid: String(index) } })
     }
   })

@@ -9,6 +9,8 @@ const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/
 /** Formats an instant for people. */
 export const utcText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
+const hexDigits = /^[0-9a-f]{2,4}$/i
+
 const percentText = (text: string): string => {
   const share = Number(text)
   // A fleet of a million hosts has shares below a tenth of a percent.
@@ -55,6 +57,8 @@ export const readableText = (format: CellFormat, text: string): string => {
       return text === '' ? '' : `${text}Z`
     case 'time':
       return text
+    case 'hex':
+      return text.replace(hexDigits, '0x$&')
     case 'timedText':
       return readableEvent(text[10] === ' ' ? `${text.slice(0, 10)}T${text.slice(11, 19)}Z${text.slice(19)}` : text)
     default:
@@ -86,6 +90,8 @@ export const readableSql = ({ form, labels }: CellFormat, cell: string, other = 
     case 'parts':
     case 'items':
       return `replace(replace(replace(${cell}, '**', '; '), '||||', '||'), '||', ', ')`
+    case 'hex':
+      return `case when ${cell} ~* '${hexDigits.source}' then '0x' || ${cell} else ${cell} end`
     case 'share':
       return `round(${cell}::numeric * 100, 4)::float8`
     case 'truth':

@@ -71,7 +71,7 @@ const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.repla
 
 const csvCell = (row: Row, { key, kind, label }: ExportColumn, form: ExportForm): string => {
   const text = form === 'fixed' ? plain(row[key]) : readableText(label, plain(row[key]))
-  return quoted(kind === 'text' ? defuse(text) : text)
+  return quoted(kind === 'text' && label.form !== 'number' ? defuse(text) : text)
 }
 
 /** Formats rows as CSV, as `streamCsv` does. */

@@ -25,7 +25,8 @@ const readableCell = (column: ExportColumn): string => {
   const { key, kind, label } = column
   if (kind === 'codes') return plainCell(column)
   const cell = `t."${key}"`
-  if (kind !== 'text' || label.form === 'zoneless' || label.form === 'time') return readableSql(label, cell)
+  if (kind !== 'text' || label.form === 'number' || label.form === 'zoneless' || label.form === 'time')
+    return readableSql(label, cell)
   if (label.form === 'code') return readableSql(label, cell, defusedSql(`${cell}::text`))
   return defusedSql(`(${readableSql(label, `${cell}::text`)})`)
 }
@@ -77,13 +78,16 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
       }),
     ),
 
-  /** Returns the first `limit` rows in COPY's text form. */
-  rows: ({ list, compiled }: ExportRequest, columns: readonly ExportColumn[], limit: number): Readable => {
+  /** Returns all rows, or the first `limit`, in COPY's text form. */
+  rows: ({ list, compiled }: ExportRequest, columns: readonly ExportColumn[], limit?: number): Readable => {
     const body = new PassThrough()
     exportDb
       .withClient(async (client) => {
         await client.query('BEGIN READ ONLY')
-        const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), { plan: list.plan, limit })
+        const statement = cellsStatement(list.spec, compiled, columns.map(plainCell), {
+          plan: list.plan,
+          ...(limit === undefined ? {} : { limit }),
+        })
         await pipeline(copyOut(client, `COPY (${await bindForCopy(client, statement)}) TO STDOUT`), body)
         await client.query('COMMIT')
       })

@@ -73,7 +73,7 @@ describe('a CSV file in the readable form', () => {
           // The list of models has no number of approved devices.
           if (!(key in row)) return []
           const text = readableText(label, row[key] === null ? '' : String(row[key]))
-          return [typeof row[key] === 'string' ? defuse(text) : text]
+          return [typeof row[key] === 'string' && label.form !== 'number' ? defuse(text) : text]
         }),
       )
       const known = Object.keys(labels).map((key) => key in (data[0] as object))
@@ -107,6 +107,15 @@ describe('a CSV file in the readable form', () => {
       }),
     )
     expect(state).toEqual(['Attached', 'Not allowed'])
+  })
+
+  it('writes IDs so that no spreadsheet reads them as numbers', async () => {
+    const columns = ['vid', 'pid', 'bcdDevice', 'classCode']
+    const [, row] = await recordsOf(
+      await post('peripherals/exportperipheralscsv', { form: 'readable', columns, hostIdentifier: 'first' }),
+    )
+    expect(row).toEqual(['0x0781', '0x5581', '0x0100', '0x08'])
+    for (const text of ['', 'any', '05E3Z']) expect(readableText({ form: 'hex', labels: {} }, text)).toBe(text)
   })
 
   it('names the device of an event first', async () => {

@@ -19,6 +19,7 @@ import {
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
 import { filterText, madeText } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
+import { streamWorkbook } from './xlsx/workbook.ts'
 
 /** The requested content of a file. */
 interface FileContent {
@@ -28,7 +29,7 @@ interface FileContent {
   columns: readonly string[] | null
 }
 
-/** The kind of a file: PDF, or CSV in one of its forms. */
+/** The kind of a file: workbook, PDF, or CSV in one of its forms. */
 export interface FileKind {
   format: ReportFormat
   form: ExportForm
@@ -53,7 +54,7 @@ interface PreparedFile {
 /** The source of the rows of a file. */
 interface Source {
   title: string
-  /** Columns of a CSV. */
+  /** Columns of a CSV and of a workbook. */
   columns: readonly ExportColumn[]
   /** Columns of a PDF. */
   printed: readonly ExportColumn[]
@@ -63,13 +64,13 @@ interface Source {
   description: string
   count(): Promise<number>
   csv(form: ExportForm): Promise<Readable>
-  /** Returns at most `limit` rows in COPY's text form, once somebody reads them. */
-  copied(columns: readonly ExportColumn[], limit: number): Promise<() => Readable>
+  /** Returns all rows, or at most `limit`, in COPY's text form, once somebody reads them. */
+  copied(columns: readonly ExportColumn[], limit?: number): Promise<() => Readable>
 }
 
 const tooLarge = (title: string): AppError =>
   new AppError('unprocessable', {
-    detail: `A PDF holds at most ${maxPdfRows.toLocaleString('en')} rows, but ${title} has more. Choose CSV, or narrow the filters.`,
+    detail: `A PDF holds at most ${maxPdfRows.toLocaleString('en')} rows, but ${title} has more. Choose XLSX or CSV, or narrow the filters.`,
   })
 
 /** Returns zero if counting takes longer than a request may. */
@@ -151,6 +152,32 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
     }
   }
 
+  /** Returns the lines that say what a file contains. */
+  const aboutOf = (source: Source, range: TimeRange | null, title: string): string[] => [
+    `${title === source.title ? '' : `${source.title}. `}${source.description}`,
+    ...(range === null ? [] : [rangeText(range)]),
+  ]
+
+  async function workbook(
+    source: Source,
+    range: TimeRange | null,
+    by: string,
+    title = source.title,
+  ): Promise<OpenedFile> {
+    const at = clock.now()
+    const counted = countedRows((await source.copied(source.columns))(), 'lines')
+    const content = streamWorkbook(
+      {
+        title: source.title,
+        columns: source.columns.map(({ kind, label: { heading, form, labels } }) => ({ heading, kind, form, labels })),
+        about: [title, ...aboutOf(source, range, title), madeText(at, by), 'All times are in UTC.'],
+        at,
+      },
+      () => counted.content,
+    )
+    return { content, rows: counted.rows }
+  }
+
   async function print(source: Source, range: TimeRange | null, by: string, title = source.title): Promise<OpenedFile> {
     // The printer counts as well and rejects lists that take too long to count here.
     if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
@@ -160,10 +187,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
     const content = printer.print({
       job: {
         title,
-        cover: [
-          `${title === source.title ? '' : `${source.title}. `}${source.description}`,
-          ...(range === null ? [] : [rangeText(range)]),
-        ],
+        cover: aboutOf(source, range, title),
         made: madeText(at, by),
         columns: printedColumns(source.printed),
         summary: summaryColumns(source.summary),
@@ -190,8 +214,10 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
       return {
         description: source.description,
         count: source.count,
-        open: async ({ format, form }, by, title) =>
-          format === 'csv' ? countedRows(await source.csv(form), 'csv') : print(source, range, by, title),
+        open: async ({ format, form }, by, title) => {
+          if (format === 'csv') return countedRows(await source.csv(form), 'csv')
+          return format === 'xlsx' ? workbook(source, range, by, title) : print(source, range, by, title)
+        },
       }
     },
   }

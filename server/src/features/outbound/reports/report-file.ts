@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ReportFormat, reportLimits } from '@portcullis/contract'
+import { type ReportFormat, reportFileTypes, reportLimits } from '@portcullis/contract'
 import { wallOf } from '#platform/wall-clock.ts'
 
 /** Turns the name of a schedule into a part of a file name that every file system and mail program accepts. */
@@ -22,8 +22,8 @@ export const attachmentName = (name: string, at: number, zone: string, format: R
   `${stem(name)}-${new Date(wallOf(at, zone)).toISOString().slice(0, 10)}.${format}`
 
 export const mediaTypes: Readonly<Record<ReportFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  pdf: 'application/pdf',
+  ...reportFileTypes,
+  csv: `${reportFileTypes.csv}; charset=utf-8`,
 }
 
 /** Returns whether a file fits into a mail: base64 turns three bytes into four and adds two per line of 76. */

@@ -31,6 +31,7 @@ const fileText = (run: RunRow): string => {
     return `The file has ${size} and is too large to attach (over ${megabytes(reportLimits.attachmentBytes)} when encoded). Open the report in the console to download it.`
   const name = `The file ${attachmentOf(run)} (${size}) is attached.`
   if (format === 'pdf') return `${name} It is a PDF of A4 pages. All times are in UTC.`
+  if (format === 'xlsx') return `${name} It is a workbook for spreadsheet programs. All times are in UTC.`
   if (formOf(run.definition) === 'fixed') return `${name} It has the form for programs, with the names of the API.`
   return `${name} You can open it with a spreadsheet program. All times are in UTC.`
 }

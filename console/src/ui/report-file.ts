@@ -1,0 +1,27 @@
+import { type ExportForm, exportReport, type ReportFormat } from '@portcullis/contract'
+import { exportBody } from '../lib/export-body.ts'
+import type { ScheduleStart } from '../lib/schedule-address.ts'
+import { useServices } from '../lib/services.tsx'
+
+/** Returns a function that fetches a list as a file, as a scheduled report makes it. Progress appears in the job tray. */
+export const useReportFile = () => {
+  const { api, work } = useServices()
+  return ({ list, query = {}, columns }: ScheduleStart, format: ReportFormat, form: ExportForm = 'readable') => {
+    const { SortBy, ...filters } = query
+    work.fetchFile({
+      name: `${list}.${format}`,
+      open: (signal) =>
+        api.openFile(exportReport, {
+          body: {
+            list,
+            format,
+            form,
+            filter: exportBody(filters) as Record<string, string>,
+            ...(SortBy === undefined ? {} : { sortBy: SortBy }),
+            ...(columns === undefined ? {} : { columns: [...columns] }),
+          },
+          signal,
+        }),
+    })
+  }
+}
