@@ -1,15 +1,4 @@
-import type { TreeObject } from './tree.ts'
-
-const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
-
-const unescapeXml = (text: string): string =>
-  text.includes('&')
-    ? text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot|apos));/gi, (whole, decimal, hex, name) => {
-        if (name) return entities[name.toLowerCase()] ?? whole
-        const point = decimal ? Number(decimal) : Number.parseInt(hex, 16)
-        return point <= 0x10ffff ? String.fromCodePoint(point) : whole
-      })
-    : text
+import { type TreeObject, unescapeXml } from './tree.ts'
 
 /** Returns the text of the first element with this name, whatever its attributes. */
 const elementIn = (xml: string, name: string): string | undefined => {

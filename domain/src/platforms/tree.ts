@@ -20,7 +20,8 @@ export const parseJson = (text: string): Tree | undefined => {
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-const unescapeXml = (text: string): string =>
+/** Decodes the entities of XML, once. */
+export const unescapeXml = (text: string): string =>
   text.includes('&')
     ? text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot|apos));/gi, (whole, decimal, hex, name) => {
         const point = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : Number.NaN

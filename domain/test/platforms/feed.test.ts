@@ -43,7 +43,7 @@ const windowsForms: Record<string, unknown> = {
     record_number: '436',
     event_data: data,
   },
-  NXLog: { EventTime: '2031-05-04 10:11:12.345', Hostname: host, EventID: 6416, RecordNumber: 436, ...data },
+  NXLog: { EventTime: '2031-05-04T10:11:12.345000Z', Hostname: host, EventID: 6416, RecordNumber: 436, ...data },
   'Azure SecurityEvent': { TimeGenerated: time, Computer: host, EventID: 6416, EventRecordId: '436', ...data },
   'Azure Event with XML data': {
     TimeGenerated: time,
@@ -90,12 +90,22 @@ const windowsForms: Record<string, unknown> = {
     Properties: Object.values(data).map((Value) => ({ Value })),
   },
   Wazuh: {
+    timestamp: '2031-05-04T10:11:14.001+0000',
+    rule: { level: 3, description: 'Windows: device connected', id: '60227' },
+    agent: { id: '007', name: 'PC-7', ip: '192.0.2.7' },
+    manager: { name: 'wazuh' },
+    id: '1935655874.1001',
+    decoder: { name: 'windows_eventchannel' },
     data: {
       win: {
-        system: { eventID: '6416', computer: host, eventRecordID: '436', systemTime: time },
-        eventdata: { deviceId: device, vendorIds: lined(hardware), compatibleIds: lined(compatible) },
+        system: { eventID: '6416', systemTime: time, eventRecordID: '436', channel: 'Security', computer: host },
+        // Wazuh leaves the entities of XML in these values.
+        eventdata: Object.fromEntries(
+          Object.entries(data).map(([name, value]) => [name[0]!.toLowerCase() + name.slice(1), escaped(value)]),
+        ),
       },
     },
+    location: 'EventChannel',
   },
   'Splunk export': { preview: false, result: { _raw: xml } },
 }
@@ -201,6 +211,23 @@ it('shows a device as the poll of a Windows host does', () => {
   const { reading } = readPoll(Buffer.from(answer))
   if (!reading.ok) throw new Error(reading.message)
   expect(windowsReports([event.said]).map(({ report }) => report)).toEqual(reading.devices)
+})
+
+describe('a line in a form that is not read', () => {
+  it.each([
+    ['JSON', JSON.stringify({ event: { what: 6416, device: { path: device } } })],
+    ['text', `May  4 10:11:12 pc-7 Security: 6416: A new external device: ${device}`],
+    ['Defender', JSON.stringify({ kind: 'PnpDeviceConnected', device })],
+  ])('is an error if it looks like an event: %s', (_name, line) => {
+    const other = '{"EventID":4688,"EventRecordID":6416,"CommandLine":"tool VID_0951"}'
+    expect(readFeed([other, '{"a":1}', line].join('\n'))).toEqual({
+      total: 3,
+      events: [],
+      ignored: 2,
+      failed: 1,
+      errors: [{ line: 3, code: 'unknown-form' }],
+    })
+  })
 })
 
 describe('hostile lines', () => {

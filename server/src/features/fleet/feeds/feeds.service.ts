@@ -306,7 +306,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       const body = compressedOn === undefined ? given : await unpacked(feedId, given, compressedOn)
       // Other requests may have used the quota in the meantime.
       assertCredit(feedId)
-      const reading = readFeed(body.toString('utf8'))
+      const reading = readFeed(body)
       charge(feedId, Math.max(1, reading.total))
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {

@@ -133,6 +133,31 @@ describe('a feed', () => {
     expect((await feed.raw('{}\n'.repeat(10_001))).json()).toMatchObject({ code: 'payload_too_large' })
   })
 
+  it('stores the lines of Wazuh, and reports a line that looks like an event in another form', async () => {
+    const feed = await feedWith()
+    const wazuh = {
+      timestamp: '2031-05-04T10:11:14.001+0000',
+      agent: { id: '007', name: 'PC-W' },
+      data: {
+        win: {
+          system: { eventID: '6416', systemTime: '2031-05-04T10:11:12.3451234Z', eventRecordID: '9', computer: 'pc-w' },
+          eventdata: {
+            deviceId: 'USB\\VID_0951&amp;PID_1666\\WZ1',
+            vendorIds: 'USB\\VID_0951&amp;PID_1666&amp;REV_0110 USB\\VID_0951&amp;PID_1666',
+            compatibleIds: 'USB\\Class_08&amp;SubClass_06&amp;Prot_50 USB\\Class_08',
+          },
+        },
+      },
+    }
+    const unknown = { what: 'device 6416', id: 'USB\\VID_0951&PID_1666\\WZ2' }
+    const answer = await feed.send([unknown, wazuh].map((line) => JSON.stringify(line)).join('\n'))
+    expect(answer).toMatchObject({ lines: 2, stored: 1, ignored: 0, failed: 1 })
+    expect(answer.errors).toMatchObject([{ line: 1, code: 'unknown-form' }])
+    expect(
+      (await devicesOf((await hostsNamed('pc-w'))[0]?.uuid ?? '')).map((one) => [one.deviceID, one.devIconDescription]),
+    ).toEqual([['USB\\VID_0951&PID_1666\\WZ1', 'Mass Storage']])
+  })
+
   it('accepts gzip bodies within its limits, and only with its own token', async () => {
     const [feed, other] = [await feedWith(), await feedWith()]
     const packed = (body: Buffer, encoding = 'gzip', bearer = feed.token.token) =>

@@ -1,0 +1,99 @@
+/** A time that a feed cannot place: the exporter wrote local time without a zone. */
+export const zoneless = Symbol('zoneless')
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\d{0,9} ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/i
+/** The classic text of Splunk. */
+const US = /^(\d\d?)\/(\d\d?)\/(\d{4}),? (\d\d?):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: ([AP])M)?$/i
+/** PowerShell 5 and other serializers of .NET. Milliseconds since 1970; the offset only says how to show them. */
+const DOTNET = /^\/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\/$/
+/** Digits of a number of seconds, and what multiplies it to milliseconds. */
+const units: readonly [number, number][] = [
+  [10, 1_000],
+  [13, 1],
+  [16, 1e-3],
+  [19, 1e-6],
+]
+
+const formats = new Map<string, Intl.DateTimeFormat | null>()
+const formatOf = (zone: string): Intl.DateTimeFormat | null => {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  let format: Intl.DateTimeFormat | null = null
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    // The runtime does not know the zone.
+  }
+  if (formats.size > 1_000) formats.clear()
+  formats.set(zone, format)
+  return format
+}
+
+/** Returns whether the runtime knows an IANA time zone, such as `Europe/Berlin`. */
+export const isTimeZone = (zone: string): boolean =>
+  (zone === 'UTC' || /^[A-Za-z_]+\/[A-Za-z0-9_+/-]+$/.test(zone)) && formatOf(zone) !== null
+
+/** Returns how far the clocks of a zone are ahead of UTC, in milliseconds. */
+const offsetOf = (format: Intl.DateTimeFormat, at: number): number => {
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000
+}
+
+/** Returns the time of clocks in a zone. Of an hour that occurs twice, it is the first. */
+const inZone = (local: number, zone: string): number | undefined => {
+  const format = formatOf(zone)
+  if (format === null) return undefined
+  const offsets = [local - 86_400_000, local + 86_400_000].map((at) => offsetOf(format, at))
+  return (
+    offsets.map((offset) => local - offset).find((at) => at + offsetOf(format, at) === local) ??
+    local - (offsets[0] ?? 0)
+  )
+}
+
+/**
+ * Returns a time as milliseconds since 1970. Undefined if it is invalid.
+ *
+ * @param zone IANA time zone of times without one; empty: unknown
+ */
+export const timeOf = (text: string, zone: string): number | typeof zoneless | undefined => {
+  const digits = /^(\d{10,19})(?:\.\d+)?$/.exec(text)?.[1]
+  if (digits !== undefined) {
+    const unit = units.find(([length]) => length === digits.length)?.[1]
+    return unit === undefined ? undefined : Math.floor(Number(text) * unit)
+  }
+  const dotnet = DOTNET.exec(text)?.[1]
+  if (dotnet !== undefined) return Number(dotnet)
+  const [, year, month, day, hour, minute, second, fraction = '', offset] = ISO.exec(text) ?? []
+  const us = year === undefined ? US.exec(text) : null
+  if (year === undefined && us === null) return undefined
+  const parts =
+    us === null
+      ? [year, month, day, hour, minute, second]
+      : [
+          us[3],
+          us[1],
+          us[2],
+          us[8] === undefined ? us[4] : (Number(us[4]) % 12) + (/p/i.test(us[8]) ? 12 : 0),
+          us[5],
+          us[6],
+        ]
+  const [y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0] = parts.map(Number)
+  const ms = Number((us === null ? fraction : (us[7] ?? '')).slice(0, 3).padEnd(3, '0'))
+  const local = Date.UTC(y, mo - 1, d, h, mi, s, ms)
+  const read = new Date(local)
+  // Date.UTC turns 31 April into 1 May.
+  if (read.getUTCMonth() !== mo - 1 || read.getUTCDate() !== d || h > 23 || mi > 59 || s > 59) return undefined
+  if (offset === undefined) return zone === '' ? zoneless : (inZone(local, zone) ?? zoneless)
+  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(offset) ?? []
+  return local - (sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000)
+}
