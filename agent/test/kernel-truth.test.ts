@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseReport } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { rule, startHost } from './enforcing.ts'
@@ -128,6 +129,26 @@ describe('a driver mismatch', () => {
     expect(heldOf(host)[0]?.mismatch).toEqual({ bound: [{ interface: 0, claims: 'Unknown', driver: 'rtl8150' }] })
   })
 
+  it('with an unknown driver is reported, and holds the port only where the rule names no identity', async () => {
+    const device = plainKeyboard({ portPath: '1-6' })
+    const { vid, pid } = parseReport(device)
+    const host = await startHost({ devices: [keyboard], rules: [rule({ effect: 'allow', vid, pid })] })
+    await host.arm()
+    host.tree.plug(device)
+    await works(host, '1-6', true)
+    host.tree.bind('1-6:1.0', 'usbhid', 'hid-next-year')
+    const unknown = [{ interface: 0, claims: 'Keyboard', driver: 'hid-next-year' }]
+    await until('reported', () => host.reported('1-6')?.mismatch !== undefined)
+    expect(host.reported('1-6')).toMatchObject({ authorized: true, mismatch: { bound: unknown } })
+    expect(heldOf(host)).toEqual([])
+    host.peer.policy.rules = [rule({ effect: 'allow', kinds: ['Keyboard', 'HID'] })]
+    host.peer.policy.version++
+    await host.order('policy', { version: host.peer.policy.version })
+    await works(host, '1-6', false)
+    await until('held', () => heldOf(host).length === 1)
+    expect(heldOf(host)[0]?.mismatch.bound).toEqual(unknown)
+  })
+
   it('is detected on devices that were attached before the host was armed', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '1-2' })] })
     host.tree.bind('1-2:1.0', 'rtl8150')
@@ -254,6 +275,26 @@ describe('interfaces', () => {
     expect(host.tree.read('1-2:1.7', 'authorized')).toBe('0')
     await host.free()
     expect(host.tree.read('1-2:1.7', 'authorized')).toBe('1')
+  })
+
+  it('of an allowed identity are offered to drivers that the table does not know, and those of an allowed kind are not', async () => {
+    const [one, other] = ['1-5', '1-6'].map((portPath) =>
+      storageStick({ portPath, pid: portPath === '1-5' ? '0001' : '0002' }),
+    )
+    if (one === undefined || other === undefined) throw new Error('two sticks')
+    const rules = [rule({ effect: 'allow', vid: '0781', pid: '0001' }), allowStick]
+    const host = await startHost({ devices: [keyboard], rules })
+    for (const driver of ['usb-storage', 'next_year', 'rtl8150']) host.tree.load(driver)
+    await host.arm()
+    const bindOf = (driver: string) => readFileSync(join(host.tree.root, 'bus/usb/drivers', driver, 'bind'), 'utf8')
+    for (const device of [one, other]) {
+      host.tree.plug(device)
+      await works(host, device.portPath, true)
+      host.tree.write(`${device.portPath}:1.0`, 'authorized', '0\n')
+      await until('opened', () => host.tree.read(`${device.portPath}:1.0`, 'authorized') === '1')
+      await until('offered', () => bindOf('usb-storage') === `${device.portPath}:1.0`)
+    }
+    expect([bindOf('next_year'), bindOf('rtl8150')]).toEqual(['1-5:1.0', ''])
   })
 
   it('are bound by a kernel without interface authorisation, and read back', async () => {

@@ -3,6 +3,7 @@ import { interfaceKinds } from './classify.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { type Drivers, driverTable, keyEventDrivers } from './driver-table.ts'
 import type { CapabilityKind } from './icons.ts'
+import { hidDrivers, usbDrivers } from './kernel-drivers.ts'
 import type { PolicyDevice } from './policy.ts'
 
 /** An interface and the drivers that the kernel bound to it. */
@@ -60,6 +61,18 @@ const allows = (kinds: readonly CapabilityKind[], bus: 'usb' | 'hid', driver: st
 
 const keyEvents: ReadonlySet<string> = new Set(keyEventDrivers.map(plain))
 
+const known: ReadonlySet<string> = new Set(
+  [...usbDrivers.values(), ...hidDrivers.values(), ...Object.values(driverTable).flatMap(({ usb, hid }) => [usb, hid])]
+    .flat()
+    .map(plain),
+)
+
+/**
+ * Returns whether the table or a listed kernel has a driver. An unknown one comes from a newer kernel or from another
+ * package of the host, so it proves nothing about a device.
+ */
+export const isKnownDriver = (name: string): boolean => known.has(plain(name))
+
 interface Claim {
   kinds: readonly CapabilityKind[]
   /** True if the device claims HID and may type. Remote controls and game controllers send keys without usbhid. */
@@ -100,7 +113,8 @@ export const driversFor = (
 
 /**
  * Compares the drivers that the kernel bound with the claim of the device. Returns null if all drivers are allowed for
- * their interfaces. The kernel selects drivers by VID and PID before classes, so a claim alone proves nothing.
+ * their interfaces. The kernel selects drivers by VID and PID before classes, so a claim alone proves nothing. The result
+ * includes unknown drivers.
  */
 export const driverMismatch = (
   parsed: ParsedDescriptors,
@@ -122,6 +136,26 @@ export const driverMismatch = (
   return wrong.length === 0 ? null : { bound: wrong.slice(0, MAX_EVIDENCE) }
 }
 
+/** Returns the drivers of a mismatch that the table knows or does not know. Returns null if there are none. */
+export const part = (which: 'known' | 'unknown', mismatch: DriverMismatch | null): DriverMismatch | null => {
+  const bound = (mismatch?.bound ?? []).filter(({ driver }) => isKnownDriver(driver) === (which === 'known'))
+  return bound.length === 0 ? null : { bound }
+}
+
+/**
+ * Returns the drivers for which the port of a device is held. If a person named the identity of the device, an unknown
+ * driver is reported only.
+ */
+export const holdsPort = (mismatch: DriverMismatch | null, scope: DriverScope): DriverMismatch | null =>
+  scope.by === 'kinds' ? mismatch : part('known', mismatch)
+
 /** Returns the evidence as text: `claims hub, bound rtl8150`. */
 export const mismatchText = ({ bound }: DriverMismatch): string =>
-  [...new Set(bound.map(({ claims, driver }) => `claims ${claims.toLowerCase()}, bound ${driver}`))].join('; ')
+  [
+    ...new Set(
+      bound.map(
+        ({ claims, driver }) =>
+          `claims ${claims.toLowerCase()}, bound ${isKnownDriver(driver) ? driver : `the unknown driver ${driver}`}`,
+      ),
+    ),
+  ].join('; ')

@@ -11,9 +11,12 @@ import {
   driverMismatch,
   driverScopeOf,
   driversOf,
+  holdsPort,
+  isKnownDriver,
   isPlainHub,
   mismatchText,
   parseReport,
+  part,
   policyDevice,
 } from '../src/index.ts'
 import {
@@ -193,6 +196,51 @@ describe('drivers', () => {
       expect(driverMismatch(parseReport(report), report, interfaces, { by: 'kinds', kinds })).toBeNull()
       expect(driverMismatch(parseReport(report), report, interfaces, identity)).toBeNull()
     }
+  })
+
+  it.each<[what: string, vid: string, pid: string, codes: string[], driver: string, ...hid: string[]]>([
+    ['security key', '1A2B', '4287', ['03:00:00'], 'usbhid', 'hid-u2fzero'],
+    ['headset', '1A2B', '0014', ['01:01:00', '03:00:00'], 'usbhid', 'cmedia_hs100b'],
+    ['touch screen', '1A2B', '0050', ['03:00:00'], 'usbhid', 'hid-accutouch'],
+    ['touch pad', '1A2B', '120B', ['03:01:02'], 'usbhid', 'hid-alps'],
+    ['remote control', '1A2B', 'F767', ['03:01:01'], 'usbhid', 'LC RC1000MCE'],
+    ['fan controller', '1A2B', 'F00D', ['03:00:00'], 'usbhid', 'aquacomputer_d5next'],
+    ['tablet', '1A2B', '0004', ['03:01:02'], 'usb_acecad'],
+    ['radio', '1A2B', '818A', ['03:00:00'], 'radio-si470x'],
+    ['serial adapter', '1A2B', '5500', ['03:00:00'], 'cypress_m8'],
+    ['parallel adapter', '1A2B', '0002', ['07:01:02'], 'uss720'],
+    ['contactless reader', '1A2B', '2200', ['0b:00:00'], 'pn533_usb'],
+    ['network adapter', '1A2B', '7830', ['02:06:00'], 'MOSCHIP usb-ethernet driver'],
+    ['camera', '1A2B', '0305', ['0e:01:00'], 'Philips webcam'],
+  ])('a genuine %s keeps its driver', (_what, vid, pid, codes, driver, ...hid) => {
+    const report = buildDevice({ vid, pid, interfaces: codes })
+    const number = codes.length - 1
+    const kinds = classify(parseReport(report), report).capabilities
+    for (const scope of [identity, { by: 'kinds' as const, kinds }])
+      expect(driverMismatch(parseReport(report), report, [bound(number, driver, ...hid)], scope)).toBeNull()
+  })
+
+  it('that no listed kernel has are reported, and hold a port only if kinds are the basis', () => {
+    expect([isKnownDriver('hid-next-year'), isKnownDriver('hid-generic'), isKnownDriver('LC RC1000MCE')]).toEqual([
+      false,
+      true,
+      true,
+    ])
+    const byKinds = { by: 'kinds' as const, kinds: ['Keyboard' as const, 'HID' as const] }
+    const report = plainKeyboard()
+    const parsed = parseReport(report)
+    const newer = driverMismatch(parsed, report, [bound(0, 'usbhid', 'hid-next-year')], identity)
+    expect(newer && mismatchText(newer)).toBe('claims keyboard, bound the unknown driver hid-next-year')
+    expect([holdsPort(newer, identity), holdsPort(newer, byKinds)]).toEqual([null, newer])
+    expect(holdsPort(null, byKinds)).toBeNull()
+    // A known driver of another kind holds the port beside an unknown one.
+    const both = driverMismatch(parsed, report, [bound(0, 'usbhid', 'hid-next-year'), bound(1, 'rtl8150')], identity)
+    expect([holdsPort(both, identity), part('unknown', both)].map((one) => one?.bound.map((b) => b.driver))).toEqual([
+      ['rtl8150'],
+      ['hid-next-year'],
+    ])
+    const asHubs = driverMismatch(parseReport(hub()), hub(), [bound(0, 'next_year')], asHub)
+    expect(holdsPort(asHubs, asHub)).toEqual(asHubs)
   })
 
   it('a driver of another kind is a mismatch on the USB bus and on the HID bus', () => {

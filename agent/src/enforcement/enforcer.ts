@@ -5,7 +5,7 @@ import {
   type Enforced,
   type EnforcementState,
 } from '@portcullis/contract/agent-protocol'
-import { caseNumber, mismatchText } from '@portcullis/domain'
+import { caseNumber, mismatchText, part } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
@@ -287,12 +287,16 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return true
     },
 
-    /** Returns the driver mismatch of a device whose port is held, or of any device on a Free host. */
+    /**
+     * Returns the driver mismatch of a device whose port is held, or of any device on a Free host, and the unknown drivers
+     * of a device that works.
+     */
     mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
       const judged = judge.identify(scanned)
       const hold = holds.find(judged.portPath)
       if (hold?.fingerprint === judged.device.fingerprint) return hold.mismatch
-      return isArmed() ? undefined : (truth.mismatch(judged, { by: 'identity' }) ?? undefined)
+      const found = truth.mismatch(judged, { by: 'identity' })
+      return (isArmed() ? part('unknown', found) : found) ?? undefined
     },
 
     /** Releases held ports. With `accept`, the held device may use its drivers from now on. */

@@ -1,5 +1,5 @@
 import type { DriverMismatch } from '@portcullis/contract/agent-protocol'
-import { type DriverScope, driverMismatch, driversFor } from '@portcullis/domain'
+import { type DriverScope, driverMismatch, driversFor, holdsPort } from '@portcullis/domain'
 import type { Interfaces } from '../platform/platform.ts'
 import type { Holds } from './holds.ts'
 import type { JudgedDevice } from './judge.ts'
@@ -23,22 +23,26 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
   }
 
   return {
-    /** Returns the bound drivers that are not allowed. Changes nothing. */
+    /** Returns the bound drivers that are not allowed, including unknown ones. Changes nothing. */
     mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
       compare(judged, interfaces.of(judged.portPath), scope),
 
-    /** Opens the interfaces that an authorised device needs one by one and checks the drivers after each. */
+    /**
+     * Opens the interfaces that an authorised device needs one by one and checks the drivers after each. Returns the
+     * drivers for which its port is held.
+     */
     open(judged: JudgedDevice, scope: DriverScope): DriverMismatch | null {
+      const check = () => holdsPort(compare(judged, interfaces.of(judged.portPath), scope), scope)
       const first = interfaces.of(judged.portPath)
       for (const one of first) {
         if (one.isAuthorized || isForeign(one.name, judged.instance)) continue
         const wanted = driversFor(judged.parsed, judged.steady, one, scope)
         if (wanted === undefined) continue
-        interfaces.open(one.name, wanted)
-        const found = compare(judged, interfaces.of(judged.portPath), scope)
+        interfaces.open(one.name, wanted, scope.by === 'identity')
+        const found = check()
         if (found !== null) return found
       }
-      return compare(judged, interfaces.of(judged.portPath), scope)
+      return check()
     },
   }
 }

@@ -162,8 +162,9 @@ export interface Interfaces {
    * Authorises an interface and binds the first driver that accepts it.
    *
    * @param wanted names of drivers in the order to try, or `any` for all drivers of the system
+   * @param mayBeUnknown tries the drivers of the system that the table does not know after those
    */
-  open(name: string, wanted: readonly string[] | 'any'): void
+  open(name: string, wanted: readonly string[] | 'any', mayBeUnknown?: boolean): void
   /** Returns the port path of the same socket on the bus of the other speed. */
   peerOf(portPath: string): string | undefined
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { isKnownDriver } from '@portcullis/domain'
 import type { DeviceInterface, Interfaces } from '../platform.ts'
 import { writeAttribute } from './kernel.ts'
 
@@ -107,12 +108,14 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfac
      * is tried again when the kernel has a new driver.
      *
      * @param wanted names of drivers in the order to try, or `any` for all drivers of the kernel
+     * @param mayBeUnknown tries the drivers of the kernel that the table does not know after those
      */
-    open(name: string, wanted: readonly string[] | 'any'): void {
+    open(name: string, wanted: readonly string[] | 'any', mayBeUnknown = false): void {
       const path = join(root, name)
       const present = new Set(list(drivers))
       const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
-      const offered = order.filter((driver) => present.has(driver))
+      const unknown = mayBeUnknown && wanted !== 'any' ? [...present].filter((driver) => !isKnownDriver(driver)) : []
+      const offered = [...order.filter((driver) => present.has(driver)), ...unknown]
       const mayClose = wanted !== 'any' && isExclusive(wanted, present)
       const attempt = `${readText(join(root, name.slice(0, name.indexOf(':')), 'devnum'))} ${offered.join(' ')}`
       if (mayClose && refusals.get(name) === attempt) return
