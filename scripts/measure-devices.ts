@@ -27,6 +27,7 @@ const knowledge = createKnowledge({
   vulnerable: JSON.parse(read('vulnerable-peripherals.json')),
   genuine: JSON.parse(read('genuine-descriptors.json')),
   supplement: JSON.parse(read('vendor-supplement.json')),
+  registries: JSON.parse(read('registries.json')),
 })
 
 interface Label {

@@ -37,7 +37,7 @@ const componentOfPackage = (one) => ({
 
 /** Returns the component of a work that is not a package of npm. `more`: further members of the component. */
 export const componentOfWork = ({ name, version, licence, where }, more = {}) => ({
-  type: name === 'usb.ids' ? 'data' : 'library',
+  type: where.includes('knowledge/') ? 'data' : 'library',
   'bom-ref': `${name}@${version}`,
   name,
   version,

@@ -39,6 +39,8 @@ const ALLOWED = new Set([
   'Unicode-DFS-2016',
   'Zlib',
   'LicenseRef-public-domain',
+  // Ids and names of a list whose licence does not cover single facts.
+  'LicenseRef-facts',
 ])
 
 /** Returns true if the allowed licences satisfy an SPDX expression: every term of an AND, one term of an OR. */
@@ -159,6 +161,13 @@ export function works() {
       where: 'knowledge/usb.ids; GPL-2.0-or-later is its other licence',
       text: read('knowledge/usb.ids.copyright'),
     },
+    ...Object.values(JSON.parse(read('knowledge/registries.json')).sources).map(({ url, version, licence }) => ({
+      name: url.replace('https://github.com/', ''),
+      version: version.slice(0, 12),
+      licence: ALLOWED.has(licence) ? licence : 'LicenseRef-facts',
+      where: `ids and names in knowledge/registries.json, from ${url} (${licence})`,
+      text: null,
+    })),
   ]
 }
 

@@ -15,6 +15,7 @@ const fileNames: Readonly<Record<KnowledgeFileName, string>> = {
   vulnerable: 'vulnerable-peripherals.json',
   genuine: 'genuine-descriptors.json',
   supplement: 'vendor-supplement.json',
+  registries: 'registries.json',
 }
 
 const readIfThere = (path: string): string | undefined => {

@@ -103,6 +103,25 @@ const Supplement = closed({
   }),
 })
 
+const Registries = closed({
+  sources: Type.Record(
+    Type.String({ pattern: '^[a-z0-9.-]{1,40}$' }),
+    closed({
+      url: text(500),
+      version: text(100),
+      date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+      licence: text(200),
+      vid: optional(hex4),
+    }),
+    { maxProperties: 50 },
+  ),
+  products: Type.Record(
+    Type.String({ pattern: '^[0-9A-F]{4}:[0-9A-F]{4}(-[0-9A-F]{4})?$' }),
+    Type.Array(text(200, 1), { minItems: 2, maxItems: 3 }),
+    { maxProperties: knowledgeLimits.names },
+  ),
+})
+
 /** Files of a knowledge set. Absent files stay unchanged. */
 export const KnowledgeFiles = closed({
   usbIds: optional(Type.String({ minLength: 1, maxLength: knowledgeLimits.usbIds })),
@@ -110,9 +129,17 @@ export const KnowledgeFiles = closed({
   vulnerable: optional(Type.Array(Vulnerable, { maxItems: knowledgeLimits.rows })),
   genuine: optional(Type.Array(Genuine, { maxItems: knowledgeLimits.rows })),
   supplement: optional(Supplement),
+  registries: optional(Registries),
 })
 
-export const knowledgeFileNames = ['usbIds', 'attackTools', 'vulnerable', 'genuine', 'supplement'] as const
+export const knowledgeFileNames = [
+  'usbIds',
+  'attackTools',
+  'vulnerable',
+  'genuine',
+  'supplement',
+  'registries',
+] as const
 export type KnowledgeFileName = (typeof knowledgeFileNames)[number]
 
 /** The signed content, as JSON text. */

@@ -147,7 +147,10 @@ export const Peripheral = closed({
       'Version of the policy for the decision: the version on the host if it enforces, otherwise the newest.',
   }),
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
-  evidence: Type.Array(Type.String(), { description: 'Evidence that the device is an attack tool, as text.' }),
+  evidence: Type.Array(Type.String(), {
+    description:
+      'Evidence that the device is an attack tool, as text. Without a finding: warnings about what the device says it is.',
+  }),
   missingEvidence: Type.Array(Type.Enum(Object.keys(evidenceGaps) as MissingEvidence[]), {
     uniqueItems: true,
     description: `Evidence that the verdict could not examine, because the report of the host does not contain it. Empty if everything was examined. ${Object.entries(

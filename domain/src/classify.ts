@@ -246,9 +246,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   }
   const all = kindPrecedence.filter((kind) => by.has(kind))
   const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
-  // A FIDO collection alone does not make a keyboard a security key. Only devices of known vendors count.
-  const isPosing = able.has('Keyboard') && !isSecurityKey(parsed.vid, parsed.pid)
-  const named = all.find((k) => isFirst(k) && !(isPosing && k === 'Security Key'))
+  const named = all.find(isFirst)
   const kind = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'
   const from = by.get(kind)
   return {
@@ -263,5 +261,11 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
     isSecurityKey: [...functions.values()].some((f) => f.fido),
   }
 }
+
+/** Returns the warning for a device that says it is a security key, can type, and has the ids of no known security key. */
+export const poseWarning = ({ vid, pid }: ParsedDescriptors, kinds: readonly Kind[]): string[] =>
+  kinds.includes('Security Key') && kinds.includes('Keyboard') && !isSecurityKey(vid, pid)
+    ? ['Says that it is a security key and can type, but its ids are not those of a known security key']
+    : []
 
 const nothing: Interface = { number: 0, alternate: 0, class: 0, subclass: 0, protocol: 0, endpoints: [] }

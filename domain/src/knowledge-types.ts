@@ -108,6 +108,14 @@ export interface NameSupplement {
   products: Record<string, { name: string; source: string }>
 }
 
+/** Products in public lists (`registries.json`), by `VVVV:PPPP`, or `VVVV:PPPP-PPPP` for a range. */
+export interface RegistryNames {
+  /** A source with `vid` assigns the products of that vendor ID, so its names are authoritative. */
+  sources: Record<string, { url: string; version: string; date: string; licence: string; vid?: string | undefined }>
+  /** `[source, product]` or `[source, product, maker]`. */
+  products: Record<string, string[]>
+}
+
 /** A finding that a device is, or may be, an attack tool. */
 export interface AttackFinding {
   level: AttackLevel

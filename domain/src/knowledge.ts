@@ -9,8 +9,10 @@ import type {
   GenuineRow,
   Imitation,
   NameSupplement,
+  RegistryNames,
   VulnerableRow,
 } from './knowledge-types.ts'
+import { fullName, registeredProducts } from './registered.ts'
 import { parseUsbIds } from './usb-ids.ts'
 import { judgedReport } from './verdict-key.ts'
 import { createVulnerabilities } from './vulnerabilities.ts'
@@ -24,6 +26,7 @@ export interface KnowledgeSources {
   vulnerable: readonly VulnerableRow[]
   genuine: readonly GenuineRow[]
   supplement: NameSupplement
+  registries: RegistryNames
 }
 
 /** Serial number patterns in the rows. */
@@ -40,6 +43,11 @@ export const createKnowledge = (sources: KnowledgeSources) => {
   const products = new Map(
     Object.entries(sources.supplement.products).map(([key, { name }]) => [key.replace(':', ''), name]),
   )
+  const registered = registeredProducts(sources.registries)
+  const ownerName = (vid: string): string | null => {
+    const name = ids.vendors.get(vid) ?? vendors.get(vid) ?? null
+    return name?.startsWith('Unassigned') === true ? null : name
+  }
   const attackTools = createAttackTools(sources.attackTools, sources.genuine)
   const vulnerabilities = createVulnerabilities(sources.vulnerable)
   const serials = serialPatterns(sources)
@@ -52,21 +60,26 @@ export const createKnowledge = (sources: KnowledgeSources) => {
       usbIds: ids.version,
       usbIdsNames: ids.vendors.size + ids.products.size,
       vendors: ids.vendors.size + vendors.size,
-      products: ids.products.size + products.size,
+      products: ids.products.size + products.size + registered.size,
+      registries: registered.size,
       attackTools: sources.attackTools.length,
       vulnerabilities: sources.vulnerable.length,
     },
     /**
-     * Returns the name of a vendor by VID (four upper-case hex digits), or null, also for an unassigned VID. A name does
+     * Returns the maker of a product by VID and PID (four upper-case hex digits each), or null, also for an unassigned
+     * VID. Without a PID, or for a product that is not registered separately, this is the owner of the VID. A name does
      * not prove an identity.
      */
-    vendorName: (vid: string): string | null => {
-      const name = ids.vendors.get(vid) ?? vendors.get(vid) ?? null
-      return name?.startsWith('Unassigned') === true ? null : name
+    vendorName: (vid: string, pid?: string): string | null => {
+      const product = pid === undefined ? undefined : registered.get(vid + pid)
+      return product?.isAssigned === true ? product.maker : ownerName(vid)
     },
-    /** Returns the name of a product by VID and PID, or null. */
-    productName: (vid: string, pid: string): string | null =>
-      ids.products.get(vid + pid) ?? products.get(vid + pid) ?? null,
+    /** Returns the name of a product by VID and PID, or null. The list that assigns the product has precedence. */
+    productName: (vid: string, pid: string): string | null => {
+      const product = registered.get(vid + pid)
+      if (product?.isAssigned === true) return product.name
+      return ids.products.get(vid + pid) ?? products.get(vid + pid) ?? product?.name ?? null
+    },
     /**
      * Evaluates a device. Omits the vulnerabilities of a product if the device cannot be that product. `kinds` are from
      * `classify`.
@@ -74,6 +87,12 @@ export const createKnowledge = (sources: KnowledgeSources) => {
     assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {
       const subject = { parsed, report: judgedReport(report), kinds }
       const { finding, contradicts } = attackTools.assess(subject)
+      const product = registered.get(parsed.vid + parsed.pid)
+      if (finding !== null && product?.isAssigned === true) {
+        const title = fullName(product)
+        if (!finding.name.includes(product.name)) finding.name += `, ids of ${title}`
+        finding.evidence.push(`the ids are registered for ${title} (${product.source})`)
+      }
       return { attackTool: finding, vulnerabilities: contradicts ? [] : vulnerabilities.assess(subject) }
     },
     /** Returns the genuine products that the device claims to be but differs from. */

@@ -1,4 +1,5 @@
 import type { Kind } from './icons.ts'
+import { fidoProducts } from './security-keys.ts'
 
 /** All products of a vendor, or a range. */
 type Range = readonly [vid: string, from?: string, to?: string]
@@ -36,28 +37,27 @@ export const isFingerprintReader = inRanges([
   ['5501', '08FF'],
 ])
 
-/** Authenticators in the U2F and FIDO2 rules of systemd and libfido2 (BSD). They keep this kind whatever other functions they have. */
-export const isSecurityKey = inRanges([
+/** Authenticators in the rules of systemd, families of the vendors in libfido2's list, and keys that no list has. */
+const isInKeyFamily = inRanges([
   ['1050', '0010', '0FFF'],
   ['096E', '0850', '0880'],
-  ['18D1', '5026'],
   ['18D1', '9470'],
   ['20A0', '4108', '4109'],
   ['20A0', '4211'],
-  ['20A0', '4287'],
   ['20A0', '42B1', '42B4'],
-  ['1209', 'BEEE'],
-  ['0483', 'A2AC'],
-  ['0483', 'A2CA'],
-  ['10C4', '8ACF'],
-  ['1D50', '60FC'],
   ['1EA8'],
-  ['2581', 'F1D0'],
-  ['2ABE', '1002'],
   ['2CCF', '0850', '0880'],
   ['311F'],
   ['349E'],
+  ['04E6', '5A11'],
+  ['047D', '8203'],
+  ['08E6', '34D2'],
+  ['1370', '0911'],
 ])
+
+/** Known authenticators. They keep this kind whatever other functions they have. */
+export const isSecurityKey = (vid: string, pid: string): boolean =>
+  fidoProducts.has(vid + pid) || isInKeyFamily(vid, pid)
 
 /** Vendors of pen tablets (Linux drivers/hid/hid-ids.h and libwacom's data, facts). Only report descriptors contain the digitizer page. */
 export const isTabletVendor = inRanges([

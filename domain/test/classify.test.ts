@@ -158,7 +158,7 @@ describe('classify', () => {
     ]
     for (const [page, usage, kind] of named)
       expect(of(page, usage), kind).toMatchObject({ kind, capabilities: ['HID'] })
-    // A pen tablet that also moves the pointer; a keyboard with a FIDO collection of an unknown vendor.
+    // A pen tablet that also moves the pointer; a key of an unknown vendor that also types.
     const pen = classifySpec({
       interfaces: ['03:00:00', '03:01:02'],
       reportDescriptors: [report(0x0d, 2), hidReport('mouse')],
@@ -168,7 +168,7 @@ describe('classify', () => {
       interfaces: ['03:01:01', '03:00:00'],
       reportDescriptors: [hidReport('keyboard'), hidReport('fido')],
     }
-    expect(classifySpec(posing)).toMatchObject({ kind: 'Keyboard' })
+    expect(classifySpec(posing)).toMatchObject({ kind: 'Security Key', capabilities: ['Keyboard', 'HID'] })
     expect(classifySpec({ ...posing, vid: '1050', pid: '0407' })).toMatchObject({ kind: 'Security Key' })
   })
 

@@ -12,6 +12,7 @@ export const knowledge = createKnowledge({
   vulnerable: JSON.parse(read('vulnerable-peripherals.json')),
   genuine: JSON.parse(read('genuine-descriptors.json')),
   supplement: JSON.parse(read('vendor-supplement.json')),
+  registries: JSON.parse(read('registries.json')),
 })
 
 /** Returns the classification and findings for a report. */

@@ -35,6 +35,7 @@ const fileLabels: Readonly<Record<KnowledgeFileName, string>> = {
   vulnerable: strings.vulnerableDevices,
   genuine: strings.fileGenuine,
   supplement: strings.fileSupplement,
+  registries: strings.fileRegistries,
 }
 
 // Judging all fingerprints takes seconds, so the page refreshes its progress this often.

@@ -21,6 +21,7 @@ export const strings = messages({
   vulnerableDevices: 'Vulnerable devices',
   fileGenuine: 'Descriptors of genuine products',
   fileSupplement: 'Names that are not in usb.ids',
+  fileRegistries: 'Products in public registries',
   updateUploaded: 'Update uploaded. It takes effect when you activate it.',
   activateTitle: 'Activate update',
   signedVersion: 'version {version}, signed by {key}…',

@@ -57,6 +57,16 @@ const evidenceNames: Readonly<Record<MissingEvidence, string>> = {
   port: strings.evidencePort,
 }
 
+const Evidence = ({ lines }: { lines: readonly string[] }) => (
+  <ul>
+    {lines.map((line) => (
+      <li key={line}>
+        <DeviceText value={line} />
+      </li>
+    ))}
+  </ul>
+)
+
 /** Shows the findings of a device and the decision of the policy, with evidence. */
 export const Why = ({ device, armed }: WhyProps) => (
   <div className={classes.why}>
@@ -68,16 +78,18 @@ export const Why = ({ device, armed }: WhyProps) => (
             word={device.attackTool === 'confirmed' ? strings.confirmedAttackTool : strings.suspectedAttackTool}
           />
         </h3>
-        <ul>
-          {device.evidence.map((line) => (
-            <li key={line}>
-              <DeviceText value={line} />
-            </li>
-          ))}
-        </ul>
+        <Evidence lines={device.evidence} />
         <p className={text.muted}>
           {device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}
         </p>
+      </section>
+    )}
+    {device.attackTool !== '' || device.evidence.length === 0 ? null : (
+      <section>
+        <h3>
+          <SeverityTag severity="amber" word={strings.warning} />
+        </h3>
+        <Evidence lines={device.evidence} />
       </section>
     )}
     {device.driverMismatch === '' ? null : (

@@ -53,6 +53,7 @@ export const strings = messages({
   confirmedAttackTool: 'Confirmed attack tool',
   suspectedAttackTool: 'Suspected attack tool',
   vulnerable: 'Vulnerable',
+  warning: 'Warning',
   allowed: 'Allowed',
   allowedWaiting: 'Allowed, waiting for host',
   blocked: 'Blocked',

@@ -116,4 +116,5 @@ export const withFiles = (
   vulnerable: (files.vulnerable as KnowledgeSources['vulnerable'] | undefined) ?? sources.vulnerable,
   genuine: (files.genuine as KnowledgeSources['genuine'] | undefined) ?? sources.genuine,
   supplement: files.supplement ?? sources.supplement,
+  registries: files.registries ?? sources.registries,
 })

@@ -40,7 +40,13 @@ describe('portcullis knowledge', () => {
     await expect(cli('knowledge', 'keys', '--out', key)).rejects.toThrow('already exists')
 
     // The files of the release pass the server's own checks.
-    for (const file of ['usb.ids', 'vulnerable-peripherals.json', 'genuine-descriptors.json', 'vendor-supplement.json'])
+    for (const file of [
+      'usb.ids',
+      'vulnerable-peripherals.json',
+      'genuine-descriptors.json',
+      'vendor-supplement.json',
+      'registries.json',
+    ])
       copyFileSync(join(root, 'knowledge', file), join(dir, file))
     const tools = JSON.parse(readFileSync(join(root, 'knowledge/attack-tools.json'), 'utf8'))
     const row = { id: 'x', group: 'own', vid: '413C', pid: '2113', name: 'Implant', kind: 'keyboard', source: 'ours' }
@@ -49,7 +55,7 @@ describe('portcullis knowledge', () => {
     const signed = await cli('knowledge', 'sign', dir, '--version', '2031.5.4', '--key', key, '--out', out)
     expect(signed).toEqual({
       version: '2031.5.4',
-      files: ['usbIds', 'attackTools', 'vulnerable', 'genuine', 'supplement'],
+      files: ['usbIds', 'attackTools', 'vulnerable', 'genuine', 'supplement', 'registries'],
       fingerprint,
     })
 

@@ -14,7 +14,7 @@ const readJson = async <T>(dir: string, file: string): Promise<T> => {
 
 /** Reads the folder `knowledge/` and builds the knowledge from it: about 730 kB, about 50 ms once at start. */
 export const loadKnowledge = async (dir: string): Promise<Knowledge> => {
-  const [manifest, usbIds, attackTools, vulnerable, genuine, supplement] = await Promise.all([
+  const [manifest, usbIds, attackTools, vulnerable, genuine, supplement, registries] = await Promise.all([
     readJson<{ version: string }>(dir, 'manifest.json'),
     // usb.ids is UTF-8 with a few invalid bytes, which become U+FFFD in a name.
     readFile(join(dir, 'usb.ids'), 'utf8'),
@@ -22,6 +22,7 @@ export const loadKnowledge = async (dir: string): Promise<Knowledge> => {
     readJson<KnowledgeSources['vulnerable']>(dir, 'vulnerable-peripherals.json'),
     readJson<KnowledgeSources['genuine']>(dir, 'genuine-descriptors.json'),
     readJson<KnowledgeSources['supplement']>(dir, 'vendor-supplement.json'),
+    readJson<KnowledgeSources['registries']>(dir, 'registries.json'),
   ])
   return createKnowledge({
     version: manifest.version,
@@ -30,5 +31,6 @@ export const loadKnowledge = async (dir: string): Promise<Knowledge> => {
     vulnerable,
     genuine,
     supplement,
+    registries,
   })
 }

@@ -381,6 +381,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
         JSON.stringify(sources.supplement),
         Object.keys(sources.supplement.vendors).length + Object.keys(sources.supplement.products).length,
       ],
+      registries: [JSON.stringify(sources.registries), info.registries],
     } as const satisfies Record<KnowledgeFileName, readonly [string, number]>
     const { madeAt, ageDays } = ageNow()
     return {

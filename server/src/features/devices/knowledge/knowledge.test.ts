@@ -103,6 +103,7 @@ describe('knowledge files', () => {
       ['vulnerable', 'release'],
       ['genuine', 'release'],
       ['supplement', 'release'],
+      ['registries', 'release'],
     ])
     expect(now.files[0]?.entries).toBeGreaterThan(20_000)
   })
@@ -253,7 +254,7 @@ describe('knowledge files', () => {
     expect(await codes()).toEqual(['0x110012', '0x110010'])
     const now = await status()
     expect(now).toMatchObject({ version, source: 'upload', judging: { waiting: 0, hosts: 0 }, candidate: null })
-    expect(now.files.map((f) => f.source)).toEqual(['release', 'upload', 'upload', 'release', 'release'])
+    expect(now.files.map((f) => f.source)).toEqual(['release', 'upload', 'upload', 'release', 'release', 'release'])
     expect(now.agentsHash).not.toBe(before.agentsHash)
     // The files replace those of the release, so its attack tools are no longer in force.
     const fresh = await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-1', product: 'a new one' })] })

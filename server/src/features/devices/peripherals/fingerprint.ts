@@ -14,6 +14,7 @@ import {
   type ParsedDescriptors,
   type PolicyDevice,
   policyDevice,
+  poseWarning,
   severityOf,
   type VerdictInputs,
   type Vulnerability,
@@ -74,7 +75,7 @@ export interface Fingerprint {
 }
 
 /** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored fingerprints. */
-const judgement = 4
+const judgement = 5
 
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
@@ -150,7 +151,10 @@ export const verdictBy = (
     vulnerable: isVulnerable(vulnerabilities),
     attackTool: attackTool?.level ?? null,
     attackToolName: attackTool?.name ?? '',
-    evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],
+    evidence: [
+      ...(attackTool === null ? [] : [attackTool.name, ...attackTool.evidence]),
+      ...poseWarning(parsed, kinds),
+    ],
     missingEvidence: missingEvidence(parsed, report),
     vulnerabilities,
     findings: findingsText(attackTool, vulnerabilities),
@@ -162,7 +166,7 @@ export const namesBy = (
   knowledge: Knowledge,
   device: Pick<NewFingerprint, 'vid' | 'pid' | 'manufacturer' | 'product'>,
 ): { vendorName: string; productName: string } => ({
-  vendorName: knowledge.vendorName(device.vid) ?? device.manufacturer,
+  vendorName: knowledge.vendorName(device.vid, device.pid) ?? device.manufacturer,
   productName: knowledge.productName(device.vid, device.pid) ?? device.product,
 })
 

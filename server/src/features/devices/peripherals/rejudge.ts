@@ -57,6 +57,15 @@ const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 /**
  * Brings the verdicts of stored fingerprints, and of the hosts that have them, up to date with the knowledge in force.
  */
+/**
+ * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. The
+ * name of the owner of the VID, which an earlier release stored for a registered product, is replaced.
+ */
+const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: string } => ({
+  vendor: by.vendorName(row.vid, row.pid) ?? (row.vendor === by.vendorName(row.vid) ? row.manufacturer : row.vendor),
+  product: by.productName(row.vid, row.pid) ?? row.model_product,
+})
+
 export const createRejudge = (deps: RejudgeDeps) => {
   const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
   const store = createRejudgeStore(db)
@@ -77,9 +86,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const verdicts: NewVerdict[] = []
       for (const row of rows) {
         const names = namesBy(by, row)
-        // If the knowledge has no name, the model keeps the name that its first device reported.
-        const vendor = by.vendorName(row.vid) ?? row.vendor
-        const product = by.productName(row.vid, row.pid) ?? row.model_product
+        const { vendor, product } = modelNames(by, row)
         if (vendor !== row.vendor || product !== row.model_product)
           models.push({
             modelId: row.model_id,
@@ -188,11 +195,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
       for (const row of rows) {
         const verdict = reevaluate(other, row)
         if (hasChanged(row, verdict)) found.push({ row, verdict })
-        if (
-          (other.vendorName(row.vid) ?? row.vendor) !== row.vendor ||
-          (other.productName(row.vid, row.pid) ?? row.model_product) !== row.model_product
-        )
-          renamed.add(row.model_id)
+        const { vendor, product } = modelNames(other, row)
+        if (vendor !== row.vendor || product !== row.model_product) renamed.add(row.model_id)
       }
       const last = rows.at(-1)
       if (last === undefined) break

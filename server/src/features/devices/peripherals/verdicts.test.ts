@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { classify, type Knowledge, parseReport } from '@portcullis/domain'
+import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
@@ -64,7 +64,10 @@ const alone = (report: DeviceReport) => {
   return {
     icon: kind.icon,
     attackTool: attackTool?.level ?? null,
-    evidence: attackTool === null ? [] : [attackTool.name, ...attackTool.evidence],
+    evidence: [
+      ...(attackTool === null ? [] : [attackTool.name, ...attackTool.evidence]),
+      ...poseWarning(parsed, kind.kinds),
+    ],
     vulnerabilities,
   }
 }
