@@ -67,6 +67,7 @@ const Vulnerable = closed({
     }),
   ),
   confidence: optional(confidence),
+  sharedWith: optional(text(200, 1)),
   condition: text(1_000),
   weakness: text(1_000, 1),
   cvss: nullable(Type.Number({ minimum: 0, maximum: 10 })),

@@ -66,6 +66,8 @@ export interface VulnerableRow {
   firmware?: FirmwareCondition
   /** Confidence of rows without `firmware`. Default: `model`. */
   confidence?: Confidence
+  /** Other products with the same VID and PID. Without `when`, a match says nothing about the product: `family`. */
+  sharedWith?: string
   /** The condition as text, from the source. */
   condition: string
   weakness: string

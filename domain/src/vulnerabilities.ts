@@ -16,8 +16,10 @@ const firmwareConfidence = (condition: FirmwareCondition, bcdDevice: string): Co
   return null
 }
 
-const confidenceOf = ({ row }: Weakness, { parsed }: Subject): Confidence | null =>
-  row.firmware ? firmwareConfidence(row.firmware, hex4(parsed.bcdDevice)) : (row.confidence ?? 'model')
+const confidenceOf = ({ row }: Weakness, { parsed }: Subject): Confidence | null => {
+  const found = row.firmware ? firmwareConfidence(row.firmware, hex4(parsed.bcdDevice)) : (row.confidence ?? 'model')
+  return found !== null && row.sharedWith !== undefined && row.when === undefined ? 'family' : found
+}
 
 const order: Record<Confidence, number> = { firmware: 0, model: 1, family: 2 }
 

@@ -255,12 +255,13 @@ describe('vulnerabilities', () => {
 
   it.each([
     ['1201', true, true, false],
-    ['1204', true, true, false],
+    ['1203', true, true, false],
+    ['1204', false, true, false],
     ['1205', false, true, true],
     ['1207', false, true, false],
     ['1208', false, false, false],
     ['1210', false, false, false],
-    ['2401', true, true, false],
+    ['2401', false, true, false],
     ['2403', false, true, true],
     ['2405', false, true, false],
     ['2406', false, false, false],
@@ -287,10 +288,11 @@ describe('vulnerabilities', () => {
   })
 
   it('match by model if the firmware is unknown, and by family if only the vendor is known', () => {
-    expect(ids(buildDevice({ vid: '3346', pid: '1009', interfaces: ['03:01:01'] }))).toEqual(['CVE-2026-32296 model'])
-    const razer = ids(buildDevice({ vid: '1532', pid: '0084', interfaces: ['03:01:02'] }))
-    expect(razer.length).toBeGreaterThan(0)
-    expect(razer.every((text) => text.endsWith(' family'))).toBe(true)
+    const kvm = buildDevice({ vid: '3346', pid: '1009', product: 'NanoKVM', interfaces: ['03:01:01'] })
+    expect(ids(kvm)).toEqual(['CVE-2026-32296 model'])
+    const comet = ids(buildDevice({ vid: '38EB', pid: '0104', interfaces: ['03:01:01'] }))
+    expect(comet.length).toBeGreaterThan(0)
+    expect(comet.every((text) => text.endsWith(' family'))).toBe(true)
   })
 
   it('by product name require the name', () => {

@@ -54,6 +54,40 @@ describe('registered products', () => {
   })
 })
 
+describe('vulnerabilities', () => {
+  const found = (vid: string, pid: string, more: object = {}) =>
+    judge(buildDevice({ vid, pid, interfaces: ['03:01:01'], ...more })).vulnerabilities.map((v) => [v.id, v.confidence])
+
+  it('of a product match its own strings if other products share its ids', () => {
+    const board = { manufacturer: 'Cvitek', product: 'RNDIS', interfaces: ['02:02:ff', '0a:00:00'] }
+    expect(found('3346', '1009', board)).toEqual([])
+    expect(found('3346', '1009', { product: 'NanoKVM' })).toEqual([['CVE-2026-32296', 'model']])
+  })
+
+  it('of a product without own strings say nothing about a device with shared ids', () => {
+    expect(found('04B4', '0060', { product: 'Wireless Mouse' })).toEqual([['Bastille #6', 'family']])
+    expect(found('046D', 'C539', { product: 'USB Receiver' }).map(([, confidence]) => confidence)).toEqual([
+      'family',
+      'family',
+    ])
+  })
+
+  it('match only the revisions that their source states', () => {
+    const ids = (bcdDevice: string) => found('046D', 'C52B', { bcdDevice }).map(([id]) => id)
+    for (const revision of ['1201', '1203']) expect(ids(revision), revision).toContain('CVE-2016-10761')
+    for (const revision of ['1200', '1204', '2401']) expect(ids(revision), revision).not.toContain('CVE-2016-10761')
+  })
+
+  it('of software on the host are no findings about a device', () => {
+    expect(found('0B95', '1790', { interfaces: ['ff:ff:00'] })).toEqual([])
+    expect(found('17E9', '4307', { interfaces: ['ff:00:00'] })).toEqual([])
+    expect(found('1532', '0084')).toEqual([])
+    expect(found('1038', '1702')).toEqual([])
+    expect(found('12D1', '1F01', { interfaces: ['08:06:50'] })).toEqual([])
+    expect(found('12D1', '1C05', { product: 'EC156', interfaces: ['ff:ff:ff'] })).toEqual([])
+  })
+})
+
 describe('security keys', () => {
   const key = { interfaces: ['03:00:00'], product: 'x' }
   it.each([
