@@ -91,6 +91,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
       }
     },
     read: (device: string, name: string) => readFileSync(join(tree.dir(device), name), 'latin1').trim(),
+    devnum: (portPath: string) => (existsSync(tree.dir(portPath)) ? tree.read(portPath, 'devnum') : ''),
     isAuthorized: (portPath: string) => tree.read(portPath, 'authorized') === '1',
     write: (portPath: string, name: string, content: Buffer | string) =>
       write(join('bus/usb/devices', portPath, name), content),

@@ -39,6 +39,8 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     /** Ports of devices with a driver that does not match their claim. */
     mismatching: new Set<string>(),
     opened: [] as string[],
+    /** What programs were told, in order with the closing of interfaces. */
+    told: [] as string[],
     sparesLastKeyboard: true,
     plug(report: DeviceReport, { instance = '1', authorized = false } = {}) {
       world.attached.set(report.portPath, { report: { ...report, authorized }, instance })
@@ -84,6 +86,11 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
       },
     },
     judge,
+    programs: {
+      withdraw: (portPath) => void world.told.push(`withdraw ${portPath}`),
+      announce: (portPath) => void world.told.push(`announce ${portPath}`),
+    },
+    closeInterfaces: (portPath) => void world.told.push(`close interfaces of ${portPath}`),
     needs: { otherKeyboards: () => world.otherKeyboards, bootPorts: () => world.bootPorts },
     recent,
     clock,
@@ -94,6 +101,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
       mismatch: () => null,
       open: ({ portPath }) => {
         world.opened.push(portPath)
+        world.told.push(`open ${portPath}`)
         return world.mismatching.has(portPath) ? mismatch : null
       },
     },

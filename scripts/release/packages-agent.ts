@@ -1,6 +1,7 @@
 /** The packages of the agent: `portcullis-agent_….deb` and `portcullis-agent-….rpm`. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { reloadUdev, udevRule, udevWaiter } from '../../server/src/features/fleet/agents/install/udev.ts'
 import {
   installPaths,
   packagedUnit,
@@ -125,6 +126,7 @@ const adoptScript = `if [ -x ${installPaths.executable} ]; then
   if [ "$(printf '%s\\n' "$theirs" "$ours" | sort -V | tail -n 1)" = "$ours" ]; then
     if has_systemd; then systemctl disable --now ${unitName} >/dev/null 2>&1 || true; fi
     rm -f ${installPaths.unit} ${installPaths.executable} ${installPaths.executable}.previous
+    rm -f ${installPaths.rule} ${installPaths.waiter}
     if [ "$(readlink ${installPaths.link} 2>/dev/null)" = ${installPaths.executable} ]; then rm -f ${installPaths.link}; fi
     rmdir ${installPaths.directory} 2>/dev/null || true
     echo '${NAME}: replaced the agent of the install script. The host keeps its identity.'
@@ -160,6 +162,8 @@ const layOut = (executable: string, root: string): string => {
   write(packagePaths.launcher, launcherOf(packagePaths.executable, UPDATED), 0o755)
   cpSync(executable, join(root, packagePaths.executable))
   write(packagePaths.unit, packagedUnit())
+  write(packagePaths.waiter, udevWaiter, 0o755)
+  write(packagePaths.rule, udevRule(packagePaths.waiter))
   write(packagePaths.settings, settings)
   mkdirSync(join(root, dirname(packagePaths.link)), { recursive: true })
   symlinkSync(relative(dirname(packagePaths.link), packagePaths.launcher), join(root, packagePaths.link))
@@ -181,16 +185,17 @@ export const agentPackage = ({ executable, target, version, seconds, draft, leve
   description,
   root: layOut(executable, join(draft, `${NAME}-${target.name}.root`)),
   configFiles: [packagePaths.settings],
-  owned: [packagePaths.directory, packagePaths.link, packagePaths.unit, DOCUMENTS],
+  owned: [packagePaths.directory, packagePaths.link, packagePaths.unit, packagePaths.rule, DOCUMENTS],
   debDepends: ['libc6 (>= 2.28)', 'libstdc++6', 'libgcc-s1', 'init-system-helpers (>= 1.51)'],
   rpmRequires: ['glibc >= 2.28', 'libstdc++', 'libgcc', 'coreutils'],
   unit: unitName,
   units: [unitName],
   scripts: {
-    helpers: unitHelpers(NAME, [unitName]),
+    helpers: unitHelpers(NAME, [unitName]) + reloadUdev,
     // The agent keeps running while its file is replaced, so that the host stays protected.
     beforeUpgrade: ':',
     afterInstall: `${adoptScript}
+reload_udev
 if [ -z "$is_first" ] && has_systemd; then systemctl daemon-reload || true; systemctl try-restart ${unitName} || true; fi`,
     // Unblocks devices while the agent that blocked them still exists.
     beforeRemove: `stop_units
@@ -198,7 +203,8 @@ if [ -e ${stateDir}/identity.json ]; then
   ${packagePaths.launcher} release ||
     echo '${NAME}: blocked devices may stay blocked until they are plugged in again.' >&2
 fi`,
-    afterRemove: `rm -rf ${dirname(UPDATED)}
+    afterRemove: `reload_udev
+rm -rf ${dirname(UPDATED)}
 if [ -e ${stateDir}/identity.json ]; then
   echo '${NAME}: kept ${stateDir} with the key of this host. Delete the host in the console to revoke the key.'
 fi`,

@@ -1,5 +1,5 @@
 import { messageOf } from '../exit.ts'
-import type { Gate, Interfaces } from '../platform/platform.ts'
+import type { Gate, Interfaces, Programs } from '../platform/platform.ts'
 import type { EnforcementMemory } from './memory.ts'
 
 /** Value of a switch on an armed host: no new device works. */
@@ -14,9 +14,14 @@ export const createDefaults = (gate: Pick<Gate, 'switches' | 'default' | 'setDef
      * Blocks new devices. Passes the old values to `remember` before the first write.
      *
      * @param old values stored so far, by switch
+     * @param open switches that get their old values
      * @returns new refusals of the system
      */
-    close(old: Readonly<Record<string, string>>, remember: (old: Record<string, string>) => void): string[] {
+    close(
+      old: Readonly<Record<string, string>>,
+      remember: (old: Record<string, string>) => void,
+      open: ReadonlySet<string> = new Set(),
+    ): string[] {
       const values = gate.switches().flatMap((name) => {
         const value = gate.default(name)
         return value === undefined ? [] : [{ name, value }]
@@ -25,9 +30,10 @@ export const createDefaults = (gate: Pick<Gate, 'switches' | 'default' | 'setDef
       if (fresh.length > 0) remember({ ...old, ...Object.fromEntries(fresh.map(({ name, value }) => [name, value])) })
       const problems: string[] = []
       for (const { name, value } of values) {
-        if (value === ARMED_DEFAULT) continue
+        const wanted = open.has(name) ? (old[name] ?? value) : ARMED_DEFAULT
+        if (value === wanted) continue
         try {
-          gate.setDefault(name, ARMED_DEFAULT)
+          gate.setDefault(name, wanted)
           reported.delete(name)
         } catch (error) {
           if (!reported.has(name)) problems.push(`${name}: ${messageOf(error)}`)
@@ -79,6 +85,7 @@ export type Defaults = ReturnType<typeof createDefaults>
 export interface UnblockDeps {
   gate: Pick<Gate, 'isAuthorized' | 'setAuthorized' | 'instance'>
   interfaces: Pick<Interfaces, 'of' | 'open'>
+  programs?: Pick<Programs, 'withdraw' | 'announce'> | undefined
   defaults: Defaults
   /** Port paths of all devices, in port order. */
   ports: readonly string[]
@@ -91,19 +98,21 @@ export interface UnblockDeps {
  *
  * @returns refusals of the system
  */
-export const unblockAll = ({ gate, interfaces, defaults, ports, memory }: UnblockDeps): string[] => {
+export const unblockAll = ({ gate, interfaces, programs, defaults, ports, memory }: UnblockDeps): string[] => {
   const problems = defaults.restore(memory.defaults)
   const isForeign = (name: string, port: string): boolean => memory.foreign.includes(`${name}|${gate.instance(port)}`)
   for (const port of ports) {
     const isClosed = gate.isAuthorized(port) === false
     if (isClosed && isForeign(port, port)) continue
     if (isClosed) {
+      programs?.withdraw(port)
       // After the defaults are restored, this also authorises all interfaces of the device.
       const result = gate.setAuthorized(port, true)
       if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
     }
     for (const { name, isAuthorized } of interfaces.of(port))
       if (!isAuthorized && !isForeign(name, port)) interfaces.open(name, 'any')
+    if (isClosed) programs?.announce(port)
   }
   return problems
 }

@@ -9,7 +9,16 @@ import { caseNumber, mismatchText, part } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
-import type { Gate, Grade, HostNeeds, Interfaces, Inventory, ScannedDevice, Watchdog } from '../platform/platform.ts'
+import type {
+  Gate,
+  Grade,
+  HostNeeds,
+  Interfaces,
+  Inventory,
+  Programs,
+  ScannedDevice,
+  Watchdog,
+} from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
@@ -24,6 +33,7 @@ import {
   staysClosed,
 } from './memory.ts'
 import type { Notify } from './notify.ts'
+import { switchesToOpen } from './open-switches.ts'
 import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
 import { createRecent } from './recent.ts'
@@ -35,6 +45,7 @@ export interface EnforcerDeps {
   interfaces: Interfaces
   inventory: Pick<Inventory, 'ports' | 'read'>
   needs: HostNeeds
+  programs?: Programs | undefined
   defaults: Defaults
   memory: EnforcementMemory
   saveMemory: MemoryFile['save']
@@ -63,7 +74,7 @@ const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
 
 /** Creates the enforcer, which controls the mode of the host and applies it to every device (SPEC.md, Enforcement). */
 export const createEnforcer = (deps: EnforcerDeps) => {
-  const { agentId, gate, inventory, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
+  const { agentId, gate, inventory, programs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
   let { memory } = deps
   const judge = createJudge()
   judge.use(deps.policy)
@@ -91,6 +102,11 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     gate,
     judge,
     needs: deps.needs,
+    programs,
+    closeInterfaces(portPath) {
+      const name = gate.interfaceSwitch?.(portPath)
+      if (name !== undefined && openSwitches.delete(name)) closeDefaults()
+    },
     recent,
     clock,
     log,
@@ -106,6 +122,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   let contactBy = memory.contactBy === null ? undefined : clock.monotonic() + memory.contactBy - clock.now()
   let grantsUntil = Number.POSITIVE_INFINITY
   let hasWriteProblem = false
+  /** Switches for interfaces that are open on an armed host. */
+  let openSwitches = new Set<string>()
 
   /** Stores a change. If the write fails, keeps it in memory and reports it: a full disk must not stop enforcement. */
   function remember(change: Partial<EnforcementMemory>): void {
@@ -126,8 +144,23 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   }
 
   function closeDefaults(): void {
-    const problems = defaults.close(memory.defaults, (old) => remember({ defaults: old }))
+    const problems = defaults.close(memory.defaults, (old) => remember({ defaults: old }), openSwitches)
     for (const problem of problems) reports.add('default_refused', problem)
+  }
+
+  const publish = (): void =>
+    programs?.publish(new Map([...known].map(([portPath, { outcome }]) => [portPath, outcome.judged.instance])))
+
+  function finishPass(): void {
+    const next = switchesToOpen(
+      [...known.values()].map(({ outcome }) => outcome),
+      { gate, judge },
+    )
+    if ([...next].join() !== [...openSwitches].join()) {
+      openSwitches = new Set(next)
+      closeDefaults()
+    }
+    publish()
   }
 
   function enforcedOf({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined {
@@ -204,9 +237,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     if (reason === RELEASED) holds.clear()
     remember({ mode: 'Free', reason })
     contactBy = undefined
-    const problems = isHeld ? unblockAll({ gate, interfaces, defaults, ports: inventory.ports(), memory }) : []
+    const problems = isHeld
+      ? unblockAll({ gate, interfaces, programs, defaults, ports: inventory.ports(), memory })
+      : []
     for (const problem of problems) reports.add('free_incomplete', problem)
     known = new Map()
+    openSwitches = new Set()
+    programs?.publish(undefined)
     recent.clear()
     present = new Set()
     const left = notRestored(gate, memory.defaults)
@@ -227,6 +264,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   function setUpArmed(): void {
     // The watchdog starts first, so that the old defaults are restored even if the agent dies during this function.
     watchdog.start()
+    publish()
     closeDefaults()
     grantsUntil = judge.nextExpiry(clock.now())
     pass.settleAll()
@@ -257,6 +295,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       compared = interfaces.stamps()
       for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
       for (const outcome of outcomes) note(outcome)
+      finishPass()
       settle(outcomes)
       updateBlocked()
       return hasWritten
@@ -284,6 +323,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       const { outcomes } = pass.run(fresh, false)
       compared = interfaces.stamps()
       for (const outcome of outcomes) note(outcome)
+      finishPass()
       return true
     },
 
@@ -397,7 +437,12 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /** Stops enforcement. New devices then work unless the host fails closed. Blocked devices stay blocked. */
     stop(): void {
       if (!isArmed()) return
+      programs?.publish(undefined)
       if (gate.isLasting === true || staysClosed(memory)) {
+        if (openSwitches.size > 0) {
+          openSwitches = new Set()
+          closeDefaults()
+        }
         remember({ recent: recent.list() })
         watchdog.end()
         return

@@ -81,14 +81,14 @@ export const restoreDefaults = (where: Offline): string => {
 
 const releaseAlone = (where: Offline): string => {
   const { stateDir, platform } = where
-  const { gate, interfaces, inventory, boot } = platform
+  const { gate, interfaces, programs, inventory, boot } = platform
   const memory = storedMemory(stateDir, gate, boot.id)
   if (memory === undefined || !hasHold(memory)) return 'This host is not armed.'
   return withLock(where, () => {
     const known =
       memory.kernelBoot === boot.id || gate.isLasting === true ? memory : { ...memory, defaults: {}, foreign: [] }
     const defaults = createDefaults(gate)
-    const problems = unblockAll({ gate, interfaces, defaults, ports: inventory.ports(), memory: known })
+    const problems = unblockAll({ gate, interfaces, programs, defaults, ports: inventory.ports(), memory: known })
     createMemoryFile(stateDir).save({
       ...known,
       kernelBoot: boot.id,

@@ -2,7 +2,7 @@ import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '
 import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Gate, HostNeeds, ScannedDevice } from '../platform/platform.ts'
+import type { Gate, HostNeeds, Programs, ScannedDevice } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import type { Holds } from './holds.ts'
 import type { Judge, JudgedDevice } from './judge.ts'
@@ -28,6 +28,9 @@ export interface PassDeps {
   gate: Pick<Gate, 'setAuthorized'>
   judge: Judge
   needs: HostNeeds
+  programs?: Pick<Programs, 'withdraw' | 'announce'> | undefined
+  /** Call before a device is authorised, so that its interfaces are opened one by one. */
+  closeInterfaces: (portPath: string) => void
   recent: Recent
   clock: Clock
   log: Log
@@ -103,6 +106,8 @@ export const createPass = (deps: PassDeps) => {
     const tried = tries.get(attachment) ?? 0
     if (tried >= MAX_TRIES) return false
     tries.set(attachment, tried + 1)
+    deps.programs?.withdraw(outcome.judged.portPath)
+    deps.closeInterfaces(outcome.judged.portPath)
     const result = gate.setAuthorized(outcome.judged.portPath, true)
     if (result.kind === 'refused') reportOnce('authorize_failed', outcome, result.reason)
     if (result.kind !== 'done') return false
@@ -212,7 +217,8 @@ export const createPass = (deps: PassDeps) => {
       const outcomes = devices.map(judgeOne)
       for (const outcome of outcomes) {
         if (!passes(outcome)) continue
-        if (!outcome.isWorking) {
+        const wasWorking = outcome.isWorking
+        if (!wasWorking) {
           // The port of another device with a false claim could not be held.
           outcome.isKeptOut = holds.isFull()
           if (outcome.isKeptOut || !authorise(outcome)) continue
@@ -220,6 +226,7 @@ export const createPass = (deps: PassDeps) => {
         }
         // Check the bound drivers before the next device is authorised.
         if (holdOnMismatch(outcome)) hasWritten = true
+        else if (!wasWorking) deps.programs?.announce(outcome.judged.portPath)
       }
       // Without a policy, working devices keep working.
       const toBlock =

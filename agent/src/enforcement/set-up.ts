@@ -62,7 +62,7 @@ const loadMemory = ({ identity, stateDir, platform, reports }: SetUpDeps): Enfor
 /** Creates the enforcement of a host from the state directory. */
 export const setUpEnforcement = (deps: SetUpDeps) => {
   const { identity, stateDir, platform, clock, log, reports } = deps
-  const { gate, interfaces, inventory, needs } = platform
+  const { gate, interfaces, inventory, needs, programs } = platform
   const policyFile = createPolicyFile({ stateDir, agentId: identity.agentId, keys: deps.keys })
   const held = policyFile.load()
   const isRefused = held !== undefined && 'refused' in held
@@ -70,7 +70,7 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
   const notify = createNotify({ show: platform.showMessage, clock, log })
   const enforcer = createEnforcer({
     agentId: identity.agentId,
-    ...{ gate, interfaces, inventory, needs },
+    ...{ gate, interfaces, inventory, needs, programs },
     defaults: createDefaults(gate),
     memory: loadMemory(deps),
     saveMemory: createMemoryFile(stateDir).save,

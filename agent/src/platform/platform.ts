@@ -113,6 +113,8 @@ export interface Gate {
   isAuthorized(portPath: string): boolean | undefined
   /** Differs between two attachments at the same port. Empty if unknown. */
   instance(portPath: string): string
+  /** Returns the switch that decides about the interfaces that a device at this port gets later. */
+  interfaceSwitch?(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
   /**
    * True if the switches keep their values while the agent is stopped and after a restart of the host. Only Free and
@@ -189,6 +191,20 @@ export const noInterfaces: Interfaces = {
   stamps: () => new Map(),
   open: () => undefined,
   peerOf: () => undefined,
+}
+
+/** The programs of the host that follow its devices. They use a new device at once, and do not try again if it is blocked. */
+export interface Programs {
+  /**
+   * Publishes which attachments are decided, by port. Programs see a new device only then.
+   *
+   * @param decided undefined if the host blocks nothing
+   */
+  publish(decided: ReadonlyMap<string, string> | undefined): void
+  /** Call before a blocked device is authorised. If programs saw it, they are told that it was removed. */
+  withdraw(portPath: string): void
+  /** Tells programs about a device that was authorised and whose interfaces are open. */
+  announce(portPath: string): void
 }
 
 /** Devices that the host needs. Read again on each call, just before a device is blocked. */
@@ -268,6 +284,8 @@ export interface Platform {
   gate: Gate
   interfaces: Interfaces
   needs: HostNeeds
+  /** Undefined if programs need no information from the agent. */
+  programs?: Programs
   watchdog(deps: WatchdogDeps): Watchdog
   /** Shows a text to the users of the host. If undefined, no user is notified. */
   showMessage: ((text: string, onFailure: (message: string) => void) => void) | undefined

@@ -82,6 +82,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       const value = read(authorizedPath(portPath))
       return value === undefined ? undefined : value !== '0'
     },
+    interfaceSwitch: (portPath: string): string => `usb${Number.parseInt(portPath, 10)}/interface`,
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
       try {

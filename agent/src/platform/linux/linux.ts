@@ -12,6 +12,7 @@ import { createUdevMonitor } from './monitor.ts'
 import { linuxProcesses } from './processes.ts'
 import { findRival } from './rival.ts'
 import { createSysfsCollector } from './sysfs.ts'
+import { createUdev } from './udev.ts'
 import { createWatchdog } from './watchdog.ts'
 
 const parseWords = (value: string): readonly string[] | undefined => {
@@ -38,6 +39,7 @@ const createLinux = (settings: SystemSettings): Platform => {
   const procRoot = settings['proc-root'] ?? '/proc'
   const etcRoot = settings['etc-root'] ?? '/etc'
   const isOwn = sysfsRoot === '/sys'
+  const publicDir = settings['public-dir'] ?? (isOwn ? '/run/portcullis-agent' : undefined)
   const monitor = monitorCommand(settings['monitor-command'], isOwn)
   return {
     inventory: createSysfsCollector({ sysfsRoot }),
@@ -47,12 +49,13 @@ const createLinux = (settings: SystemSettings): Platform => {
     gate: createKernel({ sysfsRoot, rival: () => findRival({ procRoot, etcRoot }) }),
     interfaces: createInterfaces({ sysfsRoot }),
     needs: createHostNeeds({ procRoot, sysfsRoot }),
+    programs: createUdev({ sysfsRoot, dataDir: isOwn ? '/run/udev/data' : undefined, publicDir }),
     watchdog: ({ self, stateDir, log }) => {
       const where = ['--state-dir', stateDir, '--sysfs-root', sysfsRoot, '--proc-root', procRoot]
       return createWatchdog({ restore: self && [...self, 'restore', ...where], log })
     },
     showMessage: createMessage(notifyCommand(settings['notify-command'], isOwn)),
-    publicDir: settings['public-dir'] ?? (isOwn ? '/run/portcullis-agent' : undefined),
+    publicDir,
     secrets: noSealing,
     prepareStateDir: preparePrivateDir,
     architecture: process.arch,

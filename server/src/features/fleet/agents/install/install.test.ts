@@ -62,7 +62,8 @@ describe('install script', () => {
     const removal = /^uninstall\(\) \{\n([\s\S]*?)^\}/m.exec(script)?.[1] ?? ''
     const ran = sh(
       `d=$(mktemp -d); EXECUTABLE=$d/lib/agent; LINK=$d/link; DIRECTORY=$d/lib; UNIT=$d/unit; UNIT_NAME=x; STATE_DIR=$d/state
-has_systemd() { return 1; }; mkdir "$d/lib" "$STATE_DIR"; ln -s "$EXECUTABLE" "$LINK"; echo >"$EXECUTABLE.previous"
+RULE=$d/rule; WAITER=$d/lib/wait; reload_udev() { :; }; touch "$RULE" "$d/unit"
+has_systemd() { return 1; }; mkdir "$d/lib" "$STATE_DIR"; touch "$WAITER"; ln -s "$EXECUTABLE" "$LINK"; echo >"$EXECUTABLE.previous"
 printf '#!/bin/sh\necho "$1 $(test -d "$3" && echo before)"\n' >"$EXECUTABLE"; chmod +x "$EXECUTABLE"
 ${removal}
 ls "$d"; rm -r "$d"`,
@@ -81,6 +82,22 @@ ls "$d"; rm -r "$d"`,
     rmSync(dir, { recursive: true })
     expect(ran.stderr).toContain('apt purge portcullis-agent or dnf remove portcullis-agent')
     expect([ran.status, ran.stdout]).toEqual([1, ''])
+  })
+
+  it('installs the udev rule after its script, on hosts with udev only', () => {
+    const script = installScript({ serverUrl: 'https://p.example', sha256 })
+    const from = script.indexOf('cat >"$WORK/waiter"')
+    const part = script.slice(from, script.indexOf('if has_systemd; then', from))
+    const ran = sh(
+      `set -eu; d=$(mktemp -d); WORK=$d/work; WAITER=$d/wait; RULE=$d/rules.d/rule; reload_udev() { echo reloaded; }
+mkdir "$WORK"
+${part}
+ls "$d"
+mkdir "$d/rules.d"
+${part}
+sh -n "$WAITER" && ls -l "$WAITER" "$RULE" | cut -c 1-10; grep -c /usr/local/lib/portcullis/udev-wait "$RULE"; rm -r "$d"`,
+    )
+    expect([ran.stdout, ran.stderr]).toEqual(['work\nreloaded\n-rwxr-xr-x\n-rw-r--r--\n1\n', ''])
   })
 
   it('explains how to start the agent on a host without systemd', () => {

@@ -1,3 +1,4 @@
+import { reloadUdev, udevRule, udevWaiter } from './udev.ts'
 import { agentUnit, installPaths, packagePaths, unitName } from './unit.ts'
 
 /** Systems that an agent can be built for. */
@@ -28,8 +29,8 @@ const machines: Readonly<Record<Platform, string>> = {
   'linux-arm64': 'aarch64 | arm64',
 }
 
-/** Marks the end of the unit text in the script; the unit has no such line. */
-const HEREDOC = 'PORTCULLIS_UNIT_END'
+/** Marks the end of a text in the script; the texts have no such line. */
+const HEREDOC = 'PORTCULLIS_TEXT_END'
 
 /**
  * Creates the script that installs the agent on a Linux host: `sh install.sh`, `sh install.sh --token-file FILE`, `sh
@@ -63,6 +64,8 @@ EXECUTABLE=${installPaths.executable}
 LINK=${installPaths.link}
 UNIT=${installPaths.unit}
 UNIT_NAME=${unitName}
+RULE=${installPaths.rule}
+WAITER=${installPaths.waiter}
 STATE_DIR=${installPaths.stateDir}
 SETTINGS_DIR=${installPaths.settingsDir}
 # 1: the server's own CA issued the certificate; the digest verifies the download instead.
@@ -77,6 +80,7 @@ has_systemd() {
   [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1
 }
 
+${reloadUdev}
 uninstall() {
   if has_systemd; then
     systemctl disable --now "$UNIT_NAME" >/dev/null 2>&1 || true
@@ -91,7 +95,8 @@ uninstall() {
       printf 'Blocked devices may stay blocked until they are plugged in again.\\n' >&2
   fi
   if [ "$(readlink "$LINK" 2>/dev/null)" = "$EXECUTABLE" ]; then rm -f "$LINK"; fi
-  rm -f "$EXECUTABLE" "$EXECUTABLE.previous" "$EXECUTABLE.new"
+  rm -f "$EXECUTABLE" "$EXECUTABLE.previous" "$EXECUTABLE.new" "$RULE" "$WAITER"
+  reload_udev
   rmdir "$DIRECTORY" 2>/dev/null || true
   rm -rf "$STATE_DIR" "$SETTINGS_DIR"
   printf 'The Portcullis agent was removed. Delete the host in the console to revoke its key.\\n'
@@ -303,6 +308,19 @@ else
     3) fail 'this host was removed from the server. Create a new token in the console.' ;;
     *) fail "cannot enrol the host (exit code $code). See the messages above." ;;
   esac
+fi
+
+# The rule refers to the script, so the script comes first. A host without udev needs neither.
+cat >"$WORK/waiter" <<'${HEREDOC}'
+${udevWaiter}${HEREDOC}
+cat >"$WORK/rule" <<'${HEREDOC}'
+${udevRule(installPaths.waiter)}${HEREDOC}
+chmod 755 "$WORK/waiter"
+chmod 644 "$WORK/rule"
+if [ -d "$(dirname "$RULE")" ]; then
+  mv -f "$WORK/waiter" "$WAITER"
+  mv -f "$WORK/rule" "$RULE"
+  reload_udev
 fi
 
 if has_systemd; then

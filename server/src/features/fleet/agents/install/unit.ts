@@ -4,6 +4,8 @@ export const installPaths = {
   executable: '/usr/local/lib/portcullis/portcullis-agent',
   link: '/usr/local/sbin/portcullis-agent',
   unit: '/etc/systemd/system/portcullis-agent.service',
+  rule: '/etc/udev/rules.d/00-portcullis.rules',
+  waiter: '/usr/local/lib/portcullis/udev-wait',
   stateDir: '/var/lib/portcullis-agent',
   /** Settings of this host, for example its proxy. */
   settingsDir: '/etc/portcullis-agent',
@@ -16,6 +18,8 @@ export const packagePaths = {
   launcher: '/usr/lib/portcullis-agent/launcher',
   link: '/usr/bin/portcullis-agent',
   unit: '/usr/lib/systemd/system/portcullis-agent.service',
+  rule: '/usr/lib/udev/rules.d/00-portcullis.rules',
+  waiter: '/usr/lib/portcullis-agent/udev-wait',
   settings: `${installPaths.settingsDir}/agent.env`,
   token: `${installPaths.settingsDir}/token`,
 } as const

@@ -1,0 +1,25 @@
+import type { Gate } from '../platform/platform.ts'
+import type { Judge } from './judge.ts'
+import type { Outcome } from './pass.ts'
+
+/**
+ * Returns the switches for interfaces that stay open on an armed host. A program that changes the configuration of a device
+ * claims the new interfaces at once, before the agent could open them. So they are open from the start on a controller with
+ * such a device that is allowed by its identity, unless another one is limited to kinds: its interfaces are opened one by one.
+ */
+export const switchesToOpen = (
+  outcomes: Iterable<Pick<Outcome, 'judged' | 'decision' | 'guard' | 'isWorking'>>,
+  { gate, judge }: { gate: Pick<Gate, 'interfaceSwitch'>; judge: Pick<Judge, 'scopeOf'> },
+): ReadonlySet<string> => {
+  const open = new Set<string>()
+  const limited = new Set<string>()
+  for (const { judged, decision, guard, isWorking } of outcomes) {
+    const { isComplete, configurations } = judged.parsed
+    const name = gate.interfaceSwitch?.(judged.portPath)
+    if (name === undefined || !isWorking || (isComplete && configurations.length === 1)) continue
+    const isAllowed = decision.effect === 'allow' || guard === 'present' || guard === 'recent'
+    const isIdentity = isAllowed && judge.scopeOf(decision, judged.device).by === 'identity'
+    ;(isIdentity ? open : limited).add(name)
+  }
+  return new Set([...open].filter((name) => !limited.has(name)))
+}
