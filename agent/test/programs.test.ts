@@ -78,7 +78,7 @@ describe('programs of an armed host', () => {
     expect([host.interfaceDefault(), host.tree.read('usb1', 'authorized_default')]).toEqual(['0', '0'])
   })
 
-  it('are told about a device after its interfaces are open, unless its port is held', () => {
+  it('see a device after its interfaces are open, unless its port is held', () => {
     const world = createWorld({ rules: [rule({ effect: 'allow', kinds: ['Mass Storage'] })] })
     world.plug(storageStick({ portPath: '1-2' }))
     world.plug(plainMouse({ portPath: '1-3' }))

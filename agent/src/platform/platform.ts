@@ -201,7 +201,7 @@ export interface Programs {
    * @param decided undefined if the host blocks nothing
    */
   publish(decided: ReadonlyMap<string, string> | undefined): void
-  /** Call before a blocked device is authorised. If programs saw it, they are told that it was removed. */
+  /** Call before a blocked device is authorised. If programs saw it, they see now that it was removed. */
   withdraw(portPath: string): void
   /** Tells programs about a device that was authorised and whose interfaces are open. */
   announce(portPath: string): void
