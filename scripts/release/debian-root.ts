@@ -36,6 +36,18 @@ export const whyNoDebianRoot = (): string | null => {
 /** Packages of a system that can be booted. */
 const SYSTEMD = ['systemd', 'systemd-sysv', 'udev', 'dbus', 'iproute2']
 
+/** Returns the mirror from which this machine installs its packages. */
+const mirror = (): string => {
+  const { stdout } = spawnSync(
+    'apt-get',
+    ['indextargets', '--format', '$(ORIGIN) $(REPO_URI)', 'Created-By: Packages'],
+    {
+      encoding: 'utf8',
+    },
+  )
+  return /^Debian (\S+)/m.exec(stdout ?? '')?.[1] ?? 'http://deb.debian.org/debian'
+}
+
 /**
  * Returns the folder of a system with these packages and creates it first if it is missing. `prepare` completes it before
  * anything uses it.
@@ -53,11 +65,9 @@ export const pristineRoot = (
   const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
   try {
     const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : []
-    const done = spawnSync(
-      '/usr/sbin/debootstrap',
-      ['--variant=minbase', ...include, suite, draft, 'http://deb.debian.org/debian'],
-      { encoding: 'utf8' },
-    )
+    const done = spawnSync('/usr/sbin/debootstrap', ['--variant=minbase', ...include, suite, draft, mirror()], {
+      encoding: 'utf8',
+    })
     if (done.status !== 0) throw new Error(`debootstrap failed:\n${done.stdout.slice(-1000)}${done.stderr}`)
     prepare(draft)
     renameSync(draft, dir)
