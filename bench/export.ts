@@ -1,10 +1,10 @@
-/** Measures exports of the agents list: CSV compared with a plain COPY of the same rows, and PDF at its row limit. */
+/** Measures exports of the agents list: CSV compared with a plain COPY of the same rows, XLSX, and PDF at its row limit. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { exportAgentCsv, exportAgentPdf, maxPdfRows } from '@portcullis/contract'
+import { exportAgentCsv, exportAgentPdf, exportReport, maxPdfRows } from '@portcullis/contract'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { residentBytes } from '../rig/proc.ts'
@@ -142,6 +142,19 @@ const pdfFigures = async (
   ]
 }
 
+const workbookFigures = async (server: BenchServer, token: string, rounds: number, file: string): Promise<Figure[]> => {
+  const timed: Timed[] = []
+  const body = { list: 'agents', format: 'xlsx' }
+  const growth = await memoryGrowth(server, async () => {
+    for (let n = 0; n < rounds; n++) timed.push(await download(server, token, exportReport.path, body, file))
+  })
+  return [
+    { what: 'XLSX', value: round(median(timed.map(({ ms }) => ms)), 0), unit: 'ms', better: 'less' },
+    { what: 'XLSX, size', value: round((timed[0]?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
+    { what: 'XLSX, growth of the server memory', value: growth, unit: 'MB', limit: 30, better: 'less' },
+  ]
+}
+
 export const benchExport = async ({ server, fleet, client, isQuick }: Prepared): Promise<BenchResult> => {
   const rounds = isQuick ? 3 : 7
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-export-'))
@@ -156,6 +169,7 @@ export const benchExport = async ({ server, fleet, client, isQuick }: Prepared):
     }
     await client.query('VACUUM ANALYZE')
     const csv = await csvFigures(server, client, token, rounds, file)
+    const xlsx = await workbookFigures(server, token, isQuick ? 1 : 3, file)
     const pdf = (what: string, columns: readonly string[]) =>
       pdfFigures(server, token, rounds, file, what, { hashtags: tag, columns })
     const some = await pdf('8 columns', [
@@ -171,8 +185,8 @@ export const benchExport = async ({ server, fleet, client, isQuick }: Prepared):
     const all = await pdf('all columns', ['*'])
     return {
       name: 'export',
-      conditions: `agents as CSV, ${fleet.agents} rows of all columns; as PDF, ${pdfRows} rows; ${rounds} rounds`,
-      figures: [...csv, ...some, ...all],
+      conditions: `agents as CSV and XLSX, ${fleet.agents} rows of all columns; as PDF, ${pdfRows} rows; ${rounds} rounds`,
+      figures: [...csv, ...xlsx, ...some, ...all],
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -45,6 +45,12 @@ const PACKAGES = [
   { name: 'haproxy', provides: '/usr/sbin/haproxy', why: BALANCER, isSlow: true },
   { name: 'ansible-core', provides: '/usr/bin/ansible-playbook', why: 'the role is run in a chroot', isSlow: true },
   { name: 'tinyproxy', provides: '/usr/bin/tinyproxy', why: BALANCER, isSlow: true },
+  {
+    name: 'libreoffice-calc-nogui',
+    provides: '/usr/bin/soffice',
+    why: 'exports are opened in a spreadsheet program',
+    isSlow: true,
+  },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
   ...['debootstrap', 'rpm'].map((name) => ({
     name,

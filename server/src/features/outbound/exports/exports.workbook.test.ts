@@ -144,7 +144,7 @@ describe('the writer of workbooks', () => {
     buffer(
       streamWorkbook(
         { title: 'A: [long] title / that exceeds a name', columns, about: ['about'], at: 0 },
-        () => Readable.from([Buffer.from(rows)]),
+        Readable.from([Buffer.from(rows)]),
         sheetRows,
       ),
     )
@@ -181,7 +181,7 @@ describe('the writer of workbooks', () => {
         isClosed = true
       }
     }
-    const body = streamWorkbook({ title: 'x', columns: [column], about: [], at: 0 }, () => Readable.from(endless()))
+    const body = streamWorkbook({ title: 'x', columns: [column], about: [], at: 0 }, Readable.from(endless()))
     for await (const _ of body) break
     await expect.poll(() => isClosed).toBe(true)
   })
@@ -191,7 +191,7 @@ describe('the writer of workbooks', () => {
     async function* failing(): AsyncGenerator<Buffer> {
       throw new Error('the database ended')
     }
-    const body = streamWorkbook({ title: 'x', columns: [column], about: [], at: 0 }, () => Readable.from(failing()))
+    const body = streamWorkbook({ title: 'x', columns: [column], about: [], at: 0 }, Readable.from(failing()))
     await expect(buffer(body)).rejects.toThrow('the database ended')
   })
 })

@@ -173,7 +173,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf, logo }: Files
         about: [title, ...aboutOf(source, range, title), madeText(at, by), 'All times are in UTC.'],
         at,
       },
-      () => counted.content,
+      counted.content,
     )
     return { content, rows: counted.rows }
   }

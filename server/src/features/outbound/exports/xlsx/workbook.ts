@@ -1,54 +1,97 @@
-import { once } from 'node:events'
-import type { Readable } from 'node:stream'
-import { Worker } from 'node:worker_threads'
+import { Readable } from 'node:stream'
+import { ZipFile } from 'yazl'
 import { guarded } from '#platform/list/stream.ts'
-import type { FromWorkbook, ToWorkbook, WorkbookJob } from './messages.ts'
-import { maxSheetRows } from './sheet.ts'
+import { createCopyReader } from '../pdf/copy-rows.ts'
+import { packageParts, sheetPath } from './package-parts.ts'
+import { createSheet, maxSheetRows, type SheetColumn, stylesXml } from './sheet.ts'
+
+export interface Workbook {
+  /** Name of the worksheet. Further ones get a number. */
+  title: string
+  columns: readonly SheetColumn[]
+  /** Lines of the worksheet that says what the file contains. */
+  about: readonly string[]
+  /** Time in the archive, in milliseconds since 1970. */
+  at: number
+}
+
+/** Characters per piece: less than a millisecond of work, so that other requests run in between. */
+const pieceCharacters = 64 * 1024
+/** A worksheet below 4 GiB needs no ZIP64, which some readers lack. */
+const maxSheetCharacters = 2 * 1024 ** 3
 
 /**
- * Returns a workbook (XLSX) while a thread of its own writes it. `rows` opens the rows in COPY's text form. Memory use does not
- * depend on their number: the thread takes the next rows only when the reader has taken the bytes of the last.
+ * Returns a workbook (XLSX) while it is written. `rows` are in COPY's text form. Memory use does not depend on their number:
+ * the next rows are read when the reader has taken the bytes of the last.
  */
 export const streamWorkbook = (
-  job: Omit<WorkbookJob, 'sheetRows'>,
-  rows: () => Readable,
+  { title, columns, about, at }: Workbook,
+  rows: Readable,
   sheetRows = maxSheetRows,
 ): Readable => {
-  const body = guarded()
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { ...job, sheetRows } satisfies WorkbookJob,
-    // A thread that needs more memory ends, and only its file fails.
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
-    env: {},
-  })
-  const source = rows()
-  const tell = (message: ToWorkbook): void => worker.postMessage(message)
-  let taken = (): void => {}
-  worker.on('message', (message: FromWorkbook) => {
-    if (message.kind === 'bytes') body.write(message.bytes)
-    else if (message.kind === 'taken') taken()
-    else body.end()
-  })
-  worker.once('error', (error) => body.destroy(error))
-  worker.once('exit', () => {
-    if (!body.writableEnded) body.destroy(new Error('the thread of the workbook ended unexpectedly'))
-  })
-  body.once('close', () => {
-    source.destroy()
-    void worker.terminate()
-    taken()
-  })
-  async function feed(): Promise<void> {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      await new Promise<void>((resolve) => {
-        taken = resolve
-        tell(chunk)
-      })
-      if (body.writableNeedDrain) await Promise.race([once(body, 'drain'), once(body, 'close')])
-      if (body.destroyed) return
+  const zip = new ZipFile()
+  const times = { mtime: new Date(at) }
+  const chunks = rows[Symbol.asyncIterator]()
+  const waiting: string[][] = []
+  const reader = createCopyReader((row) => waiting.push(row))
+  let next = 0
+  let sheets = 0
+
+  /** Returns the next row, or undefined after the last. */
+  async function peek(): Promise<string[] | undefined> {
+    while (next === waiting.length) {
+      waiting.length = next = 0
+      const { done, value } = await chunks.next()
+      if (done) return undefined
+      reader.add(value as Buffer)
     }
-    tell(null)
+    return waiting[next]
   }
-  feed().catch((error: Error) => body.destroy(error))
+
+  async function* sheetXml(): AsyncGenerator<string> {
+    const sheet = createSheet(columns)
+    let text = sheet.open()
+    let characters = 0
+    let row = await peek()
+    while (row !== undefined && sheet.rows() < sheetRows && characters < maxSheetCharacters) {
+      next++
+      text += sheet.row(row)
+      if (text.length > pieceCharacters) {
+        characters += text.length
+        yield text
+        text = ''
+      }
+      // Most rows are there already, and a promise each would cost more than the row.
+      row = next < waiting.length ? waiting[next] : await peek()
+    }
+    yield text + sheet.close()
+    if (row === undefined) finish()
+    else addSheet()
+  }
+
+  function addSheet(): void {
+    sheets++
+    const entry = Readable.from(sheetXml(), { objectMode: false })
+    entry.once('error', (error) => body.destroy(error))
+    body.once('close', () => entry.destroy())
+    zip.addReadStream(entry, sheetPath(sheets), times)
+  }
+
+  function finish(): void {
+    const lines = createSheet([{ heading: 'About this file', kind: 'text', form: 'plain', labels: {} }])
+    const aboutXml = `${lines.open()}${about.map((line) => lines.row([line])).join('')}${lines.close()}`
+    for (const [path, text] of [
+      [sheetPath(sheets + 1), aboutXml],
+      ['xl/styles.xml', stylesXml],
+      ...packageParts(title, sheets),
+    ] as const)
+      zip.addBuffer(Buffer.from(text), path, times)
+    zip.end()
+  }
+
+  const body = guarded()
+  body.once('close', () => rows.destroy())
+  zip.outputStream.pipe(body)
+  addSheet()
   return body
 }
