@@ -2,6 +2,8 @@
 export const agentLimits = {
   /** Maximum bytes of a request body. Holds twice a full inventory of 256 devices with 4 KiB of descriptors each. */
   bodyBytes: 4 * 1024 * 1024,
+  /** Maximum number of accepted findings in a policy. */
+  accepted: 1_000,
   /** Maximum number of devices in an inventory. A USB controller allows 127. */
   devices: 1024,
   /** Maximum number of changes in a check-in. An agent with more changes sends its full inventory. */

@@ -50,7 +50,8 @@ export const PolicyRequest = Type.Object(
     understands: Type.Optional(
       Type.Array(Type.String({ maxLength: 32 }), {
         maxItems: 16,
-        description: 'Optional payload fields that the agent supports (`options`). The server omits all others.',
+        description:
+          'Optional payload fields that the agent supports (`options`, `accepted`). The server omits all others.',
       }),
     ),
   },
@@ -89,6 +90,12 @@ export const PolicyPayload = Type.Object(
     }),
     contact: boundedText(200, 'Contact for the users of the host. Empty if not configured.'),
     options: Type.Optional(PolicyOptions),
+    accepted: Type.Optional(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: agentLimits.accepted,
+        description: 'Fingerprints whose suspected findings a person accepted. They do not count as attack tools.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

@@ -98,6 +98,8 @@ export const auditActions = {
   'enrolment_token.created': { area: 'hosts', object: 'token' },
   'enrolment_token.revoked': { area: 'hosts', object: 'token' },
   'enrolment_token.installer_created': { area: 'hosts', object: 'token' },
+  'finding.accepted': { area: 'policy', object: 'device' },
+  'finding.revoked': { area: 'policy', object: 'device' },
   'heldPorts.released': { area: 'policy', object: 'host' },
   'job.cancelled': { area: 'server' },
   'keys.rotated': { area: 'server' },

@@ -208,6 +208,14 @@ export const errorTable = define({
       'The change conflicts with the current state: for example, the name already exists, or you would delete the last Administrator or your own account.',
     cure: 'Nothing was changed. Read the current state and adjust the request.',
   },
+  finding_confirmed: {
+    status: 409,
+    title: 'The finding is confirmed',
+    detail:
+      '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it, with `overrideAttackTool` and a second approver.',
+    cause: 'A person can accept a suspected finding, but not a confirmed one. Nothing was changed.',
+    cure: 'An Administrator can approve the device with `overrideAttackTool` and a reason. A second approver confirms it above the limit of hosts.',
+  },
   windows_preview_off: {
     status: 403,
     title: 'Windows enforcement is turned off',

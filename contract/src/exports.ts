@@ -167,6 +167,7 @@ const connectionStatusExportOf = [
 ] as const
 
 const {
+  acceptance: _acceptance,
   evidence: _evidence,
   vulnerabilities: _vulnerabilities,
   riskFactors: _riskFactors,

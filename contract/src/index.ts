@@ -1,3 +1,4 @@
+export * from './accepted-findings.ts'
 export * from './accounts.ts'
 export * from './admin.ts'
 export * from './agent-protocol.ts'

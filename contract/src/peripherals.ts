@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Acceptance } from './accepted-findings.ts'
 import { booleanFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from './filters.ts'
 import { evidenceGaps, type MissingEvidence } from './missing-evidence.ts'
 import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
@@ -150,6 +151,9 @@ export const Peripheral = closed({
   evidence: Type.Array(Type.String(), {
     description:
       'Evidence that the device is an attack tool, as text. Without a finding: warnings about what the device says it is.',
+  }),
+  acceptance: Type.Union([Acceptance, Type.Null()], {
+    description: 'The acceptance of a suspected finding about this device. `null` if none was accepted.',
   }),
   missingEvidence: Type.Array(Type.Enum(Object.keys(evidenceGaps) as MissingEvidence[]), {
     uniqueItems: true,

@@ -62,6 +62,8 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const peripherals = peripheralsFeature(app, {
     ...lists,
     bus,
+    keys,
+    log,
     agents,
     events,
     jobs,

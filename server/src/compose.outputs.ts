@@ -14,7 +14,7 @@ import type { Fleet } from './compose.fleet.ts'
 export const composeOutputs = (
   { config, clock, log, reach }: ComposeOptions,
   base: Base,
-  { peripherals, insights }: Pick<Fleet, 'peripherals' | 'insights'>,
+  { peripherals, policy, insights }: Pick<Fleet, 'peripherals' | 'policy' | 'insights'>,
   { health }: Pick<NotificationsDeps, 'health'>,
 ) => {
   const { app, db, lists, bus, metrics, live, audit, events, envelope, resolve, settings, jobs, mail, accounts } = base
@@ -63,6 +63,7 @@ export const composeOutputs = (
     findings: peripherals.findings,
     uncommon: insights.uncommonNow,
     violations: insights.usableViolations,
+    onAccepted: policy.onAccepted,
     health,
     metrics,
     hint: live.hint,

@@ -51,7 +51,9 @@ export const createJudge = () => {
     const parsed = parseReport(steady)
     const { kinds } = classify(parsed, steady)
     const finding = held?.attackTools.assess({ parsed, report: steady, kinds }).finding ?? null
-    const device = policyDevice(parsed, steady, finding?.level ?? null)
+    const found = policyDevice(parsed, steady, finding?.level ?? null)
+    const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.fingerprint)
+    const device = isAccepted ? { ...found, attackTool: null } : found
     const judged = {
       portPath: report.portPath,
       instance,

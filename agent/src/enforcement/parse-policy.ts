@@ -76,7 +76,13 @@ const optionsRequired = new Map<string, Check>([
   ['keepsLastKeyboard', isBoolean],
   ['failsClosed', isBoolean],
 ])
-const payloadOptional = new Map<string, Check>([['options', (value) => isShape(value, optionsRequired, new Map())]])
+const payloadOptional = new Map<string, Check>([
+  ['options', (value) => isShape(value, optionsRequired, new Map())],
+  [
+    'accepted',
+    (value) => Array.isArray(value) && value.length <= agentLimits.accepted && value.every((one) => isText(128)(one)),
+  ],
+])
 const isPayload = (value: unknown): value is PolicyPayload => isShape(value, payloadRequired, payloadOptional)
 
 /**

@@ -115,6 +115,10 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   cancelJob: () => [{ path: `jobs/${backupJobId}/cancel` }],
   // A person decides about a device that lied about itself.
   releaseHeldPort: () => [{ path: `heldPorts/${uuids()[0]}/${absent}/release`, payload: { acceptDrivers: true } }],
+  // Without its finding, a device may work wherever rules allow it.
+  acceptFinding: () => [
+    { path: 'policy/acceptedFindings', payload: { uuid: uuids()[0], deviceID: 'none', reason: 'test' } },
+  ],
   createApiToken: () => [
     { path: 'admin/apiTokens', payload: { name: 'own profile' } },
     { path: 'admin/apiTokens', payload: { name: 'lower', userProfile: 20 } },
@@ -205,6 +209,8 @@ const ordinary = new Set([
     'restorePolicy',
     'undoPolicyVersion',
     'decideDevices',
+    // It only blocks more.
+    'revokeAcceptedFinding',
     'previewPolicy',
     'previewTags',
     'testPolicyDraft',

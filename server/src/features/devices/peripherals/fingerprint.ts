@@ -59,6 +59,8 @@ export interface Fingerprint {
   vulnerable: boolean
   attackTool: AttackLevel | null
   attackToolName: string
+  /** A person accepted the suspected finding about it. */
+  accepted: boolean
   evidence: string[]
   vulnerabilities: Vulnerability[]
   /** For the inventory hash; base64 as the agent sent it. */
@@ -115,7 +117,7 @@ export interface NewFingerprint extends Omit<StoredFingerprint, 'id' | 'modelId'
 
 const hex2 = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
 
-const findingsText = (
+export const findingsText = (
   attack: { level: AttackLevel; name: string } | null,
   vulnerabilities: readonly Vulnerability[],
 ): string =>
@@ -133,6 +135,7 @@ export type Verdict = Pick<
   | 'vulnerable'
   | 'attackTool'
   | 'attackToolName'
+  | 'accepted'
   | 'evidence'
   | 'missingEvidence'
   | 'vulnerabilities'
@@ -151,6 +154,7 @@ export const verdictBy = (
     vulnerable: isVulnerable(vulnerabilities),
     attackTool: attackTool?.level ?? null,
     attackToolName: attackTool?.name ?? '',
+    accepted: false,
     evidence: [
       ...(attackTool === null ? [] : [attackTool.name, ...attackTool.evidence]),
       ...poseWarning(parsed, kinds),

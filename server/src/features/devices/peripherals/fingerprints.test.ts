@@ -8,12 +8,13 @@ import { createFingerprints } from './fingerprints.ts'
 const devices = (from: number, n: number) =>
   Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))
 const now = new Date(0)
+const accepted = { all: async () => new Map() }
 
 describe('fingerprints in memory', () => {
   it('are evicted above a limit, and every report still gets its own', async () => {
     const { store } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
-    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted, limit: 20_000 })
     const known = devices(0, 5)
     await designs.judgeAll(known, now)
     for (let round = 1; round < 10; round++) {
@@ -30,7 +31,7 @@ describe('fingerprints in memory', () => {
   it('are read from the database once while memory lasts', async () => {
     const { store, asked } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
-    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge })
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted })
     for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
     expect(asked()).toBe(50)
   })

@@ -1,6 +1,7 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { cleanText, hasSerial, type Knowledge, mustExist, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
+import { type Accepted, withAcceptance } from './accepted.ts'
 import {
   type Fingerprint,
   fingerprintKey,
@@ -29,11 +30,13 @@ export const createFingerprints = ({
   db,
   store,
   knowledge,
+  accepted,
   limit = cacheLimit,
 }: {
   db: Db
   store: PeripheralsStore
   knowledge(): Knowledge
+  accepted: Pick<Accepted, 'all'>
   limit?: number
 }) => {
   const byPrint = new Map<string, Fingerprint>()
@@ -41,7 +44,12 @@ export const createFingerprints = ({
 
   let kept = 0
   function keep(stored: StoredFingerprint): Fingerprint {
-    const design = { ...stored, levelOf: levelsBy(knowledge(), stored) }
+    const levels = levelsBy(knowledge(), stored)
+    const levelOf: Fingerprint['levelOf'] = (device) => {
+      const level = levels(device)
+      return level === 'suspected' && stored.accepted ? null : level
+    }
+    const design = { ...stored, levelOf }
     if (kept >= limit) {
       byPrint.clear()
       byId.clear()
@@ -70,7 +78,11 @@ export const createFingerprints = ({
       }
       if (missing.size > 0) {
         const version = verdictVersion(by.info.version)
-        for (const design of await store.ensureFingerprints(db, [...missing.values()], version, now))
+        // Almost no new fingerprint has a finding.
+        const isSuspected = [...missing.values()].some(({ attackTool }) => attackTool === 'suspected')
+        const known = isSuspected ? await accepted.all(db) : new Map()
+        const judged = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.fingerprint)))
+        for (const design of await store.ensureFingerprints(db, judged, version, now))
           found.set(design.fingerprint, keep(design))
       }
       return parsed.map(({ report, descriptors, key }) => ({

@@ -3,7 +3,10 @@ import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { JobsApi } from '#features/system/jobs/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Log } from '#platform/log.ts'
+import { createAccepted } from './accepted.ts'
 import { createFingerprints } from './fingerprints.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
@@ -24,11 +27,14 @@ export const peripheralsFeature = (
     agents: Pick<AgentsApi, 'onRemove'>
     jobs: Pick<JobsApi, 'handle'>
     knowledge: Pick<KnowledgeApi, 'current' | 'refresh'>
-  } & Omit<RejudgeDeps, 'designs' | 'peripherals' | 'knowledge'>,
+    keys: Pick<Keys, 'derive'>
+    log: Log
+  } & Omit<RejudgeDeps, 'designs' | 'peripherals' | 'knowledge' | 'accepted'>,
 ) => {
   const store = createPeripheralsStore(deps.db)
-  const designs = createFingerprints({ db: deps.db, store, knowledge: deps.knowledge.current })
-  const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, designs, peripherals: store })
+  const accepted = createAccepted({ key: deps.keys.derive('accepted-findings'), log: deps.log })
+  const designs = createFingerprints({ db: deps.db, store, knowledge: deps.knowledge.current, accepted })
+  const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, accepted, designs, peripherals: store })
   const peripherals = createList(peripheralsList, deps)
   const read = createPeripheralsRead(deps.db)
   deps.agents.onRemove({ before: store.forgetAgents })
@@ -50,6 +56,8 @@ export const peripheralsFeature = (
     writeDecisions: store.writeDecisions,
     moveCounters: store.moveCounters,
     designs,
+    /** Findings that people accepted. */
+    accepted,
     /** Tests other knowledge, and brings verdicts up to date with new knowledge. */
     rejudge,
   }

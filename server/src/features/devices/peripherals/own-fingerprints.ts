@@ -2,6 +2,7 @@ import { type Knowledge, parseReport } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { type Accepted, withAcceptance } from './accepted.ts'
 import { fingerprintKey, judge, type NewFingerprint, verdictVersion } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import { newsOf, reportOf } from './reevaluate.ts'
@@ -16,21 +17,36 @@ interface OwnFingerprintsDeps {
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   agents: Pick<AgentsApi, 'lockStates'>
   knowledge(): Knowledge
+  accepted: Pick<Accepted, 'all'>
 }
 
 /**
  * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
  * verdict applies to no other device. Earlier knowledge may not have matched these serial numbers.
  */
-export const createOwnFingerprints = ({ db, clock, store, peripherals, agents, knowledge }: OwnFingerprintsDeps) => {
+export const createOwnFingerprints = ({
+  db,
+  clock,
+  store,
+  peripherals,
+  agents,
+  knowledge,
+  accepted,
+}: OwnFingerprintsDeps) => {
   /** Splits a shared fingerprint: one for each peripheral. */
-  const fingerprintsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
+  const fingerprintsFor = (
+    by: Knowledge,
+    rows: readonly SerialRow[],
+    rowOf: ReadonlyMap<number, JudgedRow>,
+    known: Awaited<ReturnType<Accepted['all']>>,
+  ) =>
     rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewFingerprint }[] => {
       const from = rowOf.get(row.design_id)
       if (from === undefined || from.judged_by === null || from.judged_by.serial === row.serial) return []
       const report = { ...reportOf(from, undefined), serial: row.serial }
       const parsed = parseReport(report)
-      return [{ row, from, design: judge(by, report, parsed, fingerprintKey(by, report, parsed)) }]
+      const design = judge(by, report, parsed, fingerprintKey(by, report, parsed))
+      return [{ row, from, design: withAcceptance(design, known.get(design.device.fingerprint)) }]
     })
 
   async function move(named: readonly SerialRow[]): Promise<void> {
@@ -39,7 +55,7 @@ export const createOwnFingerprints = ({ db, clock, store, peripherals, agents, k
     const rowOf = new Map(
       (await store.byIds(db, [...new Set(named.map((r) => r.design_id))])).map((r) => [r.design_id, r]),
     )
-    const own = fingerprintsFor(by, named, rowOf)
+    const own = fingerprintsFor(by, named, rowOf, await accepted.all(db))
     if (own.length === 0) return
     const unique = [...new Map(own.map(({ design }) => [design.fingerprint, design])).values()]
     const stored = await peripherals.ensureFingerprints(db, unique, verdictVersion(by.info.version), now)

@@ -219,7 +219,11 @@ export const peripheralsList: ListSpec = {
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
     d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
     ${shown.guard} as "guard", p.driver_mismatch as "driverMismatch", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
-    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.missing_evidence as "missingEvidence", d.vulnerabilities as "vulnerabilities",
+    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.missing_evidence as "missingEvidence",
+    case when d.accepted then (
+      select json_build_object('id', f.acceptance_id, 'reason', f.reason, 'acceptedBy', f.accepted_by,
+        'acceptedAt', to_char(f.accepted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      from accepted_findings f where f.fingerprint = d.policy_fingerprint) end as "acceptance", d.vulnerabilities as "vulnerabilities",
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }
 

@@ -82,6 +82,7 @@ interface FingerprintRow {
   severity: number
   vulnerable: boolean
   attack_tool: number
+  accepted: boolean
   evidence: string[]
   vulnerabilities: Vulnerability[]
   descriptors: Buffer
@@ -139,6 +140,7 @@ const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
   vulnerable: row.vulnerable,
   attackTool: attackLevels[row.attack_tool] ?? null,
   attackToolName: row.evidence[0] ?? '',
+  accepted: row.accepted,
   evidence: row.evidence,
   vulnerabilities: row.vulnerabilities,
   descriptors: row.descriptors.toString('base64'),
@@ -150,7 +152,7 @@ const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
 })
 
 const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
-  d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.judged_by`
+  d.attack_tool, d.accepted, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.judged_by`
 
 export const createPeripheralsStore = (db: Db) => ({
   ensureFingerprints: async (
@@ -175,10 +177,10 @@ export const createPeripheralsStore = (db: Db) => ({
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
-        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by, missing_evidence)
+        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by, missing_evidence, accepted)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by, string_to_array(u.missing_evidence, '|')
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by, string_to_array(u.missing_evidence, '|'), u.accepted
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -207,9 +209,10 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('exactFingerprint'), 'text[]'],
         [designs.map((d) => JSON.stringify(d.judgedBy)), 'jsonb[]'],
         [designs.map((d) => d.missingEvidence.join('|')), 'text[]'],
+        [column('accepted'), 'boolean[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
-        policy_without_revision, exact_fingerprint, judged_by, missing_evidence)
+        policy_without_revision, exact_fingerprint, judged_by, missing_evidence, accepted)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- This statement also creates shapes. The order prevents deadlocks between two such statements.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)

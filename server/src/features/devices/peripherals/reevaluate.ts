@@ -72,6 +72,7 @@ export const newsOf = (row: JudgedRow, verdict: Pick<Verdict, 'attackTool' | 'vu
 export const newVerdict = (row: JudgedRow, verdict: Judged, folded: string): NewVerdict => ({
   fingerprintId: row.design_id,
   attackTool: levelNumber(verdict.attackTool),
+  accepted: verdict.accepted,
   vulnerable: verdict.vulnerable,
   severity: verdict.severity,
   evidence: verdict.evidence,

@@ -35,6 +35,7 @@ export interface JudgedRow {
   evidence: string[]
   vulnerabilities: Vulnerability[]
   findings: string
+  policy_fingerprint: string
   hosts: number
   devices: number
   saw_reports: boolean
@@ -49,6 +50,7 @@ export interface NewVerdict {
   attackTool: number
   vulnerable: boolean
   severity: number
+  accepted: boolean
   evidence: readonly string[]
   missingEvidence: readonly string[]
   vulnerabilities: readonly Vulnerability[]
@@ -88,7 +90,7 @@ const samplesPerFingerprint = 20
 
 const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
   d.configuration, d.folded, d.icon, d.kinds, d.class_code, d.subclass_code, d.protocol_code, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
-  d.saw_reports, d.judged_by,
+  d.saw_reports, d.judged_by, d.policy_fingerprint,
   coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
   coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
     select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerFingerprint}::int) p), '[]') as samples`
@@ -103,6 +105,12 @@ export const createRejudgeStore = (db: Db) => ({
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id > ${after}::int and d.knowledge_version <> ${version}
       order by d.design_id limit ${limit}::int for no key update of d`),
+
+  /** Locks and returns the fingerprints that share a fingerprint for rules. */
+  takeByPolicy: (tx: Tx, fingerprint: string): Promise<JudgedRow[]> =>
+    tx.query<JudgedRow>(sql`
+      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+      where d.policy_fingerprint = ${fingerprint} order by d.design_id for no key update of d`),
 
   /** Returns fingerprints above an id with attached devices, to test other knowledge on them. */
   present: (after: number, limit: number): Promise<JudgedRow[]> =>
@@ -138,7 +146,7 @@ export const createRejudgeStore = (db: Db) => ({
   writeVerdicts: async (tx: Tx, version: string, rows: readonly NewVerdict[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.execute(sql`
-      update designs d set attack_tool = u.attack_tool, vulnerable = u.vulnerable, severity = u.severity, evidence = u.evidence,
+      update designs d set attack_tool = u.attack_tool, vulnerable = u.vulnerable, severity = u.severity, evidence = u.evidence, accepted = u.accepted,
         vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, icon = u.icon, kinds = string_to_array(u.kinds, '|'),
         class_code = u.class_code, subclass_code = u.subclass_code, protocol_code = u.protocol_code,
         missing_evidence = string_to_array(u.missing_evidence, '|'), knowledge_version = ${version}
@@ -157,8 +165,9 @@ export const createRejudgeStore = (db: Db) => ({
         [rows.map((r) => r.subclassCode), 'text[]'],
         [rows.map((r) => r.protocolCode), 'text[]'],
         [rows.map((r) => r.missingEvidence.join('|')), 'text[]'],
+        [rows.map((r) => r.accepted), 'boolean[]'],
       ])} u(design_id, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, folded, icon, kinds, class_code, subclass_code, protocol_code,
-        missing_evidence)
+        missing_evidence, accepted)
       where d.design_id = u.design_id`)
     const changed = rows.filter((r) => r.hasChanged)
     if (changed.length === 0) return

@@ -7,6 +7,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
+import { type Accepted, withAcceptance } from './accepted.ts'
 import { foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
 import type { createFingerprints } from './fingerprints.ts'
 import { createOwnFingerprints } from './own-fingerprints.ts'
@@ -42,6 +43,7 @@ export interface RejudgeDeps {
   designs: ReturnType<typeof createFingerprints>
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   knowledge(): Knowledge
+  accepted: Pick<Accepted, 'all'>
   agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
   decisions: DecisionsPort
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
@@ -67,13 +69,35 @@ const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: s
 })
 
 export const createRejudge = (deps: RejudgeDeps) => {
-  const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
+  const { db, clock, bus, designs, knowledge, accepted, agents, decisions, events, peripherals } = deps
   const store = createRejudgeStore(db)
-  const giveOwnFingerprints = createOwnFingerprints({ db, clock, store, peripherals, agents, knowledge })
+  const giveOwnFingerprints = createOwnFingerprints({ db, clock, store, peripherals, agents, knowledge, accepted })
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
 
   const progress = (version: string) => store.progress(verdictVersion(version))
+
+  /** Stores the verdicts of the knowledge in force on locked fingerprints. */
+  async function judgeRows(tx: Tx, by: Knowledge, rows: readonly JudgedRow[]): Promise<void> {
+    const known = await accepted.all(tx)
+    const models = []
+    const verdicts: NewVerdict[] = []
+    for (const row of rows) {
+      const names = namesBy(by, row)
+      const { vendor, product } = modelNames(by, row)
+      if (vendor !== row.vendor || product !== row.model_product)
+        models.push({
+          modelId: row.model_id,
+          vendor,
+          product,
+          folded: fold([row.vid, row.pid, vendor, product].join(' ')),
+        })
+      const verdict = withAcceptance(reevaluate(by, row), known.get(row.policy_fingerprint))
+      verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
+    }
+    await store.renameModels(tx, models)
+    await store.writeVerdicts(tx, verdictVersion(by.info.version), verdicts)
+  }
 
   /** Judges one batch of fingerprints after an id. Returns the last id, or null if none was left. */
   const judgeFingerprints = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
@@ -82,23 +106,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, fingerprintsAtOnce)
       const last = rows.at(-1)?.design_id
       if (last === undefined) return null
-      const models = []
-      const verdicts: NewVerdict[] = []
-      for (const row of rows) {
-        const names = namesBy(by, row)
-        const { vendor, product } = modelNames(by, row)
-        if (vendor !== row.vendor || product !== row.model_product)
-          models.push({
-            modelId: row.model_id,
-            vendor,
-            product,
-            folded: fold([row.vid, row.pid, vendor, product].join(' ')),
-          })
-        const verdict = reevaluate(by, row)
-        verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
-      }
-      await store.renameModels(tx, models)
-      await store.writeVerdicts(tx, verdictVersion(by.info.version), verdicts)
+      await judgeRows(tx, by, rows)
       await note(tx, last, rows.length)
       await bus.publish(tx, topic)
       return last
@@ -190,10 +198,11 @@ export const createRejudge = (deps: RejudgeDeps) => {
   async function effectOf(other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> {
     const found: { row: JudgedRow; verdict: Verdict }[] = []
     const renamed = new Set<number>()
+    const known = await accepted.all(db)
     for (let after = 0; ; ) {
       const rows = await store.present(after, fingerprintsAtOnce)
       for (const row of rows) {
-        const verdict = reevaluate(other, row)
+        const verdict = withAcceptance(reevaluate(other, row), known.get(row.policy_fingerprint))
         if (hasChanged(row, verdict)) found.push({ row, verdict })
         const { vendor, product } = modelNames(other, row)
         if (vendor !== row.vendor || product !== row.model_product) renamed.add(row.model_id)
@@ -236,5 +245,24 @@ export const createRejudge = (deps: RejudgeDeps) => {
     }
   }
 
-  return { run, effectOf, progress }
+  return {
+    run,
+    effectOf,
+    progress,
+
+    /**
+     * Judges the fingerprints again that share a fingerprint for rules, and queues their hosts and all armed hosts, whose
+     * policies list accepted findings. Call `settle` after COMMIT.
+     */
+    again: async (tx: Tx, fingerprint: string): Promise<void> => {
+      await judgeRows(tx, knowledge(), await store.takeByPolicy(tx, fingerprint))
+      await store.queueArmed(tx)
+      await bus.publish(tx, topic)
+    },
+    /** Recalculates the decisions of queued hosts, and appends events for new findings about attached devices. */
+    settle: async (): Promise<void> => {
+      designs.forget()
+      while ((await judgeHosts(async () => {})) > 0) await yieldNow()
+    },
+  }
 }

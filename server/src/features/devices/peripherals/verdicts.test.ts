@@ -73,7 +73,12 @@ const alone = (report: DeviceReport) => {
 }
 
 const cached = async (reports: DeviceReport[]) => {
-  const designs = createFingerprints({ db: {} as Db, store: fakeStore().store, knowledge: () => knowledge })
+  const designs = createFingerprints({
+    db: {} as Db,
+    store: fakeStore().store,
+    knowledge: () => knowledge,
+    accepted: { all: async () => new Map() },
+  })
   const found = []
   // Different hosts report them one after the other.
   for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))

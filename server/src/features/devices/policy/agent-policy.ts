@@ -1,7 +1,7 @@
 import { agentLimits, type PolicyPayload, type PolicyRequest, type SignedText } from '@portcullis/contract'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -15,13 +15,15 @@ export interface AgentPolicyDeps {
   settings: PolicySettingsApi
   open: OpenPolicy['open']
   keys: Pick<Keys, 'command'>
+  /** Returns the fingerprints whose suspected findings a person accepted. */
+  accepted(tx: Tx): Promise<readonly string[]>
   /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string
 }
 
 /** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
 export const createAgentPolicy =
-  ({ db, clock, log, agents, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
+  ({ db, clock, log, agents, settings, open, keys, accepted, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
     let commandKey = 0
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
@@ -40,6 +42,7 @@ export const createAgentPolicy =
         )
       // An agent without support for this member would refuse the whole policy.
       const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
+      const fingerprints = understands.includes('accepted') ? await accepted(tx) : []
       return {
         kind: 'policy',
         agentId,
@@ -53,6 +56,7 @@ export const createAgentPolicy =
         knowledgeHash: knowledgeHash(),
         contact: (await settings.read(tx)).contact,
         ...(options === undefined ? {} : { options }),
+        ...(fingerprints.length === 0 ? {} : { accepted: fingerprints.slice(0, agentLimits.accepted) }),
       }
     })
     if (policy === null) return null

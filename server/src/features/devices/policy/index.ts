@@ -14,6 +14,7 @@ import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
+import { createAcceptedFindings } from './accepted.service.ts'
 import { createAffected } from './affected.ts'
 import { createAgentPolicy } from './agent-policy.ts'
 import { createApprovals } from './approvals.service.ts'
@@ -59,7 +60,7 @@ export interface PolicyDeps {
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'>
-  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs' | 'accepted' | 'rejudge'>
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string
@@ -114,6 +115,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     drain: reassess.drain,
   })
   const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
+  const findings = createAcceptedFindings({ ...deps, store, newlyAllowed, announceChange })
   const longRead = createLongRead(deps.exportDb)
   const drafts = createDrafts({ ...deps, longRead, store, predict, newlyAllowed })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
@@ -152,6 +154,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     changes,
     restore: createRestore({ clock, store, changes, seals, settings, predict, newlyAllowed, longRead }),
     approvals,
+    findings,
     drafts,
     previewTags: (actor, changes) => tagGate.preview(db, actor, changes),
     test: createPolicyTest({ longRead, drafts, predict, scopes }),
@@ -162,7 +165,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
     countAttachments: hosts.countAttachments,
     /** Returns the signed policy of one host; null: the host is unknown. */
-    forAgent: createAgentPolicy({ ...deps, settings, open }),
+    forAgent: createAgentPolicy({ ...deps, settings, open, accepted: deps.peripherals.accepted.inForce }),
     /** Recalculates the decisions about all devices of these hosts, in a transaction of the caller. */
     reassess: reassess.hosts,
     /** Recalculates all queued decisions, for example after a tag change or the crash of a replica. */
@@ -182,6 +185,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     longRead,
     /** Counts the hosts with an attached device that `approvePresent` would newly allow. */
     approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
+    onAccepted: findings.onAccepted,
     ofAgent: read.ofAgent,
     /** Measures tag changes of hosts. */
     tagGate,

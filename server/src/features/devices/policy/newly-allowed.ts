@@ -169,6 +169,16 @@ export const createNewlyAllowed = ({
       return found.hosts.size + found.opened.length === 0 ? [] : read.among(q, found.opened, [...found.hosts], agentIds)
     },
 
+    /** Returns the number of hosts that block devices with these fingerprints as attack tools. */
+    accepting: (q: Queryable, fingerprintIds: readonly number[]): Promise<number> =>
+      read.count(
+        q,
+        fingerprintIds.map((fingerprintId) => ({
+          ...{ fingerprintId, serial: null, agentId: null, source: sourceOf('attack-tool') },
+        })),
+        [],
+      ),
+
     approvable: read.approvable,
   }
 }

@@ -1,4 +1,5 @@
 import {
+  acceptFinding,
   createPolicyGrant,
   createPolicyRule,
   decideDevices,
@@ -7,6 +8,7 @@ import {
   getPolicy,
   getPolicyTest,
   icons,
+  listAcceptedFindings,
   listPolicyGrants,
   listPolicyRules,
   peripheralsCommand,
@@ -17,6 +19,7 @@ import {
   previewTags,
   type ResponseOf,
   restorePolicy,
+  revokeAcceptedFinding,
   testPolicyDraft,
   undoPolicyVersion,
   updatePolicyGrant,
@@ -32,6 +35,7 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import { unknownValue } from '#platform/http/names.ts'
 import { isId } from '#platform/ids.ts'
 import type { List } from '#platform/list/list.ts'
+import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
 import type { Changes } from './changes.service.ts'
 import type { Drafts } from './draft.service.ts'
@@ -50,6 +54,7 @@ export interface PolicyRoutesDeps {
   changes: Changes
   restore: Restore
   approvals: Approvals
+  findings: AcceptedFindings
   drafts: Drafts
   previewTags(actor: Actor, changes: readonly HostTagChange[]): Promise<ResponseOf<typeof previewTags>>
   test: PolicyTest
@@ -81,7 +86,19 @@ const decisionOf = (given: string | undefined): (typeof decisions)[number] | nul
 
 export const registerPolicyRoutes = (
   app: HttpApp,
-  { clock, rules, read, changes, restore, approvals, drafts, previewTags: ofTags, test, overview }: PolicyRoutesDeps,
+  {
+    clock,
+    rules,
+    read,
+    changes,
+    restore,
+    approvals,
+    findings,
+    drafts,
+    previewTags: ofTags,
+    test,
+    overview,
+  }: PolicyRoutesDeps,
 ): void => {
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
@@ -156,6 +173,11 @@ export const registerPolicyRoutes = (
         }),
       },
     }),
+  )
+  app.register(listAcceptedFindings, () => findings.list())
+  app.register(acceptFinding, ({ actor, body }) => findings.accept(actor, body))
+  app.register(revokeAcceptedFinding, ({ actor, params, query }) =>
+    findings.revoke(actor, params.id, query.reason?.trim() ?? ''),
   )
   app.register(peripheralsCommand, ({ actor, body }) => approvals.command(actor, body))
 }

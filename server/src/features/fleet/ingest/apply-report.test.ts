@@ -19,6 +19,7 @@ const judged = (report: DeviceReport): JudgedDevice => {
     vid,
     pid,
     vendorName: '',
+    accepted: false,
     productName: '',
     icon: 98,
     severity: 10,

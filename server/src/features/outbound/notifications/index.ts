@@ -17,6 +17,7 @@ import {
 } from '@portcullis/contract'
 import type { SiemSource } from '@portcullis/domain'
 import type { UsableViolation } from '#features/devices/insights/index.ts'
+import type { PolicyApi } from '#features/devices/policy/index.ts'
 import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
 import type { MailApi } from '#features/outbound/mail/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -64,6 +65,8 @@ export interface NotificationsDeps {
   /** Null: the fleet is too small for this insight. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly UsableViolation[]>
+  /** Closes the alert about a model whose findings people accepted. */
+  onAccepted: PolicyApi['onAccepted']
   health: HealthPort
   metrics: Metrics
   hint: Hint
@@ -79,6 +82,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const dispatch = createDispatch({ ...deps, store: groupsStore, groups, read })
   const follower = createFollower({ ...deps, store, notify: dispatch.note })
   const notices = createNotices({ ...deps, store, read })
+  deps.onAccepted(notices.closeAccepted)
   const watchers = createWatchers({ ...deps, store })
   const channelTest = createChannelTest({ ...deps, groups })
 

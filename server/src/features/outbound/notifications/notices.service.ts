@@ -4,7 +4,7 @@ import type { Audit } from '#features/system/audit/index.ts'
 import type { EventsApi } from '#features/system/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { Hint } from '#platform/live.ts'
@@ -80,6 +80,14 @@ export const createNotices = (deps: NoticesDeps) => {
         })
         return true
       }),
+
+    /** Dismisses the alert about an attack tool. The audit trail has the acceptance, with its reason. */
+    closeAccepted: async (tx: Tx, { vid, pid, by }: { vid: string; pid: string; by: string }): Promise<void> => {
+      const found = await store.known(tx, [{ kind: 'attackTool', subject: `${vid}:${pid}` }])
+      for (const { notice_id, is_dismissed } of found)
+        if (!is_dismissed) await store.dismiss(tx, 'risk', notice_id, new Date(clock.now()), by)
+      if (found.length > 0) await hint(tx, 'notices')
+    },
 
     pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
       setPin(actor, list, id, isPinned),
