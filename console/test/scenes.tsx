@@ -208,7 +208,15 @@ const secondDevice = {
 
 /** The fields of a device that its verdict shows. */
 const judged = {
-  ...{ attackTool: '', evidence: [], missingEvidence: [], vulnerabilities: [], driverMismatch: '', guard: '' },
+  ...{
+    attackTool: '',
+    evidence: [],
+    acceptance: null,
+    missingEvidence: [],
+    vulnerabilities: [],
+    driverMismatch: '',
+    guard: '',
+  },
   ...{ decision: 'allow', decisionReason: 'Allowed by default', rule: 'default', adminStatus: '', caseNumber: '' },
   ...{ isUnapprovedPeripherals: false, present: true, isDisabled: false, inAction: false, status: 'OK' },
   ...{ enforcedVersion: null, policyVersion: 1 },
@@ -232,6 +240,17 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
     />
   ),
   examined: () => <Why device={judged} armed={false} />,
+  suspected: () => <Why device={{ ...judged, attackTool: 'suspected', evidence: ['types by itself'] }} armed />,
+  accepted: () => (
+    <Why
+      device={{
+        ...judged,
+        evidence: ['Accepted by ada: our own pad'],
+        acceptance: { id: 'a1', reason: 'our own pad', acceptedBy: 'ada', acceptedAt: '2031-05-04T10:11:12.000Z' },
+      }}
+      armed
+    />
+  ),
   'not-examined': () => (
     <Why device={{ ...judged, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} armed={false} />
   ),

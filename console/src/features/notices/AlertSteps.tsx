@@ -2,14 +2,14 @@ import { Button } from '@mantine/core'
 import { useServices } from '../../lib/services.tsx'
 import type { Line } from '../../ui/notices/line.ts'
 import { PlainButton } from '../../ui/PlainButton.tsx'
-import { type Step, stepsOf } from './steps.ts'
+import { type Decision, type Step, stepsOf } from './steps.ts'
 
 export interface AlertStepsProps {
   line: Line
   /** Number of steps to offer; default all. */
   most?: number
   tabIndex?: number
-  decide: (line: Line, effect: 'allow' | 'deny') => void
+  decide: (line: Line, effect: Decision) => void
 }
 
 /** Buttons for the next steps of an alert. A decision opens the same dialog as everywhere, with a preview. */

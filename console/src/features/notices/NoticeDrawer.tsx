@@ -29,6 +29,7 @@ import { Time } from '../../ui/Time.tsx'
 import { AlertSteps } from './AlertSteps.tsx'
 import { NoticeHosts } from './NoticeHosts.tsx'
 import classes from './notices.module.css'
+import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
 export interface NoticeDrawerProps {
@@ -38,7 +39,7 @@ export interface NoticeDrawerProps {
   line: Line | null
   canDismiss: boolean
   pin: (line: Line) => void
-  decide: (line: Line, effect: 'allow' | 'deny') => void
+  decide: (line: Line, effect: Decision) => void
   dismiss: (line: Line) => void
   close: () => void
 }

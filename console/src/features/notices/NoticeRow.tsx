@@ -11,6 +11,7 @@ import { isOpening } from '../../ui/table/opening.ts'
 import { AlertHosts } from './AlertHosts.tsx'
 import { AlertSteps } from './AlertSteps.tsx'
 import classes from './notices.module.css'
+import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
 export interface NoticeRowProps {
@@ -29,7 +30,7 @@ export interface NoticeRowProps {
   open: () => void
   toggle: () => void
   pin: () => void
-  decide: (line: Line, effect: 'allow' | 'deny') => void
+  decide: (line: Line, effect: Decision) => void
   /** Null if the user may not dismiss. */
   dismiss: (() => void) | null
 }

@@ -2,14 +2,16 @@ import { agentAddress } from '../../lib/addresses.ts'
 import { alertHostsAddress, type Line } from '../../ui/notices/line.ts'
 import { strings } from './strings.ts'
 
-/** A next step for an alert: a decision about its model, or a page. */
-export type Step = { decide: 'allow' | 'deny'; label: string } | { decide: null; label: string; href: string }
+/** `accept`: accepts the suspected finding about the model. */
+export type Decision = 'allow' | 'deny' | 'accept'
 
-type Name = 'approve' | 'deny' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+export type Step = { decide: Decision; label: string } | { decide: null; label: string; href: string }
+
+type Name = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
 
 /** The steps that fit the cause of an alert, the most useful first. */
 const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
-  attackTool: ['deny', 'hosts', 'devices'],
+  attackTool: ['deny', 'accept', 'hosts', 'devices'],
   driverMismatch: ['hosts', 'devices', 'deny'],
   vulnerable: ['devices', 'deny', 'hosts'],
   uncommon: ['devices', 'deny', 'hosts'],
@@ -34,6 +36,8 @@ const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
       return model !== null && canDecide ? { decide: 'allow', label: strings.approve } : null
     case 'deny':
       return model !== null && canDecide ? { decide: 'deny', label: strings.deny } : null
+    case 'accept':
+      return model !== null && canDecide ? { decide: 'accept', label: strings.acceptFinding } : null
     case 'devices':
       return model === null
         ? null

@@ -49,6 +49,8 @@ export const strings = messages({
   attackTool: 'Attack tool',
   approve: 'Approve…',
   deny: 'Deny…',
+  acceptFinding: 'Accept finding…',
+  noFinding: 'No device of this model has a finding any more.',
   reviewDevices: 'Review devices',
   showHosts: 'Show hosts',
   noDevices: 'No device of this model is in the inventory any more.',

@@ -2,11 +2,13 @@ import { getPeripherals } from '@portcullis/contract'
 import { useState } from 'react'
 import { nameOfModel } from '../../lib/model-name.ts'
 import { useServices } from '../../lib/services.tsx'
+import { askAcceptance } from '../../ui/device/acceptance.ts'
 import { lazily } from '../../ui/lazily.tsx'
 import type { Line } from '../../ui/notices/line.ts'
 import { bulkLimit } from '../../ui/policy/bulk-decide.ts'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
 const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
@@ -45,8 +47,15 @@ export const useAlertDecision = () => {
       start: { effect, scope: effect === 'deny' ? 'all' : 'host' },
     })
   }
+  const accept = async ({ model }: Line) => {
+    if (model === null) return
+    const device = (await devicesOf(model)).find(({ attackTool }) => attackTool !== '')
+    if (device === undefined) tell(strings.noFinding)
+    else await askAcceptance(api, device)
+  }
   return {
-    decide: (line: Line, effect: 'allow' | 'deny'): void => void ask(line, effect).catch(tellFailure),
+    decide: (line: Line, decision: Decision): void =>
+      void (decision === 'accept' ? accept(line) : ask(line, decision)).catch(tellFailure),
     dialog: <DecideDialog question={question} close={() => setQuestion(null)} />,
   }
 }

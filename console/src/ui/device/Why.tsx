@@ -1,9 +1,14 @@
-import type { MissingEvidence, Peripheral } from '@portcullis/contract'
+import { Button } from '@mantine/core'
+import type { Acceptance, MissingEvidence, Peripheral } from '@portcullis/contract'
+import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
+import { Time } from '../Time.tsx'
+import { tellFailure } from '../tell.ts'
 import text from '../text.module.css'
 import { Advisories } from './Advisories.tsx'
+import { askAcceptance, askRevocation } from './acceptance.ts'
 import classes from './Device.module.css'
 import { strings } from './strings.ts'
 import { decidingRule, verdictOf } from './verdict.ts'
@@ -67,54 +72,88 @@ const Evidence = ({ lines }: { lines: readonly string[] }) => (
   </ul>
 )
 
+const Accepted = ({ device, acceptance }: { device: Peripheral; acceptance: Acceptance }) => {
+  const { api, session } = useServices()
+  return (
+    <p className={text.muted}>
+      {strings.acceptedBy({
+        name: <DeviceText key="name" value={acceptance.acceptedBy} />,
+        time: <Time key="time" value={acceptance.acceptedAt} />,
+      })}{' '}
+      {session.may('fleet:write') ? (
+        <Button size="compact-xs" variant="default" onClick={() => askRevocation(api, device, acceptance.id)}>
+          {strings.askRevocation}
+        </Button>
+      ) : null}
+    </p>
+  )
+}
+
 /** Shows the findings of a device and the decision of the policy, with evidence. */
-export const Why = ({ device, armed }: WhyProps) => (
-  <div className={classes.why}>
-    {device.attackTool === '' ? null : (
-      <section>
-        <h3>
-          <SeverityTag
-            severity={device.attackTool === 'confirmed' ? 'violet' : 'red'}
-            word={device.attackTool === 'confirmed' ? strings.confirmedAttackTool : strings.suspectedAttackTool}
-          />
-        </h3>
-        <Evidence lines={device.evidence} />
+export const Why = ({ device, armed }: WhyProps) => {
+  const { api, session } = useServices()
+  return (
+    <div className={classes.why}>
+      {device.attackTool === '' ? null : (
+        <section>
+          <h3>
+            <SeverityTag
+              severity={device.attackTool === 'confirmed' ? 'violet' : 'red'}
+              word={device.attackTool === 'confirmed' ? strings.confirmedAttackTool : strings.suspectedAttackTool}
+            />
+          </h3>
+          <Evidence lines={device.evidence} />
+          <p className={text.muted}>
+            {device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}
+          </p>
+          {device.attackTool === 'suspected' && session.may('fleet:write') ? (
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => void askAcceptance(api, device).catch(tellFailure)}
+            >
+              {strings.askAcceptance}
+            </Button>
+          ) : null}
+        </section>
+      )}
+      {device.attackTool !== '' || device.evidence.length === 0 ? null : (
+        <section>
+          <h3>
+            <SeverityTag
+              severity="amber"
+              word={device.acceptance === null ? strings.warning : strings.acceptedFinding}
+            />
+          </h3>
+          <Evidence lines={device.evidence} />
+          {device.acceptance === null ? null : <Accepted device={device} acceptance={device.acceptance} />}
+        </section>
+      )}
+      {device.driverMismatch === '' ? null : (
+        <section>
+          <h3>
+            <SeverityTag severity="red" word={strings.driverMismatch} />
+          </h3>
+          <p>
+            <DeviceText value={device.driverMismatch} />.{' '}
+            <span className={text.muted}>{strings.driverMismatchHint}</span>
+          </p>
+        </section>
+      )}
+      {device.vulnerabilities.length === 0 ? null : (
+        <section>
+          <h3>
+            <SeverityTag severity="amber" word={strings.vulnerable} />
+          </h3>
+          <Advisories findings={device.vulnerabilities} />
+        </section>
+      )}
+      <Decision device={device} armed={armed} />
+      {device.missingEvidence.length === 0 ? null : (
         <p className={text.muted}>
-          {device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}
+          {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}
         </p>
-      </section>
-    )}
-    {device.attackTool !== '' || device.evidence.length === 0 ? null : (
-      <section>
-        <h3>
-          <SeverityTag severity="amber" word={strings.warning} />
-        </h3>
-        <Evidence lines={device.evidence} />
-      </section>
-    )}
-    {device.driverMismatch === '' ? null : (
-      <section>
-        <h3>
-          <SeverityTag severity="red" word={strings.driverMismatch} />
-        </h3>
-        <p>
-          <DeviceText value={device.driverMismatch} />. <span className={text.muted}>{strings.driverMismatchHint}</span>
-        </p>
-      </section>
-    )}
-    {device.vulnerabilities.length === 0 ? null : (
-      <section>
-        <h3>
-          <SeverityTag severity="amber" word={strings.vulnerable} />
-        </h3>
-        <Advisories findings={device.vulnerabilities} />
-      </section>
-    )}
-    <Decision device={device} armed={armed} />
-    {device.missingEvidence.length === 0 ? null : (
-      <p className={text.muted}>
-        {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}
-      </p>
-    )}
-  </div>
-)
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+import { acceptFinding, type Peripheral, revokeAcceptedFinding } from '@portcullis/contract'
+import type { Api } from '../../lib/api.ts'
+import { nameOfModel } from '../../lib/model-name.ts'
+import { confirm } from '../confirm.ts'
+import { tell } from '../tell.ts'
+import { strings } from './strings.ts'
+
+type Caller = Pick<Api, 'call'>
+
+const nameOf = (device: Peripheral): string => nameOfModel(device) || device.caption || `${device.vid}:${device.pid}`
+
+/** Asks for the reason, and accepts the suspected finding about a device on all hosts. */
+export const askAcceptance = async (api: Caller, device: Peripheral): Promise<void> => {
+  const { uuid, deviceID } = device
+  const { finding, evidence, hosts } = await api.call(acceptFinding, {
+    body: { uuid, deviceID, reason: '', dryRun: true },
+  })
+  confirm({
+    title: strings.acceptFinding,
+    names: [nameOf(device)],
+    details: [finding, ...evidence],
+    count: hosts,
+    kind: strings.blockedHosts,
+    consequence: strings.acceptEffect,
+    action: strings.acceptAction,
+    reasonFor: strings.acceptReason,
+    run: async (reason) => {
+      await api.call(acceptFinding, { body: { uuid, deviceID, reason } })
+      tell(strings.findingAccepted)
+    },
+  })
+}
+
+/** Asks for the reason, and revokes the acceptance of a finding. */
+export const askRevocation = (api: Caller, device: Peripheral, id: string): void =>
+  confirm({
+    title: strings.revokeAcceptance,
+    names: [nameOf(device)],
+    kind: strings.oneFinding,
+    consequence: strings.revokeEffect,
+    action: strings.revokeAcceptance,
+    reasonFor: strings.revokeReason,
+    run: async (reason) => {
+      await api.call(revokeAcceptedFinding, { params: { id }, query: { reason } })
+      tell(strings.acceptanceRevoked)
+    },
+  })
