@@ -52,6 +52,9 @@ export const Feed = closed({
     minimum: 1,
     description: 'Days after its last event at which a device, and a host without devices, is removed.',
   }),
+  timeZone: Type.String({
+    description: 'IANA time zone of times that a line has without a zone. Empty: such a line gets the time of receipt.',
+  }),
   createdAt: utcTime('Time at which the feed was created.'),
   createdBy: Type.String(),
   lastAt: nullable(utcTime('Time of the last request.'), { description: 'Time of the last request. `null`: none.' }),
@@ -85,6 +88,12 @@ const tokenId = Type.String({ maxLength: 64, description: 'ID of the API token.'
 const limits = {
   newHostsPerHour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Default: 1,000.' })),
   keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 366, description: 'Default: 30.' })),
+  timeZone: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'IANA time zone of times that a line has without a zone, such as `Europe/Berlin`. Default: empty.',
+    }),
+  ),
 }
 
 export const createFeed = operation({
@@ -157,7 +166,7 @@ export const ingestFeed = operation({
   tag,
   summary: 'Sends events to a feed',
   description:
-    'The body has one event per line, as JSON or XML, or is one JSON array. Events: Windows Security 6416 as Winlogbeat, NXLog, Azure Monitor and others export it, and Defender `DeviceEvents` with the action `PnpDeviceConnected`. Other events are ignored. Lines are independent: an invalid line is reported and the others are stored. A line that was already received is not counted again. At most 8 MiB and 10,000 lines. With `Content-Encoding: gzip`, the size limit applies to the compressed and the uncompressed body. A compressed byte may expand to at most 300 bytes.',
+    'The body has one event per line, as JSON or XML, or is one JSON array. Events: Windows Security 6416 as Winlogbeat, NXLog, Wazuh, OpenTelemetry, Azure Monitor and others export it, and Defender `DeviceEvents` with the action `PnpDeviceConnected`. Other events are ignored. UTF-16 with a byte order mark is accepted. Lines are independent: an invalid line is reported and the others are stored. A line that was already received is not counted again. At most 8 MiB and 10,000 lines. With `Content-Encoding: gzip`, the size limit applies to the compressed and the uncompressed body. A compressed byte may expand to at most 300 bytes.',
   permission: 'feeds:write',
   params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
   rawTypes: ['application/x-ndjson', 'application/json', 'application/xml', 'text/xml', 'text/plain'],

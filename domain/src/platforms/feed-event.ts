@@ -2,8 +2,9 @@ import type { FeedFault } from '@portcullis/contract'
 import { cleanText } from '../text.ts'
 import { type EventFields, type FieldRole, fieldsOf } from './feed-fields.ts'
 import { messageData } from './feed-text.ts'
-import { timeOf, zoneless } from './feed-time.ts'
+import { type ToInstant, timeOf, zoneless } from './feed-time.ts'
 import { type TreeObject, unescapeXml } from './tree.ts'
+import { compatibleOf, isChild } from './windows-classes.ts'
 
 /** A USB device that a feed reports. */
 export interface FeedEvent {
@@ -50,21 +51,29 @@ const hostOf = (text: string): string | undefined => {
 }
 
 /** Returns the first of the times that can be placed, or null if none can and at least one has no zone or none exists. */
-const timeIn = (texts: readonly string[], zone: string): number | null | undefined => {
-  const times = texts.map((text) => timeOf(text.trim(), zone))
+const timeIn = (texts: readonly string[], toInstant?: ToInstant): number | null | undefined => {
+  const times = texts.map((text) => timeOf(text.trim(), toInstant))
   const placed = times.find((time) => typeof time === 'number')
   return placed ?? (texts.length === 0 || times.includes(zoneless) ? null : undefined)
 }
 
 /** Returns the fields of the device. Some exporters write only the text of the event. */
-const deviceIn = (fields: EventFields): Record<'device' | 'hardware' | 'compatible', string> => {
+const deviceIn = (fields: EventFields): Record<'device' | 'hardware' | 'compatible' | 'setupClass', string> => {
   const one = (role: FieldRole): string => fields.get(role)?.[0] ?? ''
-  const found = { device: one('device'), hardware: one('hardware'), compatible: one('compatible') }
+  const found = {
+    device: one('device'),
+    hardware: one('hardware'),
+    compatible: one('compatible'),
+    setupClass: one('class'),
+  }
   if (found.device === '' && one('message') !== '') {
     const said = messageData(one('message'))
-    found.device = String(said.DeviceId)
-    found.hardware = (said.VendorIds as string[]).join('\n')
-    found.compatible = (said.CompatibleIds as string[]).join('\n')
+    return {
+      device: said.DeviceId,
+      hardware: said.VendorIds.join('\n'),
+      compatible: said.CompatibleIds.join('\n'),
+      setupClass: said.ClassId,
+    }
   }
   // Wazuh copies the values from XML and leaves the entities. Every ID of a USB device contains `&`.
   if (/&amp;(?:PID|PROD)_/i.test(found.device))
@@ -73,7 +82,7 @@ const deviceIn = (fields: EventFields): Record<'device' | 'hardware' | 'compatib
 }
 
 /** Returns the USB device of one event. */
-export const feedEvent = (line: TreeObject, zone: string): FeedOutcome => {
+export const feedEvent = (line: TreeObject, toInstant?: ToInstant): FeedOutcome => {
   const fields = fieldsOf(line)
   const one = (role: FieldRole): string => fields.get(role)?.[0] ?? ''
   const ids = (fields.get('eventId') ?? []).filter((id) => /^\d{1,5}$/.test(id.trim()))
@@ -82,12 +91,17 @@ export const feedEvent = (line: TreeObject, zone: string): FeedOutcome => {
   if (!isWindows && !isDefender) return ids.length > 0 || one('action') !== '' ? 'other' : 'unknown'
   const host = hostOf(isWindows ? one('host') : one('deviceName') || one('host'))
   if (host === undefined) return 'host-missing'
-  const { device, hardware, compatible } = deviceIn(fields)
+  const { device, hardware, compatible, setupClass } = deviceIn(fields)
   if (device === '') return 'device-missing'
   const instance = singleSlashes(device.trim().replaceAll('\0', '')).toWellFormed()
-  if (instance.length > MAX_ID || !USB_DEVICE.test(instance)) return 'other'
+  if (instance.length > MAX_ID || !(USB_DEVICE.test(instance) || isChild(instance))) return 'other'
+  // Defender sends no compatible IDs, and those of nodes below a USB device name no USB class.
+  const byClass = compatibleOf(setupClass)
+  const compatibleIds = idsOf(compatible)
+  if (compatibleIds.length === 0 && byClass !== undefined) compatibleIds.push(byClass)
+  if (compatibleIds.length === 0 && isChild(instance)) return 'other'
   const times = fields.get('time') ?? []
-  const at = timeIn(times, zone)
+  const at = timeIn(times, toInstant)
   if (at === undefined) return 'time-invalid'
   const serial = instance.slice(instance.lastIndexOf('\\') + 1)
   const windowsKey = one('record') === '' ? [] : ['w', host, one('channel'), one('record'), times[0] ?? '']
@@ -101,7 +115,7 @@ export const feedEvent = (line: TreeObject, zone: string): FeedOutcome => {
     said: {
       InstanceId: instance,
       HardwareID: idsOf(hardware),
-      CompatibleID: idsOf(compatible),
+      CompatibleID: compatibleIds,
       // An `&` in the second position means that Windows generated the serial number.
       Capabilities: serial[1] === '&' ? 0 : UNIQUE_ID,
     },

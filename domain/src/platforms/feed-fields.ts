@@ -112,7 +112,8 @@ const nameIn = (element: { [key: string]: Tree }): [name: string, key: string] |
 
 /** Returns the event in a text that an exporter put into a field. */
 export const treeIn = (text: string): Tree | undefined => {
-  if (text.startsWith('{') && text.endsWith('}')) return parseJson(text)
+  // A setup class is in braces too, and parsing what is no JSON costs as much as the rest of a line.
+  if (/^\{\s*"/.test(text) && text.endsWith('}')) return parseJson(text)
   if (text.startsWith('<')) return xmlEvent(text) ?? (text.includes('<Data') ? xmlData(text) : undefined)
   return textEvent(text)
 }

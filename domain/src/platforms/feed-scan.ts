@@ -18,6 +18,8 @@ const wrapperStart = new RegExp(
 /** Maximum length of what precedes a list in its object: the schema of an answer of advanced hunting. */
 const maxHead = 8_192
 const maxDepth = 64
+/** Maximum number of truncated lists, because each is searched for its end. After them, each line counts alone. */
+const maxTruncated = 16
 
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xfeff
 
@@ -30,9 +32,9 @@ const lineEndAt = (text: string, at: number): number => {
 const stringEnd = (text: string, quote: number): number => {
   for (let at = quote + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === 0x5c) at++
-    else if (code === 0x22) return at
-    else if (code === 0x0a) return -1
+    if (code === 0x0a) return -1
+    if (code === 0x22) return at
+    if (code === 0x5c && text.charCodeAt(at + 1) !== 0x0a) at++
   }
   return -1
 }
@@ -66,7 +68,7 @@ const elementsFrom = (text: string, first: number): number => {
 
 /**
  * Calls `take` with the text of each element of an array from `from` on, until it returns false. Returns where the array
- * ends, or the end of the line in which it is truncated. Reads each character once.
+ * ends. If it is truncated, that is the end of the first line of its last element.
  */
 const eachElement = (text: string, from: number, take: (part: string, index: number) => boolean): number => {
   let depth = 0
@@ -80,13 +82,8 @@ const eachElement = (text: string, from: number, take: (part: string, index: num
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) {
-      const close = stringEnd(text, at)
-      if (close < 0) {
-        const stop = lineEndAt(text, at)
-        end(stop)
-        return stop
-      }
-      at = close
+      at = stringEnd(text, at)
+      if (at < 0) break
     } else if (code === 0x5b || code === 0x7b) depth++
     else if (code === 0x5d || code === 0x7d) {
       if (depth-- === 0) {
@@ -95,8 +92,10 @@ const eachElement = (text: string, from: number, take: (part: string, index: num
       }
     } else if (code === 0x2c && depth === 0 && !end(at)) return at
   }
-  end(text.length)
-  return text.length
+  while (start < text.length && isSpace(text.charCodeAt(start))) start++
+  const stop = lineEndAt(text, start)
+  end(stop)
+  return stop
 }
 
 const xmlStart = /<Event[ >]/g
@@ -104,9 +103,13 @@ const xmlStart = /<Event[ >]/g
 const xmlMarkup = /^<(?:\?xml[^>\n]{0,200}|\/?Events[^>\n]{0,200}|\/Event)>/
 const markupOf = (text: string, at: number): number => xmlMarkup.exec(text.slice(at, at + 256))?.[0].length ?? 0
 
+/** Returns the length of what precedes an XML event in its line, such as the header of syslog. */
+const headerOf = (text: string, at: number): number =>
+  /^[^\n[{"][^\n]{0,1023}?(?=<Event[ >])/.exec(text.slice(at, at + 1_040))?.[0].length ?? 0
+
 /** The date in the first line of an event in the classic text of Splunk, which has many lines. */
 const textStart = /^[^\n]{8,40}\r?\nLogName=/
-const textEnd = /\r?\n(?=[^\n]{8,40}\r?\nLogName=|\{"|<Event[ >])/g
+const textEnd = /\r?\n(?=[^\n]{8,40}\r?\nLogName=|[[{]|<(?:\?xml|Event))/g
 
 /**
  * Splits a body into its events, in any mix: one per line as JSON, XML or text, JSON over several lines, JSON arrays,
@@ -130,6 +133,7 @@ export const eachPart = (text: string, take: (part: Part) => boolean): void => {
     xmlStart.lastIndex = at
     return xmlStart.exec(text)?.index ?? text.length
   }
+  let truncated = 0
   let isFirst = true
   let goes = true
   for (let at = 0; goes && at < text.length; ) {
@@ -138,13 +142,14 @@ export const eachPart = (text: string, take: (part: Part) => boolean): void => {
       continue
     }
     const from = at
-    const elements = elementsFrom(text, from)
+    const elements = truncated < maxTruncated ? elementsFrom(text, from) : -1
     if (elements >= 0) {
       const here = isFirst ? undefined : lineAt(from)
       at = eachElement(text, elements, (part, index) => {
         goes = take({ line: here ?? index, text: part })
         return goes
       })
+      if (text.charCodeAt(at - 1) !== 0x5d) truncated++
       // The objects around the list end later in the line or document.
       for (let open = text.slice(from, elements - 1).match(/[{[]/g)?.length ?? 0; open > 0 && goes; open--) {
         const end = enclosingEnd(text, at, feedLimits.lineChars)
@@ -152,9 +157,10 @@ export const eachPart = (text: string, take: (part: Part) => boolean): void => {
       }
     } else if (text.startsWith('<Event', from) && nextXml(from) === from) {
       const [end, next] = [xmlClose(from), nextXml(from + 1)]
-      at = next < end ? next : Math.min(text.length, end + 8)
+      at = next < end || end === text.length ? Math.min(next, lineEndAt(text, from)) : end + 8
       goes = take({ line: lineAt(from), text: text.slice(from, Math.min(at, from + feedLimits.lineChars + 1)).trim() })
     } else if (markupOf(text, from) > 0) at += markupOf(text, from)
+    else if (headerOf(text, from) > 0) at += headerOf(text, from)
     else {
       at = eventEnd(text, from)
       const part = text.slice(from, at).trim().replace(/,$/, '')

@@ -6,7 +6,7 @@ const SETUP_CLASS = /\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}/i
 const IDS = /^\s*(USB\\[\x21-\x5b\x5d-\x7e]{1,190})\s*$/gm
 
 /** Returns what the text of event 6416 says about its device, in any language of Windows. */
-export const messageData = (text: string): TreeObject => {
+export const messageData = (text: string) => {
   const ids = Array.from(text.matchAll(IDS), ([, id = '']) => id).slice(0, 32)
   return {
     DeviceId: DEVICE.exec(text)?.[1]?.trim() ?? '',

@@ -14,58 +14,15 @@ const units: readonly [number, number][] = [
   [19, 1e-6],
 ]
 
-const formats = new Map<string, Intl.DateTimeFormat | null>()
-const formatOf = (zone: string): Intl.DateTimeFormat | null => {
-  const known = formats.get(zone)
-  if (known !== undefined) return known
-  let format: Intl.DateTimeFormat | null = null
-  try {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-  } catch {
-    // The runtime does not know the zone.
-  }
-  if (formats.size > 1_000) formats.clear()
-  formats.set(zone, format)
-  return format
-}
-
-/** Returns whether the runtime knows an IANA time zone, such as `Europe/Berlin`. */
-export const isTimeZone = (zone: string): boolean =>
-  (zone === 'UTC' || /^[A-Za-z_]+\/[A-Za-z0-9_+/-]+$/.test(zone)) && formatOf(zone) !== null
-
-/** Returns how far the clocks of a zone are ahead of UTC, in milliseconds. */
-const offsetOf = (format: Intl.DateTimeFormat, at: number): number => {
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000
-}
-
-/** Returns the time of clocks in a zone. Of an hour that occurs twice, it is the first. */
-const inZone = (local: number, zone: string): number | undefined => {
-  const format = formatOf(zone)
-  if (format === null) return undefined
-  const offsets = [local - 86_400_000, local + 86_400_000].map((at) => offsetOf(format, at))
-  return (
-    offsets.map((offset) => local - offset).find((at) => at + offsetOf(format, at) === local) ??
-    local - (offsets[0] ?? 0)
-  )
-}
+/** Converts the time on the clocks of a zone, as if it were UTC, to milliseconds since 1970. */
+export type ToInstant = (wall: number) => number
 
 /**
  * Returns a time as milliseconds since 1970. Undefined if it is invalid.
  *
- * @param zone IANA time zone of times without one; empty: unknown
+ * @param toInstant converts times without a zone; undefined: their zone is unknown
  */
-export const timeOf = (text: string, zone: string): number | typeof zoneless | undefined => {
+export const timeOf = (text: string, toInstant?: ToInstant): number | typeof zoneless | undefined => {
   const digits = /^(\d{10,19})(?:\.\d+)?$/.exec(text)?.[1]
   if (digits !== undefined) {
     const unit = units.find(([length]) => length === digits.length)?.[1]
@@ -93,7 +50,7 @@ export const timeOf = (text: string, zone: string): number | typeof zoneless | u
   const read = new Date(local)
   // Date.UTC turns 31 April into 1 May.
   if (read.getUTCMonth() !== mo - 1 || read.getUTCDate() !== d || h > 23 || mi > 59 || s > 59) return undefined
-  if (offset === undefined) return zone === '' ? zoneless : (inZone(local, zone) ?? zoneless)
+  if (offset === undefined) return toInstant?.(local) ?? zoneless
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(offset) ?? []
   return local - (sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000)
 }

@@ -2,11 +2,11 @@ import { type FeedFault, feedLimits } from '@portcullis/contract'
 import { type FeedEvent, feedEvent } from './feed-event.ts'
 import { treeIn } from './feed-fields.ts'
 import { eachPart, listNames } from './feed-scan.ts'
+import type { ToInstant } from './feed-time.ts'
 import { decodeAnswer } from './poll.ts'
 import { parseJson, type Tree, type TreeObject } from './tree.ts'
 
 export type { FeedEvent } from './feed-event.ts'
-export { isTimeZone } from './feed-time.ts'
 export { type WindowsReport, windowsReports } from './windows.ts'
 
 export interface FeedLine extends FeedEvent {
@@ -26,14 +26,15 @@ export interface FeedReading {
 const isObject = (value: Tree | undefined): value is TreeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the event in a part of a body: JSON, XML, or text, also after the header of syslog. */
+/** Returns the event in a part of a body: JSON, also after the header of syslog, XML or text. */
 const treeOf = (part: string): Tree | undefined => {
   if (/^[{["]/.test(part)) {
     const value = parseJson(part)
     return typeof value === 'string' ? treeIn(value) : value
   }
-  const start = /<Event[ >]|\{/.exec(part.slice(0, 1_024))?.index ?? 0
-  return treeIn(part.slice(start))
+  const said = treeIn(part)
+  const start = part.endsWith('}') ? part.indexOf('{') : -1
+  return said ?? (start < 0 ? undefined : parseJson(part.slice(start)))
 }
 
 /** Returns the events in a value that may be a batch of them, such as logs of OpenTelemetry. */
@@ -51,14 +52,14 @@ const looksLikeEvent = (text: string): boolean =>
  * Reads the events in the body of a request to a feed. Accepts any bytes, never throws, and stops after one line more than
  * the limit.
  *
- * @param zone IANA time zone of times without one; empty: unknown
+ * @param toInstant converts times without a zone; undefined: their zone is unknown
  */
-export const readFeed = (body: string | Uint8Array, zone = ''): FeedReading => {
+export const readFeed = (body: string | Uint8Array, toInstant?: ToInstant): FeedReading => {
   const result: FeedReading = { total: 0, events: [], ignored: 0, failed: 0, errors: [] }
 
   function outcomeOf(said: Tree | undefined, whole: string): ReturnType<typeof feedEvent> {
     if (whole.length > feedLimits.lineChars) return 'too-long'
-    const outcome = isObject(said) ? feedEvent(said, zone) : 'unknown'
+    const outcome = isObject(said) ? feedEvent(said, toInstant) : 'unknown'
     if (outcome !== 'unknown') return outcome
     const isBroken = !isObject(said) && /^[{["]|<Event[ >]/.test(whole)
     if (!isBroken && looksLikeEvent(whole)) return 'unknown-form'

@@ -4,6 +4,7 @@ import { hostFacts, macOf } from './host-facts.ts'
 import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
 import { numberIn, parseJson, type Tree, type TreeObject, textIn, textsIn } from './tree.ts'
+import { childrenOf } from './windows-classes.ts'
 
 /** Maximum number of nodes in the device tree. Each device may have several interfaces. */
 const MAX_NODES = 8 * MAX_POLLED_DEVICES
@@ -171,8 +172,23 @@ export interface WindowsReport {
   report: DeviceReport
 }
 
+/** Adds what nodes below a device say: a keyboard, a mouse or a disk says more than an interface of class HID or none. */
+const withChildren = (own: Functions, children: readonly { number: number; compatible: string }[]): Functions => {
+  const all = new Map(own.map((one) => [`${one.number} ${one.code}`, one]))
+  for (const { number, compatible } of children) {
+    const code = classOf({ CompatibleID: compatible }, false)
+    if (code !== undefined) all.set(`${number} ${code}`, { number, code })
+  }
+  const isVague = ({ code: [base, subclass] }: Functions[number]): boolean => base === 3 && subclass === 0
+  const exact = new Set([...all.values()].filter((one) => one.code[0] === 3 && !isVague(one)).map((one) => one.number))
+  return [...all.values()]
+    .filter((one) => !isVague(one) || !exact.has(one.number))
+    .sort((a, b) => a.number - b.number)
+    .slice(0, MAX_FUNCTIONS)
+}
+
 /** Returns the devices of Plug and Play nodes. */
-const reportsOf = (nodes: readonly Node[]): WindowsReport[] => {
+const reportsOf = (nodes: readonly Node[], below: ReturnType<typeof childrenOf> = () => []): WindowsReport[] => {
   const byId = new Map(nodes.map((node) => [node.id.toUpperCase(), node]))
   const devices = [...byId.values()].filter((node) => node.mi === undefined)
   const functions = functionsOf(
@@ -183,7 +199,7 @@ const reportsOf = (nodes: readonly Node[]): WindowsReport[] => {
   return devices.map((node) => {
     const serial = serialOf(node)
     const product = textIn(node.said, 'BusReportedDeviceDesc')
-    const interfaces = functions.get(node) ?? []
+    const interfaces = withChildren(functions.get(node) ?? [], below({ vid: node.vid, pid: node.pid, serial }))
     // Windows lists a device with one interface by the class of that interface. Only hubs have the same class as device class.
     const deviceCode = classOf(node.said, true) ?? interfaces.find((i) => i.code[0] === 9)?.code
     const report = syntheticReport({
@@ -202,9 +218,12 @@ const reportsOf = (nodes: readonly Node[]): WindowsReport[] => {
 
 const devicesOf = (nodes: readonly Node[]): DeviceReport[] => reportsOf(nodes).map(({ report }) => report)
 
-/** Returns the devices of Plug and Play nodes with their instance IDs. */
+/** Returns the devices of Plug and Play nodes with their instance IDs. Nodes below them, such as disks, add interfaces. */
 export const windowsReports = (said: readonly TreeObject[]): WindowsReport[] =>
-  reportsOf(said.flatMap((one) => nodeOf(one) ?? []))
+  reportsOf(
+    said.flatMap((one) => nodeOf(one) ?? []),
+    childrenOf(said),
+  )
 
 /** Parses the output of the script on Windows, after the line with the system name. */
 export const readWindows = (lines: readonly string[]): Reading => {

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
 import { type FormEvent, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
@@ -20,10 +20,14 @@ export interface NewFeedProps {
   onCreated: () => void
 }
 
+/** The time zones of the browser, after the choice of an unknown one. */
+const zones = [{ value: '', label: strings.feedNoZone }, ...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])]
+
 /** Creates a feed with its API token, or a new token of a feed, and shows the token once. */
 export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
   const { api } = useServices()
   const [name, setName] = useState(known?.name ?? '')
+  const [timeZone, setTimeZone] = useState('')
   const [made, setMade] = useState<Made | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
@@ -36,7 +40,7 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
         body: { name: `${strings.feed} ${name.trim()}`, userProfile: 20, scopes: ['feeds:write'] },
       })
       if (known !== undefined) await api.call(updateFeed, { params: { id: known.id }, body: { tokenId: token.id } })
-      const { id } = known ?? (await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id } }))
+      const { id } = known ?? (await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id, timeZone } }))
       setMade({ address: `${location.origin}/prime/webui/ingest/feeds/${id}`, token: token.token })
       onCreated()
     } catch (reason) {
@@ -63,14 +67,23 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
           {known === undefined ? strings.newFeedText : strings.replaceTokenText({ name: known.name })}
         </p>
         {known !== undefined ? null : (
-          <TextInput
-            label={strings.feedName}
-            value={name}
-            maxLength={100}
-            required
-            data-autofocus
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
+          <>
+            <TextInput
+              label={strings.feedName}
+              value={name}
+              maxLength={100}
+              required
+              data-autofocus
+              onChange={(event) => setName(event.currentTarget.value)}
+            />
+            <NativeSelect
+              label={strings.feedZone}
+              description={strings.feedZoneHelp}
+              data={zones}
+              value={timeZone}
+              onChange={(event) => setTimeZone(event.currentTarget.value)}
+            />
+          </>
         )}
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <DialogActions

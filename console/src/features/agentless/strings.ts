@@ -40,6 +40,9 @@ export const strings = messages({
   newFeedText:
     'This creates the feed and an API token with the scope feeds:write. The token can only send to this feed and expires after 90 days.',
   feedName: 'Name',
+  feedZone: 'Time zone',
+  feedZoneHelp: 'Used for times without a zone, such as those of NXLog.',
+  feedNoZone: 'Unknown: use the time of receipt',
   createFeed: 'Create feed',
   feedMade:
     'Send events to this address with this token. The token is shown once. Use one event per line, as JSON or XML.',

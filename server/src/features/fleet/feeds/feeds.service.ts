@@ -23,6 +23,7 @@ import { createUnpacker } from '#platform/http/gunzip.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
+import { instantOf, isZone } from '#platform/wall-clock.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
 
@@ -63,7 +64,8 @@ const eventClockMs = 5 * 60_000
 const oldestMs = 400 * dayMs
 
 /**
- * Returns when an event of a feed happened. If it has no time, or a time in the future, that is the time of receipt.
+ * Returns when an event of a feed happened. Undefined: at the time of receipt, because its line has no time, a time without a
+ * known zone, or one in the future.
  */
 const occurredAt = (at: number | undefined, receivedAt: number): Occurrence | undefined =>
   at === undefined || at >= receivedAt || receivedAt - at > oldestMs ? undefined : { at, uncertaintyMs: eventClockMs }
@@ -90,6 +92,7 @@ const view = (row: FeedRow & { hosts: number }): Feed => ({
   tokenId: row.token_id,
   newHostsPerHour: row.new_hosts_per_hour,
   keepDays: row.keep_days,
+  timeZone: row.time_zone,
   createdAt: row.created_at.toISOString(),
   createdBy: row.created_by,
   lastAt: row.last_at?.toISOString() ?? null,
@@ -103,6 +106,17 @@ const view = (row: FeedRow & { hosts: number }): Feed => ({
   recentErrors: row.recent_errors.map((one) => ({ ...one, code: one.code as FeedFault })),
   recentLines: row.recent_lines,
 })
+
+/** Returns how to convert times without a zone. `instantOf` takes whole seconds. */
+const clockOf =
+  (zone: string) =>
+  (wall: number): number =>
+    instantOf(Math.floor(wall / 1_000) * 1_000, zone) + (wall % 1_000)
+
+function assertTimeZone(zone: string | undefined): void {
+  if (zone !== undefined && zone !== '' && !isZone(zone))
+    throw invalid('body.timeZone', 'is not a known time zone; use an IANA name such as Europe/Berlin')
+}
 
 const existing = (feed: FeedRow | undefined): FeedRow => {
   if (feed === undefined) throw notFound('This feed does not exist.')
@@ -232,6 +246,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
 
     create: async (actor: Actor, body: BodyOf<typeof createFeed>): Promise<Feed> => {
       if (!isId(body.tokenId)) throw invalid('body.tokenId', 'must be the ID of an API token')
+      assertTimeZone(body.timeZone)
       const now = new Date(clock.now())
       const row: FeedRow = {
         feed_id: newId(now.getTime()),
@@ -239,6 +254,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
         token_id: body.tokenId,
         new_hosts_per_hour: body.newHostsPerHour ?? 1_000,
         keep_days: body.keepDays ?? 30,
+        time_zone: body.timeZone ?? '',
         created_at: now,
         created_by: actor.userName,
         last_at: null,
@@ -265,12 +281,14 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       const feed = await feedOf(feedId)
       if (body.tokenId !== undefined && !isId(body.tokenId))
         throw invalid('body.tokenId', 'must be the ID of an API token')
+      assertTimeZone(body.timeZone)
       await transactionAgain(db, async (tx) => {
         await store.lock(tx)
         const change = {
           tokenId: body.tokenId ?? null,
           newHostsPerHour: body.newHostsPerHour ?? null,
           keepDays: body.keepDays ?? null,
+          timeZone: body.timeZone ?? null,
         }
         if (!(await store.update(tx, feedId, change)))
           throw new AppError('conflict', { detail: 'Another feed has this token.' })
@@ -306,7 +324,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       const body = compressedOn === undefined ? given : await unpacked(feedId, given, compressedOn)
       // Other requests may have used the quota in the meantime.
       assertCredit(feedId)
-      const reading = readFeed(body)
+      const reading = readFeed(body, feed.time_zone === '' ? undefined : clockOf(feed.time_zone))
       charge(feedId, Math.max(1, reading.total))
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {

@@ -21,6 +21,7 @@ export interface FeedRow {
   token_id: string
   new_hosts_per_hour: number
   keep_days: number
+  time_zone: string
   created_at: Date
   created_by: string
   last_at: Date | null
@@ -76,20 +77,26 @@ export const createFeedsStore = () => ({
 
   insert: async (tx: Tx, f: FeedRow): Promise<boolean> =>
     (await tx.execute(sql`
-      insert into feeds (feed_id, name, token_id, new_hosts_per_hour, keep_days, created_at, created_by, hour_at)
+      insert into feeds (feed_id, name, token_id, new_hosts_per_hour, keep_days, time_zone, created_at, created_by, hour_at)
       values (${f.feed_id}::uuid, ${f.name}, ${f.token_id}::uuid, ${f.new_hosts_per_hour}::int, ${f.keep_days}::int,
-        ${f.created_at}, ${f.created_by}, ${f.hour_at}) on conflict do nothing`)) === 1,
+        ${f.time_zone}, ${f.created_at}, ${f.created_by}, ${f.hour_at}) on conflict do nothing`)) === 1,
 
   /** Changes a feed. Returns false if another feed has the token. */
   update: async (
     tx: Tx,
     feedId: string,
-    change: { tokenId: string | null; newHostsPerHour: number | null; keepDays: number | null },
+    change: {
+      tokenId: string | null
+      newHostsPerHour: number | null
+      keepDays: number | null
+      timeZone: string | null
+    },
   ): Promise<boolean> =>
     (await tx.execute(sql`
       update feeds f set token_id = coalesce(${change.tokenId}::uuid, f.token_id),
         new_hosts_per_hour = coalesce(${change.newHostsPerHour}::int, f.new_hosts_per_hour),
-        keep_days = coalesce(${change.keepDays}::int, f.keep_days)
+        keep_days = coalesce(${change.keepDays}::int, f.keep_days),
+        time_zone = coalesce(${change.timeZone}::text, f.time_zone)
       where f.feed_id = ${feedId}::uuid
         and not exists (select from feeds o where o.token_id = ${change.tokenId}::uuid and o.feed_id <> f.feed_id)`)) ===
     1,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '#platform/ids.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 
@@ -57,14 +58,14 @@ const feedWith = async (more: Record<string, unknown> = {}) => {
   const answer = await admin.post(base, { name, tokenId: token.id, ...more })
   expect(answer.statusCode).toBe(200)
   const { id } = answer.json() as Feed
-  const raw = (body: string, type = 'application/x-ndjson', bearer = token.token, feed = id) =>
+  const raw = (body: string | Buffer, type = 'application/x-ndjson', bearer = token.token, feed = id) =>
     t.app.fastify.inject({
       method: 'POST',
       url: `${base}/${feed}`,
       headers: { authorization: `Bearer ${bearer}`, 'content-type': type },
       payload: body,
     })
-  const send = async (body: string, type?: string): Promise<FeedAnswer> => {
+  const send = async (body: string | Buffer, type?: string): Promise<FeedAnswer> => {
     const sent = await raw(body, type)
     expect([sent.statusCode, sent.body]).toEqual([200, sent.body])
     return sent.json()
@@ -156,6 +157,57 @@ describe('a feed', () => {
     expect(
       (await devicesOf((await hostsNamed('pc-w'))[0]?.uuid ?? '')).map((one) => [one.deviceID, one.devIconDescription]),
     ).toEqual([['USB\\VID_0951&PID_1666\\WZ1', 'Mass Storage']])
+  })
+
+  it('takes a file of PowerShell 5 in UTF-16, and gives the devices of Defender their kinds', async () => {
+    const feed = await feedWith()
+    const xml = `<Event><System><EventID>6416</EventID><EventRecordID>1</EventRecordID><Computer>wide</Computer></System><EventData><Data Name='DeviceId'>${stick.replace('&', '&amp;')}</Data></EventData></Event>`
+    expect(await feed.send(Buffer.from(`\ufeff${xml}\r\n`, 'utf16le'), 'text/plain')).toMatchObject({ stored: 1 })
+    const defender = (DeviceId: string, ClassId: string, ReportId: number) =>
+      JSON.stringify({
+        time: '2031-05-04T10:11:14.1Z',
+        properties: {
+          ...{ DeviceId: 'a'.repeat(40), DeviceName: 'def-1', ReportId, ActionType: 'PnpDeviceConnected' },
+          AdditionalFields: JSON.stringify({ ClassId, DeviceId, VendorIds: [] }),
+        },
+      })
+    const nodes = [
+      [stick, '36fc9e60-c465-11cf-8056-444553540000'],
+      ['USBSTOR\\Disk&Ven_K&Prod_D&Rev_1\\60A44C3FAFE0B2B0D9A8000B&0', '4d36e967-e325-11ce-bfc1-08002be10318'],
+      ['USB\\VID_413C&PID_2113\\6&1&0&2', '745a17a0-74d3-11d0-b6fe-00a0c90f57da'],
+      ['HID\\VID_413C&PID_2113\\7&1&0&0000', '4d36e96b-e325-11ce-bfc1-08002be10318'],
+    ] as const
+    const answer = await feed.send(nodes.map(([id, setupClass], i) => defender(id, setupClass, i)).join('\n'))
+    expect(answer).toMatchObject({ lines: 4, stored: 4, ignored: 0, failed: 0 })
+    const devices = await devicesOf((await hostsNamed('def-1'))[0]?.uuid ?? '')
+    expect(devices.map((one) => [one.pid, one.devIconDescription]).sort()).toEqual([
+      ['1666', 'Mass Storage'],
+      ['2113', 'Keyboard'],
+    ])
+  })
+
+  it('reads times without a zone in the zone of the feed, and otherwise uses the time of receipt', async () => {
+    const admin = await t.admin()
+    for (const timeZone of ['Mars/Olympus', '+02:00'])
+      expect((await admin.post(base, { name: 'zone', tokenId: newId(0), timeZone })).json().detail).toContain(
+        'timeZone',
+      )
+    const feed = await feedWith({ timeZone: 'America/New_York' })
+    const line = (serial: string, EventTime: string) =>
+      JSON.stringify({ EventTime, Hostname: 'zoned', EventID: 6416, DeviceId: `USB\\VID_0951&PID_1666\\${serial}` })
+    const timesOf = async () =>
+      (await pageOf<FleetEvent>(t, 'events/getevents?source=zoned&category=USB&PageSize=10')).data
+    await feed.send(line('Z0', '2031-01-02 03:04:05'))
+    await feed.send(line('Z1', '2031-01-02 05:04:05.5'))
+    expect((await timesOf())[0]).toMatchObject({
+      occurredAt: '2031-01-02T10:04:05.500',
+      occurredUncertaintyMs: 300_000,
+    })
+    expect((await admin.put(`${base}/${feed.id}`, { timeZone: '' })).statusCode).toBe(200)
+    expect(await feed.read()).toMatchObject({ timeZone: '' })
+    await feed.send(line('Z2', '2031-01-02 06:04:05'))
+    const [unknown] = await timesOf()
+    expect([unknown?.occurredAt, unknown?.occurredUncertaintyMs]).toEqual([unknown?.creationTime, null])
   })
 
   it('accepts gzip bodies within its limits, and only with its own token', async () => {
