@@ -69,8 +69,8 @@ const speedOf = (text: string | undefined): number | undefined => {
   return mbps > 0 && mbps <= 1_000_000 ? mbps : undefined
 }
 
-/** Names of classes. macOS uses them for devices without a product string. */
-const CLASS_NAME = /^[a-z]+(_[a-z]+)*_device$/
+/** Names that macOS gives to devices without a product string. */
+const NO_NAME = /^(?:[a-z]+(?:_[a-z]+)*_device|Unnamed Device)$/
 const HUB: ClassCode = [9, 0, 0]
 
 const known = <T>(key: string, value: T | undefined): Record<string, T> => (value === undefined ? {} : { [key]: value })
@@ -106,12 +106,15 @@ const profiledDevice = (said: TreeObject): SaidOfDevice | undefined => {
     bcdDevice: bcdOf(textIn(said, 'bcd_device', 'USBDeviceKeyProductVersion')) ?? 0,
     ...known('deviceCode', name === 'hub_device' ? HUB : undefined),
     ...known('manufacturer', textIn(said, 'manufacturer', 'USBDeviceKeyVendorName')),
-    ...known('product', name !== undefined && CLASS_NAME.test(name) ? undefined : name),
+    ...known('product', name !== undefined && NO_NAME.test(name) ? undefined : name),
     ...known('serial', serial === 'Not Provided' ? undefined : serial),
     ...known('speedMbps', speedOf(textIn(said, 'device_speed', 'USBDeviceKeyLinkSpeed'))),
     ...known(
       'removable',
-      removableOf(hardware === 'Built-in' || textIn(said, 'Built-in_Device') === 'Yes', hardware === 'Removable'),
+      removableOf(
+        hardware === 'Built-in' || hardware === 'Non-removable' || textIn(said, 'Built-in_Device') === 'Yes',
+        hardware === 'Removable',
+      ),
     ),
   }
 }

@@ -155,6 +155,23 @@ describe('a Mac', () => {
     ])
   })
 
+  it('is fixed if system_profiler calls it non-removable, and has no name if it has no string', () => {
+    const item = (location: string, hardware: string) => ({
+      _name: 'Unnamed Device',
+      USBDeviceKeyVendorID: '0x05e3',
+      USBDeviceKeyProductID: '0x0610',
+      USBKeyLocationID: location,
+      USBKeyHardwareType: hardware,
+    })
+    const _items = [item('0x01100000', 'Non-removable'), item('0x01200000', 'Removable'), item('0x01300000', 'Other')]
+    const found = devicesOf(macAnswer({ profiler: JSON.stringify({ SPUSBHostDataType: [{ _items }] }) }))
+    expect(found.map(({ report }) => [report.removable, report.product])).toEqual([
+      ['fixed', undefined],
+      ['removable', undefined],
+      [undefined, undefined],
+    ])
+  })
+
   it('reads locations with 64 bits, 32 bits or hex, and skips buses', () => {
     const at = (locationID: number | bigint) => ({ ...keyboard, locationID })
     const registry = plist([at(0xfd000000), at(0xffff_ffff_fd13_4256n), at(0x80700000), at(0)])
