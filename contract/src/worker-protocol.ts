@@ -78,11 +78,11 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'connection-lost': {
     title: 'The host closed the connection',
-    cure: 'Check the log of the SSH server on the host. Limits such as MaxStartups, and tools such as fail2ban, close connections.',
+    cure: 'Check the log of the SSH server on the host. Limits such as MaxStartups and tools such as fail2ban close connections. So does OpenSSH 9.8 and later after failed sign-ins (PerSourcePenalties): wait a minute.',
   },
   'no-common-algorithm': {
     title: 'No common SSH algorithm',
-    cure: 'The SSH server of the host offers no algorithm that is still considered secure. Update the SSH server.',
+    cure: 'The message names the kind of algorithm, and what the host and the worker offer. Allow one algorithm of the worker in sshd_config of the host (Ciphers, KexAlgorithms, MACs or HostKeyAlgorithms). If the host offers only outdated algorithms, update its SSH server.',
   },
   'host-key-unconfirmed': {
     title: 'Confirm the host key',
@@ -98,7 +98,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'key-unusable': {
     title: 'The private key cannot be read',
-    cure: 'Enter the key in OpenSSH or PEM format. If it is encrypted, also enter its passphrase.',
+    cure: 'Enter an RSA, ECDSA or Ed25519 key in OpenSSH or PEM format. If it is encrypted, also enter its passphrase. If the worker cannot read the key, run ssh-keygen -p -f KEYFILE and enter the result.',
   },
   'no-credentials': {
     title: 'No credentials',

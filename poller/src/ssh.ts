@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
-import { mayConnectTo } from '@portcullis/domain'
-import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
+import { mayConnectTo, sshKeyOf } from '@portcullis/domain'
+import { Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
+import { algorithms, createMethods, createOffers, hostKeyTypes } from './ssh-negotiation.ts'
 
 /** Output of a command on a host. */
 export interface Output {
@@ -39,30 +40,6 @@ const fingerprintOf = (key: Buffer): string =>
     .digest('base64')
     .replace(/={1,2}$/, '')}`
 
-/** Algorithms that are secure in 2026. A server without any of them gets its own failure. */
-const algorithms: NonNullable<ConnectConfig['algorithms']> = {
-  kex: [
-    'curve25519-sha256',
-    'curve25519-sha256@libssh.org',
-    'ecdh-sha2-nistp256',
-    'ecdh-sha2-nistp384',
-    'ecdh-sha2-nistp521',
-    'diffie-hellman-group14-sha256',
-    'diffie-hellman-group16-sha512',
-  ],
-  serverHostKey: [
-    'ssh-ed25519',
-    'ecdsa-sha2-nistp256',
-    'ecdsa-sha2-nistp384',
-    'ecdsa-sha2-nistp521',
-    'rsa-sha2-512',
-    'rsa-sha2-256',
-  ],
-  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes192-ctr', 'aes256-ctr'],
-  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
-  compress: ['none'],
-}
-
 /** Maps errors of the library and the network to the documented failures. */
 const failureOf = (error: Error & { code?: string; level?: string }): PollFailure => {
   if (error.code === 'ECONNREFUSED') return 'connection-refused'
@@ -70,7 +47,9 @@ const failureOf = (error: Error & { code?: string; level?: string }): PollFailur
   if (error.code === 'ETIMEDOUT' || error.code === 'EHOSTUNREACH' || error.code === 'ENETUNREACH')
     return 'connect-timeout'
   if (error.level === 'client-timeout') return 'connect-timeout'
-  if (error.level === 'client-authentication') return 'sign-in-refused'
+  // With MaxAuthTries 1, OpenSSH disconnects instead of refusing the first attempt.
+  if (error.level === 'client-authentication' || /too many authentication/i.test(error.message))
+    return 'sign-in-refused'
   if (/no matching|unsupported|handshake failed/i.test(error.message)) return 'no-common-algorithm'
   return 'connection-lost'
 }
@@ -106,18 +85,80 @@ const maxQuestions = 5
 /** Bytes of a connection in addition to the output of the command (key exchange, framing). */
 const overheadBytes = 1024 * 1024
 
+/** The host presented another key than the pinned one. */
+class OtherHostKey extends PollError {
+  readonly type: string
+  readonly presented: string
+  constructor(type: string, presented: string, pinned: string) {
+    super('host-key-changed', `expected ${pinned}, the host presented ${presented}`)
+    this.type = type
+    this.presented = presented
+  }
+}
+
+/** Types of pinned host keys that are not the first that their host presents. */
+const pinnedTypes = new Map<string, (typeof hostKeyTypes)[number]>()
+
+/**
+ * Connects and signs in. If the host presents another key than the pinned one, asks for its keys of the other types: a host
+ * that gained a key still has the pinned one.
+ */
+export const openSession = async (options: OpenOptions): Promise<Session> => {
+  const pinned = options.poll.hostKeyFingerprint ?? ''
+  const preferred = pinnedTypes.get(pinned)
+  let left = preferred === undefined ? hostKeyTypes : [preferred, ...hostKeyTypes.filter((one) => one !== preferred)]
+  let first: OtherHostKey | undefined
+  for (;;)
+    try {
+      const isRetry = first !== undefined
+      return await connectOnce(
+        {
+          ...options,
+          onStep: (step) => {
+            if (!isRetry || (step !== 'resolve' && step !== 'connect' && step !== 'host-key')) options.onStep(step)
+          },
+          onHostKey: (fingerprint, type) => {
+            if (fingerprint !== pinned) return isRetry ? undefined : options.onHostKey(fingerprint)
+            if (pinnedTypes.size >= 100_000) pinnedTypes.clear()
+            const found = hostKeyTypes.find((one) => one.type.test(type))
+            if (found !== undefined && (isRetry || preferred !== undefined)) pinnedTypes.set(pinned, found)
+            options.onHostKey(fingerprint)
+          },
+        },
+        left.flatMap((one) => one.algorithms),
+      )
+    } catch (error) {
+      const isWithoutOthers =
+        first !== undefined && error instanceof PollError && error.failure === 'no-common-algorithm'
+      if (isWithoutOthers) throw first
+      if (!(error instanceof OtherHostKey)) throw error
+      first ??= error
+      left = left.filter((one) => !one.type.test(error.type))
+      if (left.length === 0 || left.length === hostKeyTypes.length) throw first
+    }
+}
+
+interface ConnectOptions extends Omit<OpenOptions, 'onHostKey'> {
+  onHostKey(fingerprint: string, type: string): void
+}
+
 /**
  * Connects and signs in. A host key other than the pinned one ends the connection before a credential is sent, because
  * ssh2 authenticates after the key exchange. The socket belongs to this module, because the library
  * leaves it open after a protocol error and limits only the output of the command.
  */
-export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {
+const connectOnce = async (
+  { poll, onStep, onHostKey, signal }: ConnectOptions,
+  serverHostKey: readonly ServerHostKeyAlgorithm[],
+): Promise<Session> => {
   // A machine that impersonates an unknown host must not get the password. A private key reveals nothing.
   const isFirstContact = poll.hostKeyFingerprint === null
   const password = isFirstContact ? null : poll.password
   const isWithheld = isFirstContact && (poll.password !== null || poll.isPasswordWithheld === true)
   if (poll.userName === '' || (password === null && poll.privateKey === null && !isWithheld))
     throw new PollError('no-credentials')
+  const key = poll.privateKey === null ? null : sshKeyOf(poll.privateKey)
+  if (key !== null && 'fault' in key) throw new PollError('key-unusable', `The private key ${key.fault}.`)
   onStep('resolve')
   const host = await addressOf(poll.host)
   const release = await hosts.acquire(host, signal)
@@ -129,6 +170,8 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
   let step: PollStep | 'ready' = 'connect'
   const client = new Client()
   const socket = connect({ host, port: poll.port })
+  const offers = createOffers()
+  const methods = createMethods(key !== null, password !== null)
   let shown = ''
   let failure: PollError | null = null
   function close(): void {
@@ -150,16 +193,22 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
       step = 'ready'
       resolve()
     })
-    client.on('error', (error: Error & { code?: string; level?: string }) =>
-      reject(
-        reasonOf(
-          isWithheld && step === 'sign-in' && failureOf(error) === 'sign-in-refused'
-            ? new PollError('host-key-unconfirmed', `the host presented ${shown} and refused the private key`)
-            : new PollError(failureOf(error), step === 'sign-in' ? '' : error.message),
-        ),
-      ),
+    /** Returns the failure during the sign-in. A host may close the connection instead of refusing it (MaxAuthTries). */
+    const signInError = (found: PollFailure): PollError => {
+      const isClosed = found === 'connection-lost' && methods.refusals() > 0
+      if (isWithheld && (isClosed || found === 'sign-in-refused'))
+        return new PollError('host-key-unconfirmed', `the host presented ${shown} and refused the private key`)
+      return isClosed
+        ? new PollError('sign-in-refused', 'the host closed the connection after a refused attempt')
+        : new PollError(found)
+    }
+    client.on('error', (error: Error & { code?: string; level?: string }) => {
+      const found = failureOf(error)
+      reject(reasonOf(step === 'sign-in' ? signInError(found) : new PollError(found, offers.explain(error.message))))
+    })
+    client.once('close', () =>
+      reject(reasonOf(step === 'sign-in' ? signInError('connection-lost') : new PollError('connection-lost'))),
     )
-    client.once('close', () => reject(reasonOf(new PollError('connection-lost'))))
     let questions = 0
     let isAnswered = false
     client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
@@ -181,29 +230,24 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         sock: socket,
         username: poll.userName,
         ...(password === null ? {} : { password, tryKeyboard: true }),
-        ...(poll.privateKey === null ? {} : { privateKey: poll.privateKey }),
+        ...(key === null ? {} : { privateKey: key.key }),
         ...(poll.passphrase === null ? {} : { passphrase: poll.passphrase }),
         readyTimeout: poll.limits.connectMs,
         keepaliveInterval: 0,
-        algorithms,
-        // The password comes last, because a host could reuse it elsewhere. A private key reveals nothing.
-        authHandler: [
-          ...(poll.privateKey === null ? [] : (['publickey'] as const)),
-          ...(password === null ? [] : (['password', 'keyboard-interactive'] as const)),
-        ],
-        hostVerifier: (key: Buffer) => {
-          const fingerprint = fingerprintOf(key)
+        algorithms: { ...algorithms, serverHostKey: [...serverHostKey] },
+        debug: offers.note,
+        authHandler: (left, isPartial) => methods.next(left, isPartial),
+        hostVerifier: (hostKey: Buffer) => {
+          const fingerprint = fingerprintOf(hostKey)
+          const type = hostKey.toString('latin1', 4, 4 + Math.min(64, hostKey.readUInt32BE(0)))
           // A host may repeat the key exchange at any time, but only with the same host key.
           if (shown !== '') return fingerprint === shown
           step = 'host-key'
           onStep('host-key')
           shown = fingerprint
-          onHostKey(shown)
+          onHostKey(shown, type)
           if (poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint) {
-            failure = new PollError(
-              'host-key-changed',
-              `expected ${poll.hostKeyFingerprint}, the host presented ${shown}`,
-            )
+            failure = new OtherHostKey(type, shown, poll.hostKeyFingerprint)
             return false
           }
           if (isWithheld && poll.privateKey === null) {

@@ -48,7 +48,13 @@ export interface Account {
 }
 
 /** Starts a real SSH server on an address of 127.0.0.0/8 that accepts this user's private key. */
-export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [], account?: Account) => {
+export const startSshd = async (
+  host = '127.0.0.1',
+  extra: readonly string[] = [],
+  account?: Account,
+  /** File for the log of the server. */
+  log?: string,
+) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-sshd-'))
   const keygen = (name: string, passphrase = '') => {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', join(dir, name)])
@@ -82,7 +88,7 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
   )
   // Directory for the privilege separation of sshd, which its package normally creates at boot.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
-  const plain = [sshdPath as string, '-D', '-e', '-f', join(dir, 'config')]
+  const plain = [sshdPath as string, '-D', ...(log === undefined ? ['-e'] : ['-E', log]), '-f', join(dir, 'config')]
   const [command, ...args] = account === undefined ? plain : withAccount(dir, account, plain)
   const child: ChildProcess = spawn(command as string, args, { stdio: 'ignore' })
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(dir, 'host.pub')], { encoding: 'utf8' }).split(

@@ -3,7 +3,7 @@
  * only read.
  */
 
-/** First line of the output. Login scripts may print text before it. */
+/** First line of the output, after an empty one. Login scripts may print text before it, even without a line end. */
 export const POLL_MARKER = 'portcullis 1'
 
 /** Directories that the script for Linux reads. Tests use others. */
@@ -28,7 +28,7 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
     'exec 2>/dev/null;',
     'PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin; LC_ALL=C; export PATH LC_ALL;',
     'u=$(uname -snrm);',
-    `printf "%s\\n" "${POLL_MARKER}" "\${u%% *}";`,
+    `printf "%s\\n" "" "${POLL_MARKER}" "\${u%% *}";`,
     'case "$u" in',
     'Linux*)',
     'command -v od >/dev/null || { echo "error od"; exit 0; };',
@@ -96,7 +96,7 @@ const windowsScript = [
   '$j=[pscustomobject]@{Host=$env:COMPUTERNAME;Dns=$c.DNSHostName;Os=$o.Caption;Version=$o.Version;Architecture=$a',
   'Manufacturer=$c.Manufacturer;Model=$c.Model;Sku=$c.SystemSKUNumber;Chassis=@($e.ChassisTypes)[0];Denied=$denied;Machine=$m;Nics=$n;Devices=$u}|ConvertTo-Json -Depth 4 -Compress',
   "$j=[regex]::Replace($j,'[^ -~]',{param($m)'\\u{0:x4}' -f [int][char]$m.Value})",
-  `[Console]::Out.Write("${POLL_MARKER}\`nWindows\`n$j\`nend\`n")`,
+  `[Console]::Out.Write("\`n${POLL_MARKER}\`nWindows\`n$j\`nend\`n")`,
 ].join('\n')
 
 /** Command for the SSH server on Windows. It works with cmd.exe and PowerShell as the login shell. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { ConnectionInput } from '@portcullis/contract'
-import { isForbiddenAddress } from '@portcullis/domain'
+import { isForbiddenAddress, sshKeyOf } from '@portcullis/domain'
 import { invalid } from '#platform/app-error.ts'
 
 /** A host name by RFC 1123: labels of letters, digits and inner hyphens, 253 characters at most. */
@@ -47,9 +47,8 @@ export const assertConnection = (input: Partial<ConnectionInput>, field: string)
   if (fault !== null) throw invalid(`${field}.computerName`, fault)
   if (control.test(input.userName ?? '')) throw invalid(`${field}.userName`, 'contains control characters')
   if (control.test(input.password ?? '')) throw invalid(`${field}.password`, 'contains control characters')
-  const key = input.privateKey ?? ''
-  if (key !== '' && !/^-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(key.trim()))
-    throw invalid(`${field}.privateKey`, 'is not a private key in OpenSSH or PEM format')
+  const key = (input.privateKey ?? '') === '' ? null : sshKeyOf(input.privateKey ?? '')
+  if (key !== null && 'fault' in key) throw invalid(`${field}.privateKey`, key.fault)
   const tags = input.hashtags ?? []
   if (new Set(tags.map((tag) => tag.trim().toLowerCase())).size !== tags.length)
     throw invalid(`${field}.hashtags`, 'contains a tag twice')

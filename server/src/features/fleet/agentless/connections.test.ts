@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import type { Connection, ConnectionTest, Poll, ResponseOf, uploadConnections } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raw, sql } from '#platform/db/sql.ts'
@@ -23,12 +24,22 @@ describe('connections', () => {
   it('are refused with a message that names the invalid one, and nothing is stored', async () => {
     const total = async () => (await pageOf<Connection>(t, 'agents/agentless/connectiondetails')).recordsTotal
     const before = await total()
+    const pkcs8 = { type: 'pkcs8', format: 'pem' } as const
+    const encrypted = generateKeyPairSync('ed25519')
+      .privateKey.export({ ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'p' })
+      .toString()
+    const dsa = generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 })
+      .privateKey.export(pkcs8)
+      .toString()
     for (const [body, message] of [
       [{ computerName: 'a b' }, 'body.computerName is neither'],
       [{ computerName: '999.1.1.1' }, 'body.computerName is neither'],
       [{ computerName: '169.254.169.254' }, 'body.computerName is a reserved cloud'],
       [{ computerName: '::ffff:169.254.169.254' }, 'body.computerName is a reserved cloud'],
       [{ computerName: 'x', privateKey: 'ssh-rsa AAAA' }, 'body.privateKey is not a private key'],
+      [{ computerName: 'x', privateKey: encrypted, passphrase: 'p' }, 'Run ssh-keygen -p -f KEYFILE'],
+      [{ computerName: 'x', privateKey: dsa }, 'body.privateKey has the type dsa'],
+      [{ computerName: 'x', privateKey: dsa.slice(0, 200) }, 'body.privateKey is damaged'],
       [{ connections: [{ computerName: 'ok-1' }, { computerName: '' }] }, 'body.connections[1].computerName is empty'],
       [{ connections: [{ computerName: 'ok-1' }, { computerName: 'OK-1.' }] }, 'is a duplicate of'],
       [{ computerName: 'x', connections: [] }, 'either one connection or only connections'],
