@@ -13,3 +13,6 @@ const unaccepted = ['none', 'HS256', 'HS384', 'HS512']
 
 /** Returns whether the name is one of RFC 7518 or 8037. */
 export const isKnown = (alg: unknown): alg is string => isAccepted(alg) || unaccepted.includes(String(alg))
+
+/** Returns the key type that an algorithm needs. */
+export const keyTypeOf = (alg: string): string | undefined => keyTypes[alg]

@@ -247,3 +247,74 @@ describe('the groups of a person', () => {
     expect(users).not.toContain('"nobody"')
   })
 })
+
+describe('the test of a provider', () => {
+  const lastStep = async (script: Script) => {
+    provider.says(script)
+    const answer = await (await t.admin()).post('/prime/webui/generalconfig/TestOIDC', items())
+    expect(answer.statusCode, answer.body).toBe(200)
+    return answer.json().steps.at(-1)
+  }
+  const refusedCode = (error: string) => ({ status: 400, type: 'application/json', body: JSON.stringify({ error }) })
+  const refusesCode = { token: () => refusedCode('invalid_grant') }
+
+  it.each<[string, Script, string, RegExp]>([
+    [
+      'only shared secrets',
+      { document: announcing('HS256', 'HS512') },
+      'Keys',
+      /no algorithm .* accepts\. Choose RS256/,
+    ],
+    ['no key for its algorithm', { document: announcing('ES256') }, 'Keys', /no signing key for ES256/],
+    ['a clock that is ahead', { clockMs: 180_000 }, 'Clock', /18\d s ahead of|179 s ahead of/],
+    ['a clock that is behind', { clockMs: -300_000 }, 'Clock', /behind/],
+    ['an unregistered redirect address', { authorize: () => ({ status: 403 }) }, 'Redirect address', /status 403/],
+    [
+      'an unknown scope',
+      { authorize: (asked) => ({ status: 302, location: `${asked.get('redirect_uri')}?error=invalid_scope` }) },
+      'Redirect address',
+      /invalid_scope\). Check the scopes/,
+    ],
+    [
+      'another refused request',
+      { authorize: (asked) => ({ status: 302, location: `${asked.get('redirect_uri')}?error=unauthorized_client` }) },
+      'Redirect address',
+      /unauthorized_client/,
+    ],
+    ['a refused client', { token: () => refusedCode('invalid_client') }, 'Client', /client secret/],
+    [
+      'another issuer',
+      { document: (document) => ({ ...document, issuer: 'https://other.example.org' }) },
+      'Discovery',
+      /names another issuer/,
+    ],
+  ])('finds %s before anybody signs in', async (_what, script, step, message) => {
+    expect(await lastStep({ ...refusesCode, ...script })).toMatchObject({
+      step,
+      ok: false,
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('warns of algorithms and claims that only some clients get', async () => {
+    provider.says({
+      ...refusesCode,
+      document: (document) => ({ ...announcing('RS256', 'HS512')(document), claims_supported: ['sub'] }),
+    })
+    const { ok, steps } = (await (await t.admin()).post('/prime/webui/generalconfig/TestOIDC', items())).json()
+    expect(ok).toBe(true)
+    const messageOf = (step: string) => steps.find((one: { step: string }) => one.step === step).message
+    expect(messageOf('Keys')).toMatch(/also offers HS512, which sign-in refuses. Choose RS256/)
+    expect(messageOf('Claims')).toMatch(/does not announce the claim groups/)
+  })
+
+  it('says what it cannot test without a browser', async () => {
+    provider.says({ token: () => refusedCode('invalid_request'), authorize: () => ({ status: 200 }) })
+    const { ok, steps } = (await (await t.admin()).post('/prime/webui/generalconfig/TestOIDC', items())).json()
+    expect(ok).toBe(true)
+    expect(steps.slice(-2).map((one: { message: string }) => one.message.slice(0, 10))).toEqual([
+      'Not tested',
+      'Not tested',
+    ])
+  })
+})

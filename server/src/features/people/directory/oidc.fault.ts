@@ -85,7 +85,7 @@ const detailOf = (links: readonly Link[], ...path: readonly string[]): unknown =
 }
 
 /** Quotes a name from the provider if it is short and plain. */
-const named = (value: unknown): string =>
+export const named = (value: unknown): string =>
   typeof value === 'string' && /^[\w.-]{1,40}$/.test(value) ? ` (${value})` : ''
 
 const algorithmFault = (alg: unknown, what: string): readonly [OidcCause, string] => [

@@ -1,4 +1,3 @@
-import { freshSeconds } from '@portcullis/contract'
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -23,7 +22,7 @@ const exchangeMs = 8_000
 /** Documents and tokens of providers have about 10 KB, and the keys of large ones 100 KB. */
 const mostBytes = 1024 * 1024
 /** Allowed difference between the clocks in seconds. */
-const toleranceSeconds = 60
+export const toleranceSeconds = 60
 
 /** Secrets of a sign-in that only the browser that started it can return. */
 export interface SigninSecrets {
@@ -45,9 +44,8 @@ export const providerFetch = (config: OidcConfig) =>
   createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes, resolve: config.resolve })
 
 /** Reads the documents of a provider, against which its responses are checked. */
-export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {
+export const discoverProvider = async (config: OidcConfig, fetch = providerFetch(config)): Promise<Configuration> => {
   const secret = config.clientSecret()?.reveal()
-  const fetch = providerFetch(config)
   const configuration = await discovery(
     new URL(config.issuer),
     config.clientId,
@@ -78,10 +76,10 @@ export const authorizationUrl = async (
   config: OidcConfig,
   redirectUri: string,
   { state, nonce, verifier }: SigninSecrets,
-  isConfirmation = false,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<URL> =>
   buildAuthorizationUrl(provider, {
-    ...(isConfirmation ? { prompt: 'login', max_age: String(freshSeconds) } : {}),
+    ...more,
     redirect_uri: redirectUri,
     scope: config.scope,
     state,

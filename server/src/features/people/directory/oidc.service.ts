@@ -1,4 +1,10 @@
-import { identityConfirmedPage, oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
+import {
+  freshSeconds,
+  identityConfirmedPage,
+  oidcCallbackPath,
+  signedInFragment,
+  signInPage,
+} from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration } from 'openid-client'
@@ -189,7 +195,8 @@ export const createOidc = ({ clock, log, key, config: read, store, noteUse, acco
       if (!config.isOn) throw new AppError('oidc_unavailable')
       const { cookie, secrets } = states.begin(config, clock.now(), session)
       try {
-        const url = await authorizationUrl(await providerOf(config), config, await redirectUri(), secrets, true)
+        const again = { prompt: 'login', max_age: String(freshSeconds) }
+        const url = await authorizationUrl(await providerOf(config), config, await redirectUri(), secrets, again)
         await setCookie(request, reply, cookie)
         return { url: url.href }
       } catch (error) {

@@ -295,8 +295,19 @@ describe('the test of a provider', () => {
           ok: true,
           message: `People sign in at ${host}. Codes are exchanged at ${host}. PKCE is supported.`,
         },
-        { step: 'Keys', ok: true, message: 'One key to verify tokens.' },
-        { step: 'Redirect address', ok: true, message: `Register ${callback} for this client at the provider.` },
+        { step: 'Keys', ok: true, message: 'One key to verify tokens that are signed with PS256, RS256.' },
+        { step: 'Clock', ok: true, message: expect.stringMatching(/clock/) },
+        {
+          step: 'Claims',
+          ok: true,
+          message: 'Sign-in needs the claims preferred_username and groups.',
+        },
+        {
+          step: 'Redirect address',
+          ok: true,
+          message: `The provider accepts the client ID, the scopes and ${callback}.`,
+        },
+        { step: 'Client', ok: true, message: 'The provider accepts the client ID and the client secret.' },
       ],
     })
   })
@@ -320,6 +331,14 @@ describe('the test of a provider', () => {
     const tested = await test(await more())
     expect([tested.ok, tested.steps.length, tested.steps[0]?.ok]).toEqual([false, 1, false])
     expect(tested.steps[0]?.message).toMatch(message)
+  })
+
+  it.each<[string, Record<string, string>, string, string, RegExp]>([
+    ['a wrong secret', { OIDC_CLIENT_SECRET: 'a typo' }, 'Client', 'OIDC_CLIENT_SECRET', /refused this server as a/],
+    ['an unknown client', { OIDC_CLIENT_ID: 'stranger' }, 'Redirect address', 'OIDC_CLIENT_ID', /status 400/],
+  ])('finds %s', async (_what, more, step, field, message) => {
+    const tested = await test(more)
+    expect(tested.steps.at(-1)).toEqual({ step, ok: false, field, message: expect.stringMatching(message) })
   })
 
   it('refuses to store an address that the server never connects to', async () => {
