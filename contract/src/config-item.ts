@@ -15,6 +15,7 @@ export type ConfigKind =
   | 'image'
   | 'color'
   | 'dn'
+  | 'bindName'
   | 'filter'
   | 'attribute'
   | 'tags'

@@ -77,7 +77,11 @@ export const configGroups = {
       { default: 'starttls', choices: ['none', 'starttls', 'tls'] },
     ),
     LDAP_CA: ca,
-    LDAP_BIND_DN: item('dn', 'Bind DN', 'Account with which the server looks up users. Empty: anonymous bind.'),
+    LDAP_BIND_DN: item(
+      'bindName',
+      'Bind DN',
+      'Account with which the server looks up users. A DN, or for Active Directory `name@domain` or `DOMAIN\\name`. Empty: anonymous bind.',
+    ),
     LDAP_BIND_PASSWORD: item('secret', 'Bind password', 'Password of the bind account.', { max: 1_024 }),
     LDAP_BASE_DN: item('dn', 'Base DN', 'Subtree in which the server searches for users and groups.'),
     LDAP_USER_FILTER: item(
@@ -96,7 +100,7 @@ export const configGroups = {
     LDAP_GROUP_ATTRIBUTE: item(
       'attribute',
       'Group attribute',
-      '`memberOf`: the user entry lists its groups. `member` or `uniqueMember`: the group entry lists the DNs of its members. With these, nested groups count, up to ten levels. `memberUid`: the group entry lists user names.',
+      '`memberOf`: the user entry lists its groups. `member` or `uniqueMember`: the group entry lists the DNs of its members. With these, nested groups count, up to ten levels. In Active Directory, the primary group counts as well. `memberUid`: the group entry lists user names.',
       { default: 'memberOf' },
     ),
     LDAP_ADMINISTRATOR_GROUP: item('dn', 'Administrators', 'DN of the group whose members are Administrators.'),

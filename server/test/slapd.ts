@@ -42,6 +42,8 @@ const answers = (port: number): Promise<boolean> =>
       .on('error', () => resolve(false))
   })
 
+type Attributes = Record<string, string | string[] | Buffer | Buffer[]>
+
 export interface SlapdOptions {
   /** Certificate of the directory, and its issuer. */
   tls: IssuedCertificate & { ca: string }
@@ -96,7 +98,10 @@ access to * by dn.exact="${readerDn}" read by anonymous auth by * none
     join(dir, 'extra.schema'),
     `attributetype ( 1.3.6.1.4.1.99999.1 NAME 'userAccountControl' EQUALITY integerMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )
 attributetype ( 1.3.6.1.4.1.99999.2 NAME 'memberUid' EQUALITY caseExactIA5Match SYNTAX 1.3.6.1.4.1.1466.115.121.1.26 )
-objectclass ( 1.3.6.1.4.1.99999.3 NAME 'adPerson' SUP top AUXILIARY MAY userAccountControl )
+attributetype ( 1.3.6.1.4.1.99999.5 NAME 'objectSid' EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 SINGLE-VALUE )
+attributetype ( 1.3.6.1.4.1.99999.6 NAME 'primaryGroupID' EQUALITY integerMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )
+attributetype ( 1.3.6.1.4.1.99999.7 NAME 'tokenGroups' EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )
+objectclass ( 1.3.6.1.4.1.99999.3 NAME 'adPerson' SUP top AUXILIARY MAY ( userAccountControl $ objectSid $ primaryGroupID $ tokenGroups ) )
 objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn MAY memberUid )
 `,
   )
@@ -148,7 +153,7 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
     tlsPort,
     start,
     halt,
-    person: async (uid: string, password: string, more: Record<string, string | string[]> = {}): Promise<string> => {
+    person: async (uid: string, password: string, more: Attributes = {}): Promise<string> => {
       const dn = `uid=${escaped(uid)},${peopleDn}`
       await client.add(dn, {
         objectClass: ['inetOrgPerson', 'adPerson'],
@@ -159,20 +164,26 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
         mail: 'ada@example.org',
         userPassword: password,
         ...more,
-      })
+      } as never)
       return dn
     },
     /**
      * Adds a group with the members' DNs and returns its DN. An empty group gets the reader, because one is required.
      */
-    group: async (cn: string, members: readonly string[] = [], kind = 'groupOfNames'): Promise<string> => {
+    group: async (
+      cn: string,
+      members: readonly string[] = [],
+      kind = 'groupOfNames',
+      more: Attributes = {},
+    ): Promise<string> => {
       const dn = `cn=${escaped(cn)},${groupsDn}`
       const attribute = { groupOfNames: 'member', groupOfUniqueNames: 'uniqueMember', posixGroup: 'memberUid' }[kind]
       await client.add(dn, {
-        objectClass: kind,
+        objectClass: Object.keys(more).length === 0 ? kind : [kind, 'adPerson'],
         cn,
         [attribute as string]: members.length === 0 ? [readerDn] : [...members],
-      })
+        ...more,
+      } as never)
       return dn
     },
     change: (dn: string, operation: 'add' | 'delete' | 'replace', type: string, values: string[]): Promise<void> =>

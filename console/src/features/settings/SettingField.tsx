@@ -34,7 +34,7 @@ const choiceLabels: Readonly<Record<string, string>> = {
 
 // People read these values letter by letter.
 const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
-const isCode: ReadonlySet<string> = new Set(['dn', 'filter', 'attribute'])
+const isCode: ReadonlySet<string> = new Set(['dn', 'bindName', 'filter', 'attribute'])
 
 /** What a setting means. For a number, also its default, and a button to go back to it. */
 const Meaning = ({ item, value, reset }: { item: ConfigItem; value: string; reset: () => void }) => {

@@ -2,21 +2,15 @@ import { Client, type Entry, type Filter } from 'ldapts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, LdapFault, resultCode, resultOf } from './ldap.fault.ts'
 import { LdapFrames } from './ldap.frames.ts'
+import { type BindRefusal, refusalOf } from './ldap.refusals.ts'
 import { type LdapSocket, openLdapSocket } from './ldap.socket.ts'
 
 /** Time limit of one operation in milliseconds. The directory gets it in seconds. */
 const operationMs = 8_000
 const pageSize = 500
 
-/** Result codes of a bind that mean a wrong password or a refused account. */
-const refusals: ReadonlySet<number> = new Set([
-  resultCode.invalidCredentials,
-  resultCode.noSuchObject,
-  resultCode.inappropriateAuthentication,
-  resultCode.insufficientAccessRights,
-  resultCode.unwillingToPerform,
-  resultCode.constraintViolation,
-])
+/** Attributes with binary values. */
+const binary = ['objectGUID', 'objectSid', 'tokenGroups']
 
 /** A connection to a directory. The caller must `close` it. */
 export interface LdapConnection {
@@ -24,13 +18,12 @@ export interface LdapConnection {
   /** Binds as the account that searches for people. */
   bindAsService(): Promise<void>
   /**
-   * Returns whether the password is correct for the DN. Refuses empty ones, which directories treat as anonymous binds.
+   * Returns null if the password is correct for the DN, or why not. Refuses empty ones, which directories treat as
+   * anonymous binds.
    */
-  bindAs(dn: string, password: string): Promise<boolean>
-  /** Returns entries below a base, at most `most`. Ignores references to other servers. */
+  bindAs(dn: string, password: string): Promise<BindRefusal | null>
+  /** Returns entries below a base, read in pages, at most `most`. Ignores references to other servers. */
   search(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
-  /** Returns entries below a base, read in pages, at most `most`. */
-  searchAll(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
   /** Returns one entry. Returns undefined if it does not exist or does not match the filter. */
   entry(dn: string, filter: Filter | null, attributes: readonly string[]): Promise<Entry | undefined>
   close(): void
@@ -40,8 +33,18 @@ const openedPassword = (config: LdapConfig): string => {
   try {
     return config.bindPassword()?.reveal() ?? ''
   } catch (error) {
-    throw new LdapFault('bindRefused', 'The stored bind password cannot be decrypted. Enter it again.', error)
+    throw new LdapFault('bindPassword', 'The stored bind password cannot be decrypted. Enter it again.', error)
   }
+}
+
+const nothingGiven: BindRefusal = { cause: 'password', why: 'the name or the password is wrong', isGuess: true }
+
+const serviceRefused = (bindDn: string, { why, isGuess }: BindRefusal): string => {
+  if (bindDn === '') return 'The directory does not allow anonymous searches. Set a bind DN and its password.'
+  if (!isGuess) return `The directory refused the bind account: ${why}.`
+  return /[=@\\]/.test(bindDn)
+    ? 'The directory refused the bind account. Check its DN and password.'
+    : 'The directory refused the bind account. A bare name is rarely accepted: enter a DN, name@domain or DOMAIN\\name, and check the password.'
 }
 
 /** Creates an LDAP client on an open connection. */
@@ -55,65 +58,44 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     createConnection: (() => frames) as never,
   })
   const limits = { timeLimit: operationMs / 1000, derefAliases: 'never' as const }
-  async function withFaults<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw faultOf(error)
-    }
-  }
 
   return {
     socket,
     bindAsService: async () => {
       const password = openedPassword(config)
       if (config.bindDn !== '' && password === '')
-        throw new LdapFault('bindRefused', 'The bind account has no password. Set one.')
+        throw new LdapFault('bindPassword', 'The bind account has no password. Set one.')
       try {
         await client.bind(config.bindDn, config.bindDn === '' ? '' : password)
       } catch (error) {
-        if (refusals.has(resultOf(error) ?? -1))
-          throw new LdapFault(
-            'bindRefused',
-            config.bindDn === ''
-              ? 'The directory does not allow anonymous searches. Set a bind DN and its password.'
-              : 'The directory refused the bind account. Check its DN and password.',
-            error,
-          )
+        const refusal = refusalOf(error)
+        if (refusal !== null) throw new LdapFault('bindRefused', serviceRefused(config.bindDn, refusal), error)
         throw faultOf(error)
       }
     },
     bindAs: async (dn, password) => {
-      if (dn === '' || password === '') return false
+      if (dn === '' || password === '') return nothingGiven
       try {
         await client.bind(dn, password)
-        return true
+        return null
       } catch (error) {
-        if (refusals.has(resultOf(error) ?? -1)) return false
+        const refusal = refusalOf(error)
+        if (refusal !== null) return refusal
         throw faultOf(error)
       }
     },
-    search: async (base, filter, attributes, most) =>
-      (
-        await withFaults(
-          client.search(base, {
-            ...limits,
-            scope: 'sub',
-            filter,
-            attributes: [...attributes],
-            explicitBufferAttributes: ['objectGUID'],
-            sizeLimit: most,
-          }),
-        )
-      ).searchEntries,
-    searchAll: async (base, filter, attributes, most) => {
+    search: async (base, filter, attributes, most) => {
       const found: Entry[] = []
+      const size = Math.min(pageSize, most)
+      // Samba ignores size limits, but not the size of a page.
       const pages = client.searchPaginated(base, {
         ...limits,
         scope: 'sub',
         filter,
         attributes: [...attributes],
-        paged: { pageSize },
+        explicitBufferAttributes: binary,
+        ...(most > pageSize ? {} : { sizeLimit: most }),
+        paged: { pageSize: size },
       })
       try {
         for await (const { searchEntries } of pages) {
@@ -132,7 +114,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
           scope: 'base',
           ...(filter === null ? {} : { filter }),
           attributes: [...attributes],
-          explicitBufferAttributes: ['objectGUID'],
+          explicitBufferAttributes: binary,
           sizeLimit: 1,
         })
         return searchEntries[0]

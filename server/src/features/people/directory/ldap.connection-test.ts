@@ -3,7 +3,7 @@ import { type ConfigTested, profileNames, type UserProfile } from '@portcullis/c
 import { cleanText } from '@portcullis/domain'
 import { connectionOn, type LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
-import { faultOf, LdapFault } from './ldap.fault.ts'
+import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
 import { grantOf } from './ldap.groups.ts'
 import { findPerson, type LdapPerson } from './ldap.person.ts'
 import { certificateName, type LdapSocket, type LdapSocketStage, openLdapSocket } from './ldap.socket.ts'
@@ -101,8 +101,17 @@ const fieldOfGroup: Readonly<Record<UserProfile, string>> = {
 
 const checkGroups = async (connection: LdapConnection, config: LdapConfig): Promise<string> => {
   const missing: LdapConfig['groups'][number][] = []
-  for (const group of config.groups)
-    if ((await connection.entry(group.dn, null, ['1.1'])) === undefined) missing.push(group)
+  for (const group of config.groups) {
+    const found = await connection.entry(group.dn, null, ['1.1']).catch((error: unknown) => {
+      const fault = faultOf(error)
+      if (isUseless(fault)) throw fault
+      throw new StepFailure(
+        `The directory refused to read ${quoted(group.dn)}. Check the DN, and the read access of the bind account.`,
+        fieldOfGroup[group.profile],
+      )
+    })
+    if (found === undefined) missing.push(group)
+  }
   if (config.groups.length === 0)
     throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.', 'LDAP_USER_GROUP')
   const [first] = missing
@@ -153,10 +162,13 @@ export const testLdapConnection = async (
       const person = await find(steps, connection, config, subject.userName, now)
       if (subject.password !== '')
         await steps.run('Sign in', async () => {
-          if (!(await connection.bindAs(person.dn, subject.password)))
+          const refusal = await connection.bindAs(person.dn, subject.password)
+          if (refusal !== null)
             throw new StepFailure(
-              'The directory rejected this password, or the account cannot sign in now.',
-              'LDAP_TEST_PASSWORD',
+              refusal.isGuess
+                ? 'The directory rejected this password.'
+                : `The directory refused the sign-in: ${refusal.why}.`,
+              refusal.isGuess ? 'LDAP_TEST_PASSWORD' : 'LDAP_TEST_USER',
             )
           await connection.bindAsService()
           return 'The directory accepted the password.'

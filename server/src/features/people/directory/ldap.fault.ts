@@ -11,7 +11,9 @@ export type LdapFaultCode =
   | 'noTls'
   | 'certificate'
   | 'notLdap'
+  | 'insecure'
   | 'bindRefused'
+  | 'bindPassword'
   | 'noSuchBase'
   | 'referral'
   | 'filter'
@@ -26,7 +28,9 @@ const fieldOfFault: Readonly<Record<LdapFaultCode, string>> = {
   noTls: 'LDAP_SECURITY',
   certificate: 'LDAP_CA',
   notLdap: 'LDAP_URL',
+  insecure: 'LDAP_SECURITY',
   bindRefused: 'LDAP_BIND_DN',
+  bindPassword: 'LDAP_BIND_PASSWORD',
   noSuchBase: 'LDAP_BASE_DN',
   referral: 'LDAP_URL',
   filter: 'LDAP_USER_FILTER',
@@ -42,7 +46,9 @@ const affectsEveryone: ReadonlySet<LdapFaultCode> = new Set([
   'noTls',
   'certificate',
   'notLdap',
+  'insecure',
   'bindRefused',
+  'bindPassword',
 ])
 
 export class LdapFault extends Error {
@@ -70,6 +76,7 @@ export const resultCode = {
   confidentialityRequired: 13,
   constraintViolation: 19,
   noSuchObject: 32,
+  invalidDnSyntax: 34,
   inappropriateAuthentication: 48,
   invalidCredentials: 49,
   insufficientAccessRights: 50,
@@ -79,13 +86,16 @@ export const resultCode = {
 /** Returns the result code of a directory's answer. Returns null for other failures. */
 export const resultOf = (error: unknown): number | null => (error instanceof ResultCodeError ? error.code : null)
 
+const needsTls = 'The directory requires a secure connection. Use starttls or tls.'
+
 const messages: Readonly<Record<number, readonly [LdapFaultCode, string]>> = {
   [resultCode.referral]: [
     'referral',
     'The directory refers to another server, but referrals are not followed. Enter that server, or a base DN of this one.',
   ],
-  [resultCode.strongerAuthRequired]: ['refused', 'The directory requires a secure connection. Use starttls or tls.'],
-  [resultCode.confidentialityRequired]: ['refused', 'The directory requires a secure connection. Use starttls or tls.'],
+  [resultCode.strongerAuthRequired]: ['insecure', needsTls],
+  [resultCode.confidentialityRequired]: ['insecure', needsTls],
+  [resultCode.invalidDnSyntax]: ['noSuchBase', 'The directory does not accept the form of this DN. Check the base DN.'],
   [resultCode.noSuchObject]: ['noSuchBase', 'The directory has no entry with this DN. Check the base DN.'],
   [resultCode.insufficientAccessRights]: ['refused', 'The bind account cannot read this entry. Grant it read access.'],
   // Active Directory's answer to a search before a bind.

@@ -2,7 +2,9 @@ import type { UserProfile } from '@portcullis/contract'
 import { EqualityFilter } from 'ldapts'
 import type { LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
+import { faultOf, isUseless } from './ldap.fault.ts'
 import { anyOf, groupsThat } from './ldap.filters.ts'
+import { type LdapPerson, valuesOf } from './ldap.person.ts'
 
 /** Levels of nested groups that count. */
 const maxDepth = 10
@@ -20,10 +22,7 @@ const membershipOf = (attribute: string): Membership => {
 }
 
 /** The part of a person that groups refer to. */
-export interface Member {
-  dn: string
-  userName: string
-}
+export type Member = Pick<LdapPerson, 'dn' | 'userName' | 'primaryGroupSid'>
 
 /** A profile and its source. */
 export interface Grant {
@@ -54,7 +53,7 @@ const nextGroups = async (
 ): Promise<string[]> => {
   const found: string[] = []
   for (const some of chunks(dns)) {
-    const entries = await connection.searchAll(base, groupsThat(anyOf(attribute, some)), ['1.1'], maxGroups)
+    const entries = await connection.search(base, groupsThat(anyOf(attribute, some)), ['1.1'], maxGroups)
     for (const { dn } of entries)
       if (!seen.has(keyOf(dn)) && seen.size < maxGroups) {
         seen.add(keyOf(dn))
@@ -110,8 +109,35 @@ const byName = async (connection: LdapConnection, config: LdapConfig, member: Me
   return null
 }
 
+/**
+ * Compares the SIDs of a person of Active Directory with those of the configured groups. The directory resolves nested
+ * groups itself, and this is the only place where the primary group appears.
+ */
+const bySid = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
+  if (member.primaryGroupSid === null) return null
+  // The directory fails to compute them if it cannot reach a global catalog.
+  const entry = await connection.entry(member.dn, null, ['tokenGroups']).catch((error: unknown) => {
+    if (isUseless(faultOf(error))) throw error
+    return undefined
+  })
+  const sids = new Set([member.primaryGroupSid, ...(entry === undefined ? [] : valuesOf(entry, 'tokenGroups'))])
+  for (const { profile, dn: group } of config.groups) {
+    const found = await connection.entry(group, null, ['objectSid'])
+    if (found !== undefined && valuesOf(found, 'objectSid').some((sid) => sids.has(sid))) return { profile, group }
+  }
+  return null
+}
+
 /** Returns the highest profile that groups give a person. Null if none does. */
-export const grantOf = (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
-  const by = { atPerson: byPerson, dnAtGroup: byGroup, nameAtGroup: byName }[membershipOf(config.groupAttribute)]
-  return by(connection, config, member)
+export const grantOf = async (
+  connection: LdapConnection,
+  config: LdapConfig,
+  member: Member,
+): Promise<Grant | null> => {
+  const membership = membershipOf(config.groupAttribute)
+  const granted = membership === 'nameAtGroup' ? null : await bySid(connection, config, member)
+  if (granted !== null && granted.profile === config.groups[0]?.profile) return granted
+  const by = { atPerson: byPerson, dnAtGroup: byGroup, nameAtGroup: byName }[membership]
+  const other = await by(connection, config, member)
+  return granted === null || (other !== null && other.profile < granted.profile) ? other : granted
 }

@@ -17,6 +17,8 @@ export interface LdapPerson {
   phone: string | null
   /** Why the entry may not sign in anywhere. Null if it may. */
   disabled: string | null
+  /** SID of the primary group in Active Directory, as hex. No list of members or groups contains it. */
+  primaryGroupSid: string | null
 }
 
 /** Result of a search for a name. Only exactly one entry is a person. */
@@ -24,10 +26,16 @@ export type Found = { kind: 'one'; person: LdapPerson } | { kind: 'none' } | { k
 
 const stateAttributes = ['userAccountControl', 'accountExpires', 'nsAccountLock', 'pwdAccountLockedTime']
 const idAttributes = ['entryUUID', 'objectGUID', 'nsUniqueId']
-const personAttributes = ['givenName', 'sn', 'mail', 'telephoneNumber', ...stateAttributes, ...idAttributes]
+const sidAttributes = ['objectSid', 'primaryGroupID']
+const personAttributes = [
+  ...['givenName', 'sn', 'mail', 'telephoneNumber'],
+  ...stateAttributes,
+  ...idAttributes,
+  ...sidAttributes,
+]
 
 /** Returns the values of an attribute, by name in any case. Binary values as hex. */
-const valuesOf = (entry: Entry, name: string): string[] => {
+export const valuesOf = (entry: Entry, name: string): string[] => {
   const key = Object.keys(entry).find((one) => one.toLowerCase() === name.toLowerCase())
   if (key === undefined) return []
   return [entry[key]].flat().map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value)))
@@ -48,6 +56,16 @@ const disabledWhy = (entry: Entry, now: number): string | null => {
   // 0 and 2^63-1: never.
   if (/^[1-9]\d{0,17}$/.test(expires) && Number(expires) / 10_000 - fileTimeOffsetMs < now) return 'its entry expired'
   return null
+}
+
+/** Returns the SID of the primary group: the domain of the person's SID, with the id of the group. */
+const primaryGroupSidOf = (entry: Entry): string | null => {
+  const [sid = '', group = ''] = sidAttributes.map((name) => first(entry, name))
+  if (!/^01[0-9a-f]{14}([0-9a-f]{8})+$/.test(sid) || !/^\d{1,10}$/.test(group) || Number(group) > 0xffff_ffff)
+    return null
+  const id = Buffer.alloc(4)
+  id.writeUInt32LE(Number(group))
+  return sid.slice(0, -8) + id.toString('hex')
 }
 
 /**
@@ -85,6 +103,7 @@ export const findPerson = async (
       email: cleanText(first(entry, 'mail'), 254),
       phone: cleanText(first(entry, 'telephoneNumber'), 50) || null,
       disabled: disabledWhy(entry, now),
+      primaryGroupSid: primaryGroupSidOf(entry),
     },
   }
 }

@@ -111,12 +111,19 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
         const person = found.kind === 'one' && !isDecoy && password !== '' ? found.person : null
         if (person !== null) await beforeBind(person.userName)
         // Unknown names are bound too, so that every refusal takes equally long.
-        const isRight = await (person === null
+        const refusal = await (person === null
           ? connection.bindAs(
               `${config.nameAttribute}=${randomBytes(12).toString('hex')},${config.baseDn}`,
               randomBytes(12).toString('hex'),
             )
           : connection.bindAs(person.dn, password))
+        const isRight = refusal === null
+        // Only the log gets the reason: the answer must not show whether the account exists.
+        if (person !== null && refusal?.isGuess === false)
+          log.warn(
+            { cause: refusal.cause, reason: `${person.userName} could not sign in: ${refusal.why}.` },
+            'the directory refused a sign-in',
+          )
         if (isDecoy || found.kind === 'many' || found.kind === 'unusable') return refused
         if (found.kind === 'none')
           return { person: null, lost: { userName, why: 'the directory has no such entry', isProven: false } }

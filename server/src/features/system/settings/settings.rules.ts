@@ -115,6 +115,11 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
   image: imageFault,
   color: (text) => (/^#[0-9a-f]{6}$/i.test(text) ? null : 'is not a color such as #1c7ed6'),
   dn: (text) => (dn.test(text) ? null : 'is not a distinguished name (RFC 4514), such as ou=people,dc=example,dc=org'),
+  // Active Directory also accepts names that are no DN.
+  bindName: (text) =>
+    dn.test(text) || /[@\\]/.test(text) || !text.includes('=')
+      ? null
+      : 'is neither a distinguished name (RFC 4514) nor a name such as reader@example.org or EXAMPLE\\reader',
   filter: filterFault,
   secret: (text, { min = 1, isTrimmed = false }) =>
     text.length < min

@@ -197,6 +197,7 @@ describe('the general configuration', () => {
       ['AddOrUpdateLDAPServer', { LDAP_ENABLED: 'true', LDAP_URL: 'ldap://x' }, /LDAP_BASE_DN: is required/],
       ['AddOrUpdateLDAPServer', { LDAP_USER_FILTER: '(uid=*)' }, /\{username\}/],
       ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: 'example' }, /not a distinguished name/],
+      ['AddOrUpdateLDAPServer', { LDAP_BIND_DN: 'cn=reader,dc' }, /neither a distinguished name/],
       ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: `a=b${',a=b'.repeat(200)}\\` }, /not a distinguished name/],
       ['AddOrUpdateISEServer', { ISE_URL: 'http://ise' }, /must start with https/],
       ['AddOrUpdateISEServer', { ISE_URL: 'https://u:p@ise' }, /user or password/],
