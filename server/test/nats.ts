@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,17 +45,27 @@ export type TestNats = Awaited<ReturnType<typeof startNats>>
 /**
  * Starts a real NATS server with JetStream on its own port. It can restart on the same port, with or without its store.
  */
-export const startNats = async (options: { user?: string; password?: string } = {}) => {
+export const startNats = async (options: { user?: string; password?: string; publish?: readonly string[] } = {}) => {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-nats-'))
   const { user, password } = options
+  const operator = { user: 'operator', password: 'operator of the test' }
   let child: ChildProcess | null = null
   const kill = (): void => void child?.kill('SIGKILL')
   process.once('exit', kill)
 
+  /** Writes a configuration in which the user may publish to these subjects only. An operator may do everything. */
+  const restricted = (publish: readonly string[]): string => {
+    const file = join(dir, 'nats.conf')
+    const permissions = { publish, subscribe: ['_INBOX.>'] }
+    const users = [{ user, password, permissions }, operator]
+    writeFileSync(file, JSON.stringify({ authorization: { users } }))
+    return file
+  }
   const start = async (): Promise<void> => {
     const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', dir]
-    if (user !== undefined) args.push('--user', user, '--pass', password ?? '')
+    if (options.publish !== undefined) args.push('-c', restricted(options.publish))
+    else if (user !== undefined) args.push('--user', user, '--pass', password ?? '')
     child = spawn(program, args, { stdio: 'ignore' })
     while (!(await answers(port))) await sleep(20)
   }
@@ -68,7 +78,8 @@ export const startNats = async (options: { user?: string; password?: string } = 
     await ended
   }
   await start()
-  const auth = user === undefined ? {} : { user, pass: password ?? '' }
+  const owner = options.publish === undefined ? { user, password } : operator
+  const auth = user === undefined ? {} : { user: owner.user ?? '', pass: owner.password ?? '' }
 
   return {
     port,

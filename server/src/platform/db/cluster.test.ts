@@ -21,6 +21,9 @@ const open = (): Db =>
 beforeAll(async () => {
   cluster = await startTestNodes()
   await cluster.streaming()
+  // An administrator wants errors only. The server needs the warning all the same.
+  const [primary] = cluster.nodes
+  await primary.admin('alter system set client_min_messages = error', 'select pg_reload_conf()')
   followed = clusterOf(cluster.url(), log) as DatabaseCluster
   watch = followed.watch()
   db = open()

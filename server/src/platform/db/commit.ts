@@ -20,6 +20,10 @@ const unreplicated = new WeakSet<pg.ClientBase>()
 /** PostgreSQL translates the warning, but not the name of the function that sends it. */
 const waitsForStandbys = 'SyncRepWaitForLSN'
 
+/** Makes PostgreSQL send that warning. A database or role can be set to send errors only. */
+export const askForWarnings = (client: pg.ClientBase): Promise<unknown> =>
+  client.query('set client_min_messages = warning')
+
 /** Notes if PostgreSQL reports that a COMMIT on this connection did not wait for synchronous standbys. */
 export const watchReplication = (client: pg.ClientBase): void => {
   client.on('notice', ({ routine }) => {

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracer } from '../tracing/index.ts'
-import { assertReplicated, watchReplication } from './commit.ts'
+import { askForWarnings, assertReplicated, watchReplication } from './commit.ts'
 import { LendingSocket } from './lending-socket.ts'
 import { usualPatience } from './patience.ts'
 import { createLender } from './slow-growth.ts'
@@ -138,6 +138,8 @@ export const createDb = ({
       ? { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + 500 }
       : {}),
     idle_in_transaction_session_timeout: 60_000,
+    // The pool waits for the promise. Poolers refuse this setting as a parameter of the connection.
+    onConnect: askForWarnings,
   })
   const lender = createLender(pool, max)
   const standbys = createStandbyWait({ connection, log })

@@ -5,6 +5,7 @@ import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
 import type { StreamMessage } from './assets.read.ts'
+import { explainNats } from './nats.faults.ts'
 import { type AssetSink, SinkMoved } from './sink.ts'
 
 const streamName = 'PORTCULLIS_ASSETS'
@@ -81,46 +82,52 @@ export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink
   let connection: NatsConnection | null = null
   let lastSequence = 0
 
+  async function begin(saved: number): Promise<number> {
+    for (const host of hosts) await resolve(host)
+    connection = await connect({
+      servers,
+      ...credentials,
+      ...(isTls ? { tls: {} } : {}),
+      name: 'portcullis',
+      reconnect: false,
+      timeout: connectMs,
+      ignoreClusterUpdates: true,
+    })
+    // The check needs a right to read all streams of the account.
+    const manager = await jetstreamManager(connection, { timeout: ackMs, checkAPI: false })
+    try {
+      const { state } = await manager.streams.info(streamName)
+      lastSequence = state.last_seq
+    } catch (error) {
+      if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error
+      await manager.streams.add({
+        name: streamName,
+        subjects: [`${prefix}.>`],
+        max_msgs_per_subject: 1,
+        duplicate_window: duplicateWindow,
+      })
+      lastSequence = 0
+    }
+    if (lastSequence === 0) return 0
+    const last = await manager.streams.getMessage(streamName, { seq: lastSequence }).catch((error: unknown) => {
+      if (isCode(error, JetStreamApiCodes.NoMessageFound)) return null
+      throw error
+    })
+    const [instance, sequence] = (last?.header.get('Nats-Msg-Id') ?? '').split('/')
+    const holds = Number(sequence)
+    // A foreign message or a purged stream gives no position, so the saved one counts.
+    return instance === (await source()) && Number.isSafeInteger(holds) ? holds : saved
+  }
+
   return {
     kind: 'nats',
     name: `NATS JetStream at ${servers.join(', ')}`,
     most: inFlight,
 
-    begin: async (saved) => {
-      for (const host of hosts) await resolve(host)
-      connection = await connect({
-        servers,
-        ...credentials,
-        ...(isTls ? { tls: {} } : {}),
-        name: 'portcullis',
-        reconnect: false,
-        timeout: connectMs,
-        ignoreClusterUpdates: true,
-      })
-      const manager = await jetstreamManager(connection, { timeout: ackMs })
-      try {
-        const { state } = await manager.streams.info(streamName)
-        lastSequence = state.last_seq
-      } catch (error) {
-        if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error
-        await manager.streams.add({
-          name: streamName,
-          subjects: [`${prefix}.>`],
-          max_msgs_per_subject: 1,
-          duplicate_window: duplicateWindow,
-        })
-        lastSequence = 0
-      }
-      if (lastSequence === 0) return 0
-      const last = await manager.streams.getMessage(streamName, { seq: lastSequence }).catch((error: unknown) => {
-        if (isCode(error, JetStreamApiCodes.NoMessageFound)) return null
-        throw error
-      })
-      const [instance, sequence] = (last?.header.get('Nats-Msg-Id') ?? '').split('/')
-      const holds = Number(sequence)
-      // A foreign message or a purged stream gives no position, so the saved one counts.
-      return instance === (await source()) && Number.isSafeInteger(holds) ? holds : saved
-    },
+    begin: (saved) =>
+      begin(saved).catch((error: unknown) => {
+        throw explainNats(error)
+      }),
 
     publish: async (messages) => {
       if (connection === null || connection.isClosed()) throw new Error('The connection was closed.')
@@ -141,7 +148,9 @@ export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink
       )
       const failed = results.find((result) => result.status === 'rejected')
       if (failed !== undefined)
-        throw isCode(failed.reason, JetStreamApiCodes.StreamWrongLastSequence) ? new SinkMoved() : failed.reason
+        throw isCode(failed.reason, JetStreamApiCodes.StreamWrongLastSequence)
+          ? new SinkMoved()
+          : explainNats(failed.reason)
       const ends = results.map((result) => (result.status === 'fulfilled' ? result.value.seq : 0))
       // The acknowledgement of a duplicate carries the sequence of the original.
       lastSequence = Math.max(from, ...ends)

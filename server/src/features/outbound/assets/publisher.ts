@@ -31,14 +31,16 @@ export interface SinkState {
   error: string
 }
 
-/** Returns the text of an error, shortened for a row and without URLs that may hold credentials. */
+/** Returns an error as a sentence, shortened for a row and without URLs that may hold credentials. */
 const errorText = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error)
-  return text
+  const short = text
     .replace(/\/\/[^@/\s]*@/g, '//')
     .replace(/\p{C}+/gu, ' ')
+    .trim()
     .slice(0, 300)
+  return /[.!?)]$/.test(short) ? short : `${short}.`
 }
 
 /**

@@ -23,3 +23,10 @@ export interface AssetSink {
 
 /** Another server published to the sink: no fault of the peer. */
 export class SinkMoved extends Error {}
+
+/** A fault that lasts until somebody changes the peer. The message says what to change. */
+export class SinkFault extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+  }
+}

@@ -65,7 +65,7 @@ export const createState = (deps: StateDeps) => {
         const isLong = deps.now() - Date.parse(`${failing.lastSeen}`) > dayMs
         return {
           status: isLong ? 'Error' : 'Warning',
-          description: `${failing.name}: ${failing.error} ${failing.lag} messages behind. Nothing is lost; publishing resumes automatically.`,
+          description: `${failing.name}: ${failing.error} ${failing.lag === 1 ? '1 message waits' : `${failing.lag} messages wait`} in the database. The server tries again at least once a minute.`,
         }
       }
       if (publishers.length === 0 && readers.length === 0) return { status: 'Unknown', description: 'Not configured' }

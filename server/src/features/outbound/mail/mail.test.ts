@@ -51,13 +51,21 @@ const makeCertificates = () => {
 }
 
 /** A real SMTP server that accepts mail from one user. */
-const startSmtp = async (secure: boolean, options: { hideStartTls?: boolean; refuse?: () => boolean } = {}) => {
+const startSmtp = async (
+  secure: boolean,
+  options: {
+    hideStartTls?: boolean
+    hideUtf8?: boolean
+    refuse?: () => boolean
+  } = {},
+) => {
   const taken: Taken[] = []
   const server = new SMTPServer({
     secure,
     key: certificates.key,
     cert: certificates.cert,
     ...(options.hideStartTls === true ? { disabledCommands: ['STARTTLS'] } : {}),
+    ...(options.hideUtf8 === true ? { hideSMTPUTF8: true } : {}),
     onAuth: (auth, _session, done) =>
       auth.username === 'portcullis' && auth.password === 'correct horse'
         ? done(null, { user: auth.username })
@@ -177,6 +185,30 @@ describe('a mail server', () => {
     expect((await post('TestSMTP', smtp(1, { SMTP_TEST_RECIPIENT: 'a@b.c, d@e.f' }))).statusCode).toBe(400)
     const stored = await (await t.admin()).get(`${base}/GetConfigItemsByName/SMTP_HOST`)
     expect(stored.json()).toEqual({ SMTP_HOST: '' })
+  })
+
+  it('gets mails that are marked as automatic', async () => {
+    const server = await startSmtp(false)
+    peers.push(server)
+    await test(smtp(server.port, { SMTP_TEST_RECIPIENT: 'eva@example.org' }))
+    expect(server.taken.at(-1)?.text).toMatch(/^Auto-Submitted: auto-generated\r$/m)
+  })
+
+  it('gets an address with other letters before the @ only if it announces SMTPUTF8', async () => {
+    const [able, unable] = [await startSmtp(false), await startSmtp(false, { hideUtf8: true })]
+    peers.push(able, unable)
+    const to = 'søren@example.org'
+    expect((await test(smtp(able.port, { SMTP_TEST_RECIPIENT: to }))).ok).toBe(true)
+    expect(able.taken.at(-1)?.to).toEqual([to])
+    expect((await test(smtp(unable.port, { SMTP_TEST_RECIPIENT: to }))).steps.at(-1)).toEqual({
+      step: 'Send mail',
+      ok: false,
+      field: 'SMTP_TEST_RECIPIENT',
+      message: expect.stringMatching(/does not accept the letters before the @ in søren@example.org/),
+    })
+    expect(unable.taken).toEqual([])
+    // The library encodes a domain in ASCII.
+    expect((await test(smtp(unable.port, { SMTP_TEST_RECIPIENT: 'eva@bücher.example' }))).ok).toBe(true)
   })
 
   it('causes a timeout if it accepts and stays silent', async () => {

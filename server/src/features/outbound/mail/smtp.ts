@@ -118,6 +118,15 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   } catch (error) {
     throw new MailError('connect', `${where}: ${(error as Error).message}`, 'SMTP_HOST')
   }
+  let takesUtf8 = false
+  function ignore(): void {}
+  const logger = {
+    ...{ level: ignore, trace: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore },
+    // The library does not return what the server announced.
+    debug: (entry: { tnx?: unknown }, text: unknown): void => {
+      if (entry.tnx === 'server' && /^250[ -]SMTPUTF8\b/im.test(String(text))) takesUtf8 = true
+    },
+  }
   const sockets = new Set<Socket>()
   const transport: Transporter = createTransport({
     host: address,
@@ -146,6 +155,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     ignoreTLS: security === 'none',
     ...(user === '' ? {} : { auth: { user, pass: values.secret('SMTP_PASSWORD')?.reveal() ?? '' } }),
     tls: { servername: host, minVersion: 'TLSv1.2', ...(ca.length === 0 ? {} : { ca }) },
+    ...{ logger, transactionLog: true },
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,
@@ -173,12 +183,25 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
       clearTimeout(timer)
     }
   }
+  /** Refuses an address that the server cannot deliver to. A domain name alone can be encoded in ASCII. */
+  async function assertDeliverable(to: string): Promise<void> {
+    if (/^[\x00-\x7f]*@/.test(to)) return
+    await transport.verify()
+    if (!takesUtf8)
+      throw new MailError(
+        'send',
+        `${where} does not accept the letters before the @ in ${cleanText(to, 254)}, because it lacks SMTPUTF8. Use an address with ASCII letters before the @.`,
+        'SMTP_TEST_RECIPIENT',
+        true,
+      )
+  }
   return {
     /** Connects, and signs in if a user is configured. */
     verify: () => run(() => transport.verify()),
     send: ({ to, subject, text, html, messageId, attachment }: SmtpMail) =>
-      run(() =>
-        transport.sendMail({
+      run(async () => {
+        await assertDeliverable(to)
+        return transport.sendMail({
           // Objects, so that names and addresses are not parsed as address lists.
           from: { name: 'Portcullis', address: values.text('SMTP_FROM') },
           to: { name: '', address: to },
@@ -186,6 +209,8 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
           text,
           html,
           messageId,
+          // RFC 3834: vacation responders do not answer.
+          headers: { 'Auto-Submitted': 'auto-generated' },
           ...(attachment === undefined
             ? {}
             : {
@@ -198,8 +223,8 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
                   },
                 ],
               }),
-        }),
-      ),
+        })
+      }),
     close: () => {
       transport.close()
       closeSockets()
