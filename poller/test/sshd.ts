@@ -11,7 +11,7 @@ const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(p
 /** Reason why no SSH server can be started, or null. */
 export const whyNoSshd = sshdPath === undefined ? 'no sshd (Debian package openssh-server)' : null
 
-const freePort = (host: string): Promise<number> =>
+export const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
