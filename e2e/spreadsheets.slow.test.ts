@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CellForm, columnLabels, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
-import { hostileStrings, plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allCsvRecords } from '../server/test/csv.ts'
 import {
@@ -25,7 +25,7 @@ const devices = [
   storageStick({ vid: '05E3', pid: '1E04', serial: '000123456789012345678', portPath: '1-1' }),
   storageStick({ vid: '04E8', pid: '0E10', serial: '2026-11-27', portPath: '1-2', product: '=1+1' }),
   storageStick({ vid: '0608', pid: '0012', serial: '0012', portPath: '1-3', product: '1E5' }),
-  plainKeyboard({ portPath: '1-4', serial: 'TRUE', product: hostileStrings[0] ?? 'x' }),
+  plainKeyboard({ portPath: '1-4', serial: 'TRUE', product: '"a";=b\u202e<c>, d' }),
 ]
 
 let server: RunningServer
