@@ -287,6 +287,39 @@ describe('components of the console', unless(whyNoChromium), () => {
     })
   })
 
+  describe('the acceptance of a finding', () => {
+    const answers = {
+      acceptFinding: { acceptance: null, finding: 'Some tool', evidence: ['types by itself'], hosts: 3, version: null },
+    }
+    it('asks for a reason, shows the hosts and sends it, by keyboard', async () => {
+      const page = await open('suspected', { answers })
+      await page.getByRole('button', { name: 'Accept finding…' }).focus()
+      await page.keyboard.press('Enter')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Blocked on 3 hosts').waitFor()
+      await dialog.getByText('types by itself').waitFor()
+      expect(await dialog.getByRole('button', { name: 'Accept finding' }).isDisabled()).toBe(true)
+      await dialog.getByLabel('Reason').focus()
+      await page.keyboard.type('our own pad')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => callsOf(page, 'acceptFinding')).toHaveLength(2)
+      expect((await callsOf(page, 'acceptFinding'))[1]).toMatchObject({ body: { reason: 'our own pad' } })
+    })
+
+    it('shows who accepted it, and can be revoked', async () => {
+      const page = await open('accepted', { answers: { revokeAcceptedFinding: { version: 9 } } })
+      await page.getByText('Accepted by ada: our own pad').waitFor()
+      await page.getByRole('button', { name: 'Revoke acceptance…' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Reason').fill('sold')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => callsOf(page, 'revokeAcceptedFinding')).toHaveLength(1)
+      expect(await callsOf(page, 'revokeAcceptedFinding')).toMatchObject([
+        { params: { id: 'a1' }, query: { reason: 'sold' } },
+      ])
+    })
+  })
+
   describe('the decision form', () => {
     const answers = { previewPolicy: preview, decideDevices: { version: 7, isChanged: true }, getHashtags: [] }
     const isDisabled = (page: Page, name: string) => page.getByRole('button', { name }).isDisabled()

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
-import type { PolicyDecision } from '@portcullis/domain'
+import { createAttackTools, type PolicyDecision } from '@portcullis/domain'
 import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { createJudge } from '../src/enforcement/judge.ts'
@@ -26,6 +26,23 @@ describe('a judge', () => {
     expect([decide(), decide(hub({ portPath: '1-2' })), judge.policy]).toEqual(['default', 'hub', undefined])
     expect(decide(rubberDucky({ portPath: '1-2' }))).toBe('default')
     expect(judge.nextExpiry(0)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('drops the level suspected for an accepted fingerprint, and no other level', () => {
+    const tool = rubberDucky({ portPath: '1-2' })
+    const confirmed = rubberDucky({ portPath: '1-2', product: 'Sure' })
+    const row = { id: 'd', group: 'own', vid: '03EB', pid: '2401', name: 'Ducky', kind: 'k', source: 's' } as const
+    const attackTools = createAttackTools([{ ...row, support: [{ product: 'Sure' }] }], [])
+    const plain = judgeOf([])
+    const prints = [tool, confirmed].map((report) => identify(plain, report).device.fingerprint)
+    const judge = createJudge()
+    const { policy } = heldPolicy([rule({ id: 'all', effect: 'allow', kinds: ['Keyboard'] })])
+    judge.use({ policy: { ...policy, accepted: prints }, attackTools })
+    const sourceOf = (report: typeof tool) => judge.decide(identify(judge, report).device, 0).source
+    expect(sourceOf(tool)).toBe('global')
+    expect(sourceOf({ ...tool, manufacturer: 'Other' })).toBe('attack-tool')
+    expect(identify(judge, confirmed).device.attackTool).toBe('confirmed')
+    expect(sourceOf(confirmed)).toBe('attack-tool')
   })
 
   const rules = [

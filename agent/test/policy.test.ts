@@ -136,6 +136,8 @@ describe('a policy', () => {
     }
     const [first] = good.rules
     const cases: unknown[] = [good, null, [], 'x', { ...good, more: 1 }]
+    for (const accepted of [[], ['a'.repeat(32)], ['x', 'x'.repeat(129)], [1], null, 'a', new Array(1_001).fill('a')])
+      cases.push({ ...good, accepted })
     for (const key of Object.keys(good)) {
       cases.push(Object.fromEntries(Object.entries(good).filter(([name]) => name !== key)))
       for (const value of [null, 1.5, -1, '', 'x'.repeat(500), [], {}, true, 'F'.repeat(64)])
