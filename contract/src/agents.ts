@@ -106,6 +106,7 @@ export const agentFilters = {
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
   DeploymentMode: enumFilter('deploymentMode', deploymentModes),
   ReleaseKey: textFilter('releaseKey'),
+  PossibleDuplicate: booleanFilter('possibleDuplicates of the host, true if there are any'),
   Vendor: vendorFilter('Vendor of an attached device'),
   Model: modelFilter,
   Alert: Type.Optional(
@@ -190,7 +191,8 @@ export const AgentDetail = closed({
     ),
   }),
   possibleDuplicates: Type.Array(closed({ uuid: Type.String(), hostIdentifier: Type.String() }), {
-    description: 'Other hosts that may be the same machine or have a copy of its agent key.',
+    description:
+      'Other hosts that look like the same machine: it was reinstalled or cloned. A person decides with `decideDuplicate`.',
   }),
 })
 export type AgentDetail = Static<typeof AgentDetail>
@@ -212,6 +214,26 @@ export const getAgent = operation({
   permission: 'fleet:read',
   params: agentParams,
   response: AgentDetail,
+})
+
+export const decideDuplicate = operation({
+  id: 'decideDuplicate',
+  method: 'POST',
+  path: '/prime/webui/agents/agent/{agentId}/possibleduplicates',
+  tag: 'Agents',
+  summary: 'Decides whether a possible duplicate is the same machine',
+  fresh: 'it deletes more hosts than one person may delete alone',
+  description:
+    'The same machine: the host gets the tags of the other one in addition to its own, and the other one is deleted as by `deleteAgents`. Otherwise, both hosts stay, and the link between them is removed.',
+  permission: 'fleet:write',
+  params: agentParams,
+  body: closed({
+    uuid: Type.String({ maxLength: 128, description: 'UUID of the other host.' }),
+    isSameMachine: Type.Boolean(),
+  }),
+  response: closed({ removed: Type.Boolean({ description: 'True if the other host was deleted.' }) }),
+  errors: ['second_person_required'],
+  examples: { request: { uuid: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f', isSameMachine: false } },
 })
 
 const KeyCount = closed({ key: Type.String(), count: Type.Integer({ minimum: 0 }) })

@@ -48,6 +48,7 @@ export const auditActions = {
   'account.suspended': { area: 'accounts', object: 'account' },
   'account.suspensionLifted': { area: 'accounts', object: 'account' },
   'account.withdrawn': { area: 'accounts', object: 'account' },
+  'agent.duplicate_decided': { area: 'hosts', object: 'host' },
   'agent.enrolled': { area: 'hosts', object: 'host' },
   'agent.removed': { area: 'hosts', object: 'host' },
   'agent.taken_over': { area: 'hosts', object: 'host' },

@@ -137,7 +137,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   duplicate: {
     meaning: 'A host looks like the same machine as another one. The event says what both have in common.',
     cause: 'Its system was reinstalled, it was cloned, or an image gave its machine ID to several computers.',
-    cure: 'If it is the same computer, remove the record that no longer checks in. Give each clone a machine ID of its own.',
+    cure: 'Open the host, and choose *Same computer* for a reinstalled computer or *Different computers* for a clone. Give each clone a machine ID of its own.',
     guide: 'operator.md#cloned-and-reinstalled-hosts',
   },
   silent: {

@@ -1,5 +1,5 @@
 import { Button, Menu, Tabs } from '@mantine/core'
-import { type AgentDetail as AgentDetails, getAgent } from '@portcullis/contract'
+import { type AgentDetail as AgentDetails, decideDuplicate, getAgent } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { confirm } from '../../ui/confirm.ts'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -23,6 +24,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { tellFailure } from '../../ui/tell.ts'
 import { useLive } from '../../ui/useLive.ts'
 import { AgentCommands } from './AgentCommands.tsx'
 import classes from './AgentDetail.module.css'
@@ -110,21 +112,44 @@ const Tools = ({ agent, reread }: PartProps) => {
   )
 }
 
-const Duplicates = ({ agent }: { agent: AgentDetails }) => (
-  <p className={classes.notice}>
-    <SeverityTag severity="amber" word={strings.possibleDuplicate} />{' '}
-    {strings.duplicateOf({
-      hosts: agent.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
-        <span key={uuid}>
-          {index > 0 ? ', ' : ''}
-          <PlainLink href={agentAddress(uuid)}>
-            <DeviceText value={hostIdentifier} />
+const Duplicates = ({ agent, reread }: PartProps) => {
+  const { api, session } = useServices()
+  const decide = async (uuid: string, isSameMachine: boolean): Promise<void> => {
+    await api.call(decideDuplicate, { params: { agentId: agent.uuid }, body: { uuid, isSameMachine } })
+    reread()
+  }
+  const merge = ({ uuid, hostIdentifier }: AgentDetails['possibleDuplicates'][number]) =>
+    confirm({
+      title: strings.sameComputer,
+      names: [hostIdentifier],
+      kind: strings.hostCount,
+      consequence: strings.sameComputerEffect({ host: hostIdentifier }),
+      action: strings.sameComputer,
+      run: () => decide(uuid, true),
+    })
+  return agent.possibleDuplicates.map((other) => (
+    <p key={other.uuid} className={classes.notice}>
+      <SeverityTag severity="amber" word={strings.possibleDuplicate} />{' '}
+      {strings.duplicateOf({
+        host: (
+          <PlainLink key="host" href={agentAddress(other.uuid)}>
+            <DeviceText value={other.hostIdentifier} />
           </PlainLink>
-        </span>
-      )),
-    })}
-  </p>
-)
+        ),
+      })}{' '}
+      {session.may('fleet:write') ? (
+        <>
+          <Button size="compact-xs" variant="default" onClick={() => merge(other)}>
+            {strings.askSameComputer}
+          </Button>{' '}
+          <Button size="compact-xs" variant="subtle" onClick={() => void decide(other.uuid, false).catch(tellFailure)}>
+            {strings.differentComputers}
+          </Button>
+        </>
+      ) : null}
+    </p>
+  ))
+}
 
 const Head = ({ agent: data, reread }: PartProps) => {
   const nac = useNac()
@@ -145,7 +170,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
       <AgentMode agent={data} onChanged={reread} />
       <AgentHeldPorts agentId={data.uuid} />
       {nac.isShown ? <AgentQuarantines agentId={data.uuid} /> : null}
-      {data.possibleDuplicates.length === 0 ? null : <Duplicates agent={data} />}
+      <Duplicates agent={data} reread={reread} />
     </header>
   )
 }

@@ -23,6 +23,7 @@ export const agentFilters = [
   { name: 'HasKnownAttackTools', label: strings.attackTools, kind: 'yesNo' },
   { name: 'HasVulnerablePeripherals', label: strings.vulnerableDevices, kind: 'yesNo' },
   { name: 'HasUnapprovedPeripherals', label: strings.notAllowedDevices, kind: 'yesNo' },
+  { name: 'PossibleDuplicate', label: strings.possibleDuplicate, kind: 'yesNo' },
   { name: 'Hashtags', label: strings.tag, kind: 'tags' },
   { name: 'Vendor', label: strings.deviceVendor, kind: 'text' },
   { name: 'Model', label: strings.deviceModel, kind: 'text' },

@@ -16,7 +16,12 @@ export const strings = messages({
   quarantine: 'Quarantine…',
   askRemove: 'Remove…',
   possibleDuplicate: 'Possible duplicate',
-  duplicateOf: 'of {hosts}. The computer was reinstalled or cloned.',
+  askSameComputer: 'Same computer…',
+  sameComputer: 'Same computer',
+  sameComputerEffect:
+    'Removes the record of {host}, whose agent can no longer sign in. This host keeps its own devices and history, and gets the tags of {host}.',
+  differentComputers: 'Different computers',
+  duplicateOf: 'of {host}. The computer was reinstalled or cloned.',
   lastSeenAgo: 'last seen {time}',
   eventsEmpty: 'No events yet.',
   allEvents: 'Show all events of this host',

@@ -198,10 +198,10 @@ describe('the agents list', () => {
       Object.keys(agentMeaning)
         .filter((name) => name !== 'GlobalSearch')
         .sort(),
-      // Tested in packages/release-key.test.ts, notifications/watchers.test.ts and peripherals/vendor.test.ts.
+      // Tested in packages/release-key.test.ts, notifications/watchers.test.ts, peripherals/vendor.test.ts, agents/duplicates.test.ts.
     ).toEqual(
       Object.keys(agentFilters)
-        .filter((name) => !['ReleaseKey', 'Vendor', 'Model', 'Alert'].includes(name))
+        .filter((name) => !['ReleaseKey', 'Vendor', 'Model', 'Alert', 'PossibleDuplicate'].includes(name))
         .sort(),
     )
     expect(Object.keys(filterValues).sort()).toEqual(Object.keys(agentMeaning).sort())

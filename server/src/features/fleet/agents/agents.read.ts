@@ -193,6 +193,9 @@ export const agentsList: ListSpec = {
       filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
     },
     releaseKey: { filter: contains('r.release_key') },
+    possibleDuplicate: {
+      filter: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
+    },
     vendor: { filter: (_f, text) => hasModel(modelsOfVendor(text)) },
     model: {
       filter: (field, text) => {

@@ -1,5 +1,7 @@
-import type { AgentRevocation, BulkResult } from '@portcullis/contract'
+import type { AgentRevocation, BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
 import type { Audit } from '#features/system/audit/index.ts'
+import type { TagsApi } from '#features/system/tags/index.ts'
+import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -26,6 +28,7 @@ export interface AgentsDeps {
   read: AgentsRead
   list: List
   audit: Audit
+  tags: Pick<TagsApi, 'runGated' | 'setAgentTags'>
   events: EnrollmentDeps['events']
   announce: Announce
   /** Signs the deletion of an agent. */
@@ -55,87 +58,123 @@ export const createAgentsService = ({
   read,
   list,
   audit,
+  tags,
   events,
   announce,
   announceRemoved,
   revoke,
   removal,
-}: AgentsDeps) => ({
-  page: list.page,
-
-  /**
-   * Returns the list row of an agent as JSON text, and the fields that only its page shows; null if it does not exist.
-   */
-  one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
-    if (!isId(agentId)) return null
-    const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
-    return row === undefined || detail === undefined ? null : { row, detail }
-  },
-
-  summary: async (query: Readonly<Record<string, unknown>>) => {
-    const compiled = list.compile(query)
-    const [s, groups] = await Promise.all([read.summary(compiled), read.groups(compiled)])
-    const group = (what: string) => groups.filter((g) => g.what === what).map(({ key, count }) => ({ key, count }))
-    return {
-      total: s.total,
-      connected: s.connected,
-      disconnected: s.total - s.connected,
-      armed: s.armed,
-      free: s.total - s.armed,
-      unapproved: s.unapproved,
-      vulnerable: s.vulnerable,
-      knownAttackTools: s.attack_tool,
-      bySeverity: group('severity'),
-      byOs: group('os'),
-      byVersion: group('version'),
-      license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
-      deploymentMode: { agent: s.total - s.agentless - s.feed, agentless: s.agentless, feed: s.feed },
-      computedAt: new Date(clock.now()).toISOString(),
+}: AgentsDeps) => {
+  async function remove(tx: Tx, actor: Actor, uuids: readonly string[]): Promise<BulkResult> {
+    const ids = [...new Set(uuids)]
+    const known = ids.filter(isId).sort()
+    const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
+    for (const some of slices(known, rowsPerStatement)) {
+      for (const step of removal) await step.before?.(tx, some)
+      removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
     }
-  },
-
-  /** Removes agents permanently. Their keys are refused from the COMMIT on. */
-  remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
-    transactionAgain(db, async (tx) => {
-      const ids = [...new Set(uuids)]
-      const known = ids.filter(isId).sort()
-      const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
-      for (const some of slices(known, rowsPerStatement)) {
-        for (const step of removal) await step.before?.(tx, some)
-        removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
-      }
-      const accepted = new Set(removed.map((r) => r.agent_id))
-      if (removed.length > 0) {
-        for (const step of removal) await step.after?.(tx, [...accepted])
-        await announce(tx, { agents: [...accepted] })
-        await announceRemoved(tx, [...accepted])
-        for (const some of slices(removed, rowsPerStatement))
-          await events.append(
-            tx,
-            some.map((r) => ({
-              kind: 'removed' as const,
-              agentId: r.agent_id,
-              entity: `${r.host} (${r.address})`,
-              hashtags: '',
-              details: `Removed by ${actor.userName}`,
-            })),
-          )
-        for (const r of removed.slice(0, 1000))
-          await audit.write(tx, actor, {
-            action: 'agent.removed',
+    const accepted = new Set(removed.map((r) => r.agent_id))
+    if (removed.length > 0) {
+      for (const step of removal) await step.after?.(tx, [...accepted])
+      await announce(tx, { agents: [...accepted] })
+      await announceRemoved(tx, [...accepted])
+      for (const some of slices(removed, rowsPerStatement))
+        await events.append(
+          tx,
+          some.map((r) => ({
+            kind: 'removed' as const,
+            agentId: r.agent_id,
             entity: `${r.host} (${r.address})`,
-            details: `agent ${r.agent_id}`,
-            objects: [{ kind: 'host', id: r.agent_id, name: r.host }],
-          })
-        for (const some of slices(removed.slice(1000), idsPerRecord))
-          await audit.write(tx, actor, {
-            action: 'agent.removed',
-            entity: `${some.length} more agents`,
-            details: some.map((r) => r.agent_id).join(','),
-            count: some.length,
-            objects: some.map((r) => ({ kind: 'host', id: r.agent_id, name: r.host })),
-          })
+            hashtags: '',
+            details: `Removed by ${actor.userName}`,
+          })),
+        )
+      for (const r of removed.slice(0, 1000))
+        await audit.write(tx, actor, {
+          action: 'agent.removed',
+          entity: `${r.host} (${r.address})`,
+          details: `agent ${r.agent_id}`,
+          objects: [{ kind: 'host', id: r.agent_id, name: r.host }],
+        })
+      for (const some of slices(removed.slice(1000), idsPerRecord))
+        await audit.write(tx, actor, {
+          action: 'agent.removed',
+          entity: `${some.length} more agents`,
+          details: some.map((r) => r.agent_id).join(','),
+          count: some.length,
+          objects: some.map((r) => ({ kind: 'host', id: r.agent_id, name: r.host })),
+        })
+    }
+    return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
+  }
+
+  return {
+    page: list.page,
+
+    /**
+     * Returns the list row of an agent as JSON text, and the fields that only its page shows; null if it does not exist.
+     */
+    one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
+      if (!isId(agentId)) return null
+      const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
+      return row === undefined || detail === undefined ? null : { row, detail }
+    },
+
+    summary: async (query: Readonly<Record<string, unknown>>) => {
+      const compiled = list.compile(query)
+      const [s, groups] = await Promise.all([read.summary(compiled), read.groups(compiled)])
+      const group = (what: string) => groups.filter((g) => g.what === what).map(({ key, count }) => ({ key, count }))
+      return {
+        total: s.total,
+        connected: s.connected,
+        disconnected: s.total - s.connected,
+        armed: s.armed,
+        free: s.total - s.armed,
+        unapproved: s.unapproved,
+        vulnerable: s.vulnerable,
+        knownAttackTools: s.attack_tool,
+        bySeverity: group('severity'),
+        byOs: group('os'),
+        byVersion: group('version'),
+        license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
+        deploymentMode: { agent: s.total - s.agentless - s.feed, agentless: s.agentless, feed: s.feed },
+        computedAt: new Date(clock.now()).toISOString(),
       }
-      return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
-    }),
-})
+    },
+
+    /** Removes agents permanently. Their keys are refused from the COMMIT on. */
+    remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      transactionAgain(db, (tx) => remove(tx, actor, uuids)),
+
+    /**
+     * Decides whether a look-alike is the same machine. If it is, the host gets its tags, and the look-alike is removed.
+     */
+    decideDuplicate: (
+      actor: Actor,
+      agentId: string,
+      { uuid: other, isSameMachine }: BodyOf<typeof decideDuplicate>,
+    ): Promise<{ removed: boolean }> =>
+      tags.runGated(actor, () =>
+        transactionAgain(db, async (tx) => {
+          const both = isId(agentId) && isId(other) ? await store.lockLinked(tx, agentId, other) : []
+          const [kept, gone] = [agentId, other].map((id) => both.find(({ agent_id }) => agent_id === id))
+          if (kept === undefined || gone === undefined)
+            throw notFound('These hosts are not possible duplicates of each other.')
+          const [own, added] = [kept, gone].map((host) => host.tags.split(',').filter((name) => name !== ''))
+          await store.unlink(tx, [agentId, other], [agentId, other])
+          if (isSameMachine) {
+            const names = [...new Set([...(own ?? []), ...(added ?? [])])]
+            if (names.length > (own ?? []).length) await tags.setAgentTags(tx, actor, [{ agentId, names }])
+            await remove(tx, actor, [other])
+          } else await announce(tx, { agents: [agentId, other] })
+          await audit.write(tx, actor, {
+            action: 'agent.duplicate_decided',
+            entity: `${kept.host} (${kept.address})`,
+            details: `${isSameMachine ? 'same machine as' : 'other machine than'} ${gone.host}, agent ${other}`,
+            objects: [{ kind: 'host', id: agentId, name: kept.host }],
+          })
+          return { removed: isSameMachine }
+        }),
+      ),
+  }
+}

@@ -91,6 +91,14 @@ export interface StoredBeat {
 /** Number of rows per sweep: each row changes about twenty indexes, and 5,000 take about a second. */
 const silentAtOnce = 5_000
 
+/** Removes the links of hosts to some others. */
+const unlink = async (tx: Tx, agentIds: readonly string[], others: readonly string[]): Promise<void> => {
+  await tx.execute(sql`
+    update agents a set possible_duplicates = coalesce((
+      select array_agg(x) from unnest(a.possible_duplicates) x where x <> all(${others}::uuid[])), '{}')
+    where a.agent_id = any(${agentIds}::uuid[])`)
+}
+
 export const createAgentsStore = (db: Queryable) => ({
   /**
    * Returns the ids of dictionary texts and adds new ones. Runs outside transactions: a text left by a rolled-back
@@ -280,8 +288,17 @@ export const createAgentsStore = (db: Queryable) => ({
       select h.agent_id, h.command_counter from agent_heartbeats h
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update`)
     const counterOf = new Map(counters.map((row) => [row.agent_id, row.command_counter]))
-    const rows = await tx.query<{ agent_id: string; host: string; address: string; public_key: Buffer | null }>(sql`
-      delete from agents a where a.agent_id = any(${agentIds}::uuid[]) returning a.agent_id, a.host, a.address, a.public_key`)
+    const rows = await tx.query<{
+      agent_id: string
+      host: string
+      address: string
+      public_key: Buffer | null
+      possible_duplicates: string[]
+    }>(sql`
+      delete from agents a where a.agent_id = any(${agentIds}::uuid[])
+      returning a.agent_id, a.host, a.address, a.public_key, a.possible_duplicates`)
+    const linked = rows.flatMap((row) => row.possible_duplicates)
+    if (linked.length > 0) await unlink(tx, linked, agentIds)
     const statements = rows.map((row) => revoke({ ...row, command_counter: counterOf.get(row.agent_id) ?? 0 }))
     await tx.execute(sql`
       insert into revoked_agents (agent_id, revoked_at, revoked_by, statement)
@@ -291,6 +308,21 @@ export const createAgentsStore = (db: Queryable) => ({
       ])} u(agent_id, statement) on conflict do nothing`)
     return rows
   },
+
+  /** Locks a host and a possible duplicate of it, and returns them; none unless both are linked. */
+  lockLinked: async (
+    tx: Tx,
+    agentId: string,
+    other: string,
+  ): Promise<{ agent_id: string; host: string; address: string; tags: string }[]> => {
+    const rows = await tx.query<{ agent_id: string; host: string; address: string; tags: string; linked: boolean }>(sql`
+      select a.agent_id, a.host, a.address, r.tags, a.possible_duplicates && ${[agentId, other]}::uuid[] as linked
+      from agents a join agent_rows r on r.agent_id = a.agent_id
+      where a.agent_id = any(${[agentId, other]}::uuid[]) order by a.agent_id for update of a`)
+    return rows.length === 2 && rows.some(({ linked }) => linked) ? rows : []
+  },
+
+  unlink,
 
   /**
    * Marks agents without a check-in since `before` as disconnected, several thousand at a time, because an outage

@@ -115,6 +115,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     /** Returns the list row of a host, and the fields that only its page shows. */
     one: service.one,
     remove: service.remove,
+    decideDuplicate: service.decideDuplicate,
     /** Registers a step that releases removed hosts; called at start, in the order of the tiers. */
     onRemove: (step: RemovalStep): void => {
       removal.push(step)

@@ -1,11 +1,11 @@
-import { deleteAgents, getAgent } from '@portcullis/contract'
+import { decideDuplicate, deleteAgents, getAgent } from '@portcullis/contract'
 import type { ActionsApi } from '#features/fleet/actions/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createHostDetail, type HostDetailDeps } from './host-detail.ts'
 
 export interface HostsDeps extends HostDetailDeps {
-  agents: Pick<AgentsApi, 'one' | 'remove'>
+  agents: Pick<AgentsApi, 'one' | 'remove' | 'decideDuplicate'>
   actions: Pick<ActionsApi, 'assertMayDelete'>
 }
 
@@ -16,5 +16,9 @@ export const hostsFeature = (app: HttpApp, deps: HostsDeps): void => {
   app.register(deleteAgents, async ({ actor, body }) => {
     await deps.actions.assertMayDelete(actor, body ?? [])
     return deps.agents.remove(actor, body ?? [])
+  })
+  app.register(decideDuplicate, async ({ actor, params, body }) => {
+    if (body.isSameMachine) await deps.actions.assertMayDelete(actor, [body.uuid])
+    return deps.agents.decideDuplicate(actor, params.agentId, body)
   })
 }
