@@ -20,16 +20,19 @@ export interface CommandsDeps {
   clock: { now(): number }
   /** Sends a request with the session's token. Resolves with any answer of the server. */
   post(path: string, body: string | Buffer, contentType?: string): Promise<Answer>
+  sleep(ms: number): Promise<void>
   /** Called when the host runs another agent version. */
   updated(version: string): void
 }
 
+/** Number of times a host sends its logs: the server takes a few at once and asks the others to wait. */
+const uploads = 5
 /** Number of remembered outcomes, for repeated commands. */
 const remembered = 64
 /** Returns the identity of a device at its port. */
 const identityOf = (d: DeviceReport): string => `${d.portPath} ${d.serial ?? ''} ${d.descriptors}`
 
-export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps) => {
+export const createCommands = ({ inventory, clock, post, sleep, updated }: CommandsDeps) => {
   const outcomes = new Map<string, Ack>()
   let lastCounter = 0
   let state: EnforcementState = { mode: 'Free', policyVersion: 0, reason: '' }
@@ -67,7 +70,12 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
       judge()
     } else if (command.kind === 'collect-logs') {
       const gzip = gzipSync(`simulated host, ${new Date(clock.now()).toISOString()}\n`)
-      const answer = await post(`${agentPaths.debugLogs}/${command.id}`, gzip, 'application/gzip')
+      const upload = () => post(`${agentPaths.debugLogs}/${command.id}`, gzip, 'application/gzip')
+      let answer = await upload()
+      for (let left = uploads - 1; answer.status === 503 && left > 0; left--) {
+        await sleep(answer.retryAfterMs * (1 + Math.random()))
+        answer = await upload()
+      }
       if (answer.status !== 200) throw new Error(`the server refused the logs with status ${answer.status}`)
     } else if (command.kind === 'update') updated(command.version)
   }

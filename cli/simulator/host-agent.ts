@@ -70,6 +70,7 @@ export const createHostAgent = (
     inventory,
     clock,
     post: (path, body, contentType) => transport.post(path, () => body, session?.token, undefined, contentType),
+    sleep: waits.sleep,
     updated: (version) => {
       facts = { ...facts, agentVersion: version }
       hashOfFacts = factsHash(facts)

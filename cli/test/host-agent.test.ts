@@ -230,6 +230,17 @@ describe('a simulated host', () => {
       expect(peer.agent.inventory.devices().some((d) => d.authorized === false)).toBe(true)
     })
 
+    it('sends its logs again while the server is busy', async () => {
+      let left = 3
+      const order = once(() => ({ body: { nextCheckInSeconds: 60, commands: [command(5, { kind: 'collect-logs' })] } }))
+      const peer = createPeer((path, body) =>
+        path.startsWith(agentPaths.debugLogs) && left-- > 0 ? { status: 503, retryAfterMs: 10_000 } : order(path, body),
+      )
+      await peer.agent.join('pce_x')
+      await peer.agent.checkIn(undefined, () => {})
+      expect((peer.checkIns().at(-1)?.body as unknown as CheckInRequest).acks).toMatchObject([{ outcome: 'confirmed' }])
+    })
+
     it('gives the same answer to a repeated command, and ignores one with an old counter', async () => {
       const logs = command(5, { kind: 'collect-logs' })
       const peer = peerWith([logs], [logs, command(4, { kind: 'collect-logs' })])

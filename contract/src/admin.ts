@@ -4,14 +4,18 @@ import { SessionView } from './auth.ts'
 import { BulkResult, closed, nullable, operation, utcTime } from './operation.ts'
 
 const text = (maxLength: number, description: string) =>
-  Type.Optional(nullable(Type.String({ maxLength, pattern: '^[^\\p{Cc}]*$' }), { description }))
+  Type.Optional(nullable(Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' }), { description }))
 
 const personal = {
   firstName: text(254, 'Absent: unchanged. `null`: set to an empty string.'),
   lastName: text(254, 'Absent: unchanged. `null`: set to an empty string.'),
   email: Type.Optional(
     nullable(
-      Type.String({ maxLength: 254, pattern: '^$|^[^\\s\\p{Cc}@<>(),;:"\\\\\\[\\]]+@[^\\s\\p{Cc}@<>(),;:"\\\\]+$' }),
+      Type.String({
+        maxLength: 254,
+        pattern:
+          '^$|^[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>(),;:"\\\\\\[\\]]+@[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>(),;:"\\\\]+$',
+      }),
       { description: 'One email address, or an empty string.' },
     ),
   ),
@@ -38,7 +42,8 @@ const userName = Type.String({
   minLength: userNameLimits.min,
   maxLength: userNameLimits.max,
   // No control characters, no spaces at either end.
-  pattern: '^[^\\s\\p{Cc}](?:[^\\p{Cc}]*[^\\s\\p{Cc}])?$',
+  pattern:
+    '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$',
   description: '1 to 254 characters. No control characters, and no spaces at either end. Comparison ignores case.',
 })
 

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { ConnectionInput } from './agentless.ts'
 import { credentials, intervalMinutes, platform, port } from './connection-fields.ts'
-import { closed, nullable, operation, utcTime, zonelessTime } from './operation.ts'
+import { closed, nullable, operation, utcTime } from './operation.ts'
 import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
 const base = '/prime/webui/agents/agentless'
@@ -24,7 +24,7 @@ export const WorkerPollerDetails = closed({
   cpu: orNull(Type.Number({ description: 'CPU use of all processes, in percent of one core.' })),
   utilization: orNull(Type.Number({ description: 'Running polls, in percent of the capacity.' })),
   errorCount: orNull(Type.Integer({ description: 'Number of connections whose last poll failed.' })),
-  lastSeen: orNull(zonelessTime('Time at which a process was last seen.')),
+  lastSeen: orNull(utcTime('Time at which a process was last seen.')),
   defaults: closed({
     port,
     platform,
@@ -64,6 +64,8 @@ export const workerPollerDetails = operation({
   path: `${base}/workerpollerdetails`,
   tag,
   summary: 'Returns the status of the worker and its processes',
+  description:
+    'The server starts its own worker at the first need for it: the first call of this operation, or the first connection. Until the worker has registered, some seconds later, its fields are `null`. Then activate it by its `id`.',
   permission: 'fleet:read',
   response: WorkerPollerDetails,
 })

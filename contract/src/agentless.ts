@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { connectionPlatforms, credentials, intervalMinutes, platform, pollInterval, port } from './connection-fields.ts'
-import { booleanFilter, enumFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
+import { booleanFilter, enumFilter, instantFilter, tagsFilter, textFilter } from './filters.ts'
 import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
 import {
   BulkResult,
@@ -236,7 +236,7 @@ export const deleteConnections = operation({
   tag,
   summary: 'Deletes connections',
   description:
-    'Send the names either in the query (separated by commas) or in the body. Neither or both get 400. Running polls of these hosts are cancelled. The hosts stay in the list of agents until you delete them there.',
+    'Send the names either in the query (separated by commas) or in the body. Neither or both get 400. An empty array deletes nothing. Running polls of these hosts are cancelled. The hosts stay in the list of agents until you delete them there.',
   permission: 'fleet:write',
   query: closed({
     computerName: Type.Optional(Type.String({ maxLength: 16_384, description: 'Names, separated by commas.' })),
@@ -312,13 +312,15 @@ export const connectionStatusFilters = {
   StatusDescription: textFilter('statusDescription'),
   StatusErrorDescription: textFilter('statusErrorDescription'),
   PrevRunningErrors: textFilter('prevRunningErrors'),
-  StartTime: timeFilter('startTime'),
-  FromTimeStart: timeFilter('Lower end of startTime'),
-  ToTimeStart: timeFilter('Upper end of startTime'),
-  EndTime: timeFilter('endTime'),
-  FromTimeEnd: timeFilter('Lower end of endTime'),
-  ToTimeEnd: timeFilter('Upper end of endTime'),
-  IsOverrideDefaults: booleanFilter('isOverrideDefaults'),
+  StartTime: instantFilter('startTime'),
+  FromTimeStart: instantFilter('Lower end of startTime'),
+  ToTimeStart: instantFilter('Upper end of startTime'),
+  EndTime: instantFilter('endTime'),
+  FromTimeEnd: instantFilter('Lower end of endTime'),
+  ToTimeEnd: instantFilter('Upper end of endTime'),
+  IsOverrideDefaults: Type.Optional(
+    Type.Boolean({ description: 'Filters by isOverrideDefaults: True or False.', 'x-filter': 'boolean' }),
+  ),
   Cause: enumFilter('cause', pollFailures),
 }
 

@@ -142,7 +142,12 @@ export const AgentDetail = closed({
   ...Agent.properties,
   peripherals: Type.Array(Peripheral, { description: 'Attached and detached devices.' }),
   pendingCommands: Type.Array(
-    closed({ id: Type.String(), kind: Type.String(), state: Type.String(), createdAt: Type.String() }),
+    closed({
+      id: Type.String(),
+      kind: Type.String(),
+      state: Type.String(),
+      createdAt: utcTime('Time at which the command was queued.'),
+    }),
   ),
   recentEvents: Type.Array(FleetEvent, { description: 'The newest 50 events.' }),
   policy: closed({
@@ -169,7 +174,13 @@ export const AgentDetail = closed({
   }),
   riskFactors: Type.Array(RiskFactor),
   nics: Type.Array(AgentNic),
-  debugLogs: Type.Array(closed({ id: Type.String(), collectedAt: Type.String(), size: Type.Integer() })),
+  debugLogs: Type.Array(
+    closed({
+      id: Type.String(),
+      collectedAt: utcTime('Time at which the server received the logs.'),
+      size: Type.Integer(),
+    }),
+  ),
   facts: closed({
     osName: Type.String(),
     osVersion: Type.String(),

@@ -81,7 +81,12 @@ export const createApiToken = operation({
     'The token is returned only once and stored as a hash. `userProfile` is its maximum profile, at most your own (the default). `scopes` limits it further. Without `scopes`, the token can only read: it gets every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` sets another time, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\p{Cc}]+$', description: 'Purpose of the token.' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 120,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+      description: 'Purpose of the token.',
+    }),
     expiresAt: Type.Optional(
       nullable(Type.String({ maxLength: 64 }), {
         description:

@@ -2,17 +2,7 @@ import { type Static, Type } from 'typebox'
 import { agentCommandKinds } from './agent-protocol.ts'
 import { agentFilters, agentParams } from './agents.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
-import {
-  BulkResult,
-  closed,
-  listQuery,
-  nullable,
-  operation,
-  page,
-  utcTime,
-  WorksAgain,
-  zonelessTime,
-} from './operation.ts'
+import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 import { Prediction } from './prediction.ts'
 
 /** States of a command. The last four are final. A confirmation overrides an earlier cancellation. */
@@ -195,7 +185,7 @@ export const getLoggedAgents = operation({
       logs: Type.Array(
         closed({
           id: Type.String(),
-          collectedAt: zonelessTime('Time at which the server received the logs.'),
+          collectedAt: utcTime('Time at which the server received the logs.'),
           size: Type.Integer({ description: 'Size of the gzip file in bytes.' }),
         }),
       ),

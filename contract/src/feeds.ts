@@ -110,7 +110,7 @@ export const createFeed = operation({
     name: Type.String({
       minLength: 1,
       maxLength: 120,
-      pattern: '^[^\\p{Cc}]+$',
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
       description: 'Unique, ignoring case.',
     }),
     tokenId,

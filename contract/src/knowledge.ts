@@ -14,7 +14,8 @@ export const knowledgeLimits = {
   agentDocument: 8 * 1024 * 1024,
 } as const
 
-const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength, pattern: '^[^\\p{Cc}]*$' })
+const text = (maxLength: number, minLength = 0) =>
+  Type.String({ minLength, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 const hex4 = Type.String({ pattern: '^[0-9A-F]{4}$' })
 const pattern = Type.String({ minLength: 1, maxLength: knowledgeLimits.pattern })
 const kinds = Object.values(icons).filter((name) => name !== 'NO_DEV')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { booleanFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
-import { closed, listQuery, operation, page } from './operation.ts'
+import { closed, listQuery, operation, page, utcTime } from './operation.ts'
 
 /** Filters of devices that are waiting for an approval. */
 export const approvalFilters = {
@@ -51,8 +51,8 @@ export const policyApprovals = operation({
         description:
           'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
       }),
-      firstSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
-      lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+      firstSeen: utcTime('First attachment on any of these hosts.'),
+      lastSeen: utcTime('Last attachment on any of these hosts.'),
       devices: Type.Array(
         closed({
           uuid: Type.String(),
@@ -63,7 +63,7 @@ export const policyApprovals = operation({
           isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
           caseNumber: Type.String(),
           hashtags: Type.String({ description: 'Tags of the host.' }),
-          lastSeen: Type.String(),
+          lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
         }),
         { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
       ),

@@ -18,7 +18,7 @@ export const PolicyTestRow = closed({
   decision: Type.Enum(['allow', 'block']),
   reason: Type.String(),
   rule: Type.String({ description: 'ID of the rule, or the source of the decision.' }),
-  lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+  lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
   attachments: Type.Integer({
     description: 'Number of attachments in the period. 0 if the device was attached before the period.',
   }),

@@ -277,7 +277,7 @@ export const PolicyEffect = closed({
   isKnownAttackTool: Type.Boolean({ description: 'True if the device is a known attack tool.' }),
   before: Type.Enum(['allow', 'block']),
   after: Type.Enum(['allow', 'block']),
-  lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+  lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
   attachments: Type.Integer({
     description: 'Number of attachments in the period. 0 if the device was attached before the period.',
   }),

@@ -30,7 +30,7 @@ export type RolloutHostState = (typeof rolloutHostStates)[number]
 const ringName = Type.String({
   minLength: 1,
   maxLength: 64,
-  pattern: '^[^\\p{Cc}]+$',
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
   description: 'Display name.',
 })
 

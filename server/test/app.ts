@@ -150,8 +150,16 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
         },
         payload: JSON.stringify(payload),
       }),
-    delete: (url: string) =>
-      request({ method: 'DELETE', url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    delete: (url: string, payload?: unknown) =>
+      request({
+        method: 'DELETE',
+        url,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+      }),
   })
   return {
     ...server,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { agentPaths, errorTable } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiDocument } from './openapi-types.ts'
 
 let t: TestApp
@@ -71,6 +72,38 @@ describe('GET /openapi.json', () => {
     }
     for (const [method, path, place, resource] of uses)
       expect(shapeOf(method, path, place), `${method} ${path}`).toContain(`"#/components/schemas/${resource}"`)
+  })
+
+  it('is as wide as the server: null for every body that may be empty, and typed filters', async () => {
+    const document = (await t.as(undefined).get('/openapi.json')).json() as OpenApiDocument
+    const resolved = (schema: JsonSchema | undefined): JsonSchema =>
+      (typeof schema?.$ref === 'string' ? document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema) ??
+      {}
+    const optional = t.app.operations.filter(({ bodyOptional, upload }) => bodyOptional === true && upload !== true)
+    const narrow = optional.filter(({ path, method }) => {
+      const body = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']?.schema
+      return !resolved(body).anyOf?.some(({ type }) => type === 'null')
+    })
+    expect(narrow.map(({ id }) => id)).toEqual([])
+    expect(optional.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['addOrUpdateSmtp', 'addOrUpdateLicense', 'setServerDomainName', 'deleteAgents']),
+    )
+    const runs = document.paths['/prime/webui/agents/agentless/connectiondetailsstatus']?.get?.parameters ?? []
+    const types = Object.fromEntries(runs.map(({ name, schema }) => [name, schema.format ?? schema.type]))
+    const times = ['StartTime', 'FromTimeStart', 'ToTimeStart', 'EndTime', 'FromTimeEnd', 'ToTimeEnd']
+    expect(types).toMatchObject({
+      IsOverrideDefaults: 'boolean',
+      StatusString: 'string',
+      ...Object.fromEntries(times.map((name) => [name, 'date-time'])),
+    })
+  })
+
+  it('has only patterns that every regular expression engine reads', async () => {
+    const patterns = [
+      ...JSON.stringify((await t.as(undefined).get('/openapi.json')).json()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g),
+    ].map(([, text]) => JSON.parse(text ?? '') as string)
+    expect(patterns.length).toBeGreaterThan(50)
+    expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).toEqual([])
   })
 
   it('passes the recommended rules of redocly', async () => {

@@ -128,8 +128,11 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
         },
       }
     if (operation.body === undefined) return {}
-    const schema = plain(operation.body)
-    const example = operation.examples?.request ?? exampleOf(schema)
+    const given = plain(operation.body)
+    const example = operation.examples?.request ?? exampleOf(given)
+    const isNullable = given.type === 'null' || given.anyOf?.some(({ type }) => type === 'null') === true
+    // `null` is the same as an empty body.
+    const schema = operation.bodyOptional === true && !isNullable ? { anyOf: [given, { type: 'null' }] } : given
     return {
       requestBody: {
         required: operation.bodyOptional !== true,

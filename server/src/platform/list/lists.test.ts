@@ -218,6 +218,17 @@ describe('the agents list', () => {
     expect(new Set(agents.map((a) => a.severity))).toEqual(new Set([10, 30, 40]))
   })
 
+  it('sorts by connection as the names do', async () => {
+    const names = async (order: string) =>
+      (await pageOf<Agent>(t, `agents?PageSize=1000&SortBy=connectionStatus_${order}`)).data.map(
+        (a) => a.connectionStatus,
+      )
+    const [up, down] = [await names('asc'), await names('desc')]
+    expect(new Set(up)).toEqual(new Set(['Connected', 'Disconnected']))
+    expect(up).toEqual(up.toSorted())
+    expect(down).toEqual(up.toReversed())
+  })
+
   it('contains exactly the matching rows with exact counts; the summary has the same counts', async () => {
     await fc.assert(
       fc.asyncProperty(someFilters, async (filters) => {

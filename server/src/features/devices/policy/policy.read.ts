@@ -12,7 +12,7 @@ import {
   oneOf,
 } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
-import { utcSql, zonelessSql } from '#platform/time.ts'
+import { utcSql } from '#platform/time.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
 /** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */
@@ -224,10 +224,10 @@ export const createPolicyRead = (db: Queryable) => ({
         from w group by w.model_id)
       select jsonb_build_object('vid', m.vid, 'pid', m.pid, 'guiVid', m.vendor, 'guiPid', m.product, 'devIcon', g.icon,
         'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices, 'blockedCount', g.blocked,
-        'firstSeen', ${raw(zonelessSql('g.first_seen'))}, 'lastSeen', ${raw(zonelessSql('g.last_seen'))},
+        'firstSeen', ${raw(utcSql('g.first_seen'))}, 'lastSeen', ${raw(utcSql('g.last_seen'))},
         'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'deviceID', x.device_id,
             'serialNumber', x.serial, 'present', x.present, 'isBlocked', x.blocked, 'caseNumber', x.case_number, 'hashtags', x.tags,
-            'lastSeen', ${raw(zonelessSql('x.last_seen'))}) order by x.blocked desc, x.last_seen desc, x.agent_id, x.device_id)
+            'lastSeen', ${raw(utcSql('x.last_seen'))}) order by x.blocked desc, x.last_seen desc, x.agent_id, x.device_id)
           from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit ${query.DevicesPerModel ?? 20}::int) x
             join agents a on a.agent_id = x.agent_id)) as row
       from g join models m on m.model_id = g.model_id

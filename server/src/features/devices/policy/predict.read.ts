@@ -2,7 +2,7 @@ import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
-import { zonelessSql } from '#platform/time.ts'
+import { utcSql } from '#platform/time.ts'
 import type { DecidedClass, DeviceClass } from './after-change.ts'
 import {
   afterShift,
@@ -245,7 +245,7 @@ const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceI
   coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.state & ${stateBits.isTool} <> 0 as "isTool",
   s.state & ${stateBits.isPresent} <> 0 as present, s.state & ${stateBits.isArmed} <> 0 as armed,
   s.state >> ${beforeShift} & 7 as before, s.state >> ${afterShift} & 7 as source,
-  s.rule_id as "ruleId", u.reason as "ruleReason", ${zonelessSql('s.last_seen')} as "lastSeen"`)
+  s.rule_id as "ruleId", u.reason as "ruleReason", ${utcSql('s.last_seen')} as "lastSeen"`)
 const rowTables = raw(`s join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id
   join agents a on a.agent_id = s.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
   left join policy_rules u on u.rule_id::text = s.rule_id`)

@@ -75,7 +75,7 @@ const previous = `array_to_string(r.prev_errors, ' | ')`
 
 /** The last run of each connection, by name. */
 export const statusList: ListSpec = {
-  name: 'connection runs',
+  name: 'connection-runs',
   from: 'connections c join connection_runs r on r.connection_id = c.connection_id',
   id: 'c.connection_id',
   ties: ['c.name_key'],

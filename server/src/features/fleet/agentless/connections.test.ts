@@ -93,7 +93,11 @@ describe('connections', () => {
     await agentless.activate()
     t.clock.advance(24 * 60 * minute)
     expect((await w.lease(50)).polls.some((one) => one.host === 'down-1')).toBe(false)
-    expect(ok(await (await t.admin()).delete(`${base}/connectiondetails?computerName=vault-1,nobody`))).toEqual({
+    const admin = await t.admin()
+    expect(ok(await admin.delete(`${base}/connectiondetails`, []))).toEqual({ accepted: [], notFound: [] })
+    expect((await admin.delete(`${base}/connectiondetails`)).statusCode).toBe(400)
+    expect((await admin.delete(`${base}/connectiondetails?computerName=vault-1`, ['vault-1'])).statusCode).toBe(400)
+    expect(ok(await admin.delete(`${base}/connectiondetails?computerName=vault-1,nobody`))).toEqual({
       accepted: ['vault-1'],
       notFound: ['nobody'],
     })
@@ -219,6 +223,9 @@ describe('connections', () => {
       columns: ['computerName', 'cause'],
     })
     expect(runs.body).toContain('down-1,no-credentials')
+    expect(runs.headers['content-disposition']).toMatch(
+      /filename="(connection-runs-[\dTZ-]+\.csv)"; filename\*=UTF-8''\1$/,
+    )
     const pdf = await agentless.post('exportagentlesspdf', { columns: ['computerName', 'platform'] })
     expect([pdf.statusCode, pdf.headers['content-type']]).toEqual([200, 'application/pdf'])
     expect((await agentless.post('exportagentlesscsv', { columns: ['password'] })).statusCode).toBe(400)

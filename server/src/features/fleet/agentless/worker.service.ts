@@ -71,8 +71,6 @@ const productDefaults: DefaultsRow = {
 const isSame = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 
-const zoneless = (at: Date): string => at.toISOString().slice(0, -1)
-
 interface ActivateChange {
   id: string
   pollers: { id: string; name: string; address: string }[]
@@ -142,7 +140,7 @@ export const createWorker = (deps: WorkerDeps) => {
             ? 0
             : Math.round((sum((one) => one.running) / capacity) * 1000) / 10,
       errorCount: worker === undefined ? null : errorCount,
-      lastSeen: newest === undefined ? null : zoneless(newest.last_seen),
+      lastSeen: newest?.last_seen.toISOString() ?? null,
       defaults: {
         port: d.port,
         platform: d.platform as WorkerPollerDetails['defaults']['platform'],

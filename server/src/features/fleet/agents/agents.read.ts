@@ -116,7 +116,7 @@ export const agentsList: ListSpec = {
     localIpAddress: { sort: 'address_order(r.address)', filter: contains('r.address'), names: ['ipAddress'] },
     uuid: { sort: 'r.agent_id', filter: contains('r.agent_id::text') },
     operationalStatus: { sort: 'r.armed' },
-    connectionStatus: { sort: 'r.connected' },
+    connectionStatus: { sort: 'not r.connected' },
     displayStatusCombined: {
       sort: display,
       names: ['status'],

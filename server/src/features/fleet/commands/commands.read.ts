@@ -1,6 +1,6 @@
 import { agentCommandKinds, commandStates } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
-import { sql } from '#platform/db/sql.ts'
+import { raw, sql } from '#platform/db/sql.ts'
 import { contains, isTime, likePattern, oneOf } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
@@ -52,6 +52,6 @@ export const createCommandsRead = (db: Queryable) => ({
   /** Returns the active commands of an agent, in the order in which they are delivered. */
   pendingOf: (agentId: string): Promise<PendingCommand[]> =>
     db.prepared<PendingCommand>(sql`
-      select c.command_id as id, c.kind, c.state, to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as "createdAt"
+      select c.command_id as id, c.kind, c.state, ${raw(utcSql('c.created_at'))} as "createdAt"
       from commands c where c.agent_id = ${agentId}::uuid and c.state in ('queued', 'delivered') order by c.counter`),
 })

@@ -1,6 +1,6 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
-import { zonelessSql } from '#platform/time.ts'
+import { utcSql } from '#platform/time.ts'
 
 /** Number of logs stored per agent. */
 const keptPerAgent = 5
@@ -11,7 +11,7 @@ export interface LogSummary {
   size: number
 }
 
-const summary = raw(`l.log_id as id, ${zonelessSql('l.received_at')} as "collectedAt", l.size`)
+const summary = raw(`l.log_id as id, ${utcSql('l.received_at')} as "collectedAt", l.size`)
 
 export const createDebugLogsStore = (db: Queryable) => ({
   begin: async (log: { id: string; agentId: string; commandId: string; now: Date }): Promise<void> => {
@@ -63,7 +63,7 @@ export const createDebugLogsStore = (db: Queryable) => ({
     db.query(sql`
       select a.agent_id as uuid, a.host as "hostIdentifier", a.address as "localIpAddress",
         case when r.connected then 'Connected' else 'Disconnected' end as "connectionStatus", x.logs
-      from (select l.agent_id, jsonb_agg(jsonb_build_object('id', l.log_id, 'collectedAt', ${raw(zonelessSql('l.received_at'))}, 'size', l.size)
+      from (select l.agent_id, jsonb_agg(jsonb_build_object('id', l.log_id, 'collectedAt', ${raw(utcSql('l.received_at'))}, 'size', l.size)
             order by l.received_at desc, l.log_id desc) as logs
           from debug_logs l where l.is_complete group by l.agent_id) x
       join agents a on a.agent_id = x.agent_id join agent_rows r on r.agent_id = x.agent_id order by r.host, a.agent_id`),

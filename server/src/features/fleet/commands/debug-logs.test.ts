@@ -52,7 +52,7 @@ describe('debug logs', () => {
         hostIdentifier: agent.facts.hostname,
         localIpAddress: '10.1.2.3',
         connectionStatus: 'Connected',
-        logs: [{ id: expect.any(String), collectedAt: '2031-05-04T10:11:12.000', size: logs.length }],
+        logs: [{ id: expect.any(String), collectedAt: '2031-05-04T10:11:12.000Z', size: logs.length }],
       },
     ])
     const [log] = (await agent.detail()).debugLogs
