@@ -233,9 +233,8 @@ export const decideDuplicate = operation({
   path: '/prime/webui/agents/agent/{agentId}/possibleduplicates',
   tag: 'Agents',
   summary: 'Decides whether a possible duplicate is the same machine',
-  fresh: 'it deletes more hosts than one person may delete alone',
   description:
-    'The same machine: the host gets the tags of the other one in addition to its own, and the other one is deleted as by `deleteAgents`. Otherwise, both hosts stay, and the link between them is removed.',
+    'The same machine: the host gets the tags of the other one in addition to its own, and the other one is deleted as by `deleteAgents`, within the same limit. Otherwise, both hosts stay, and the link between them is removed.',
   permission: 'fleet:write',
   params: agentParams,
   body: closed({

@@ -235,7 +235,7 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...service,
     does: 'A removed agent keeps its wake socket',
-    find: '        await announceRemoved(tx, [...accepted])\n',
+    find: '      await announceRemoved(tx, [...accepted])\n',
     replace: '',
     test: checkIn,
     named: 'is refused from its next request on',

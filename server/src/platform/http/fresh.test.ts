@@ -211,6 +211,8 @@ const ordinary = new Set([
     'decideDevices',
     // It only blocks more.
     'revokeAcceptedFinding',
+    // Deletes one host; the limit of deleteAgents counts it.
+    'decideDuplicate',
     'previewPolicy',
     'previewTags',
     'testPolicyDraft',
