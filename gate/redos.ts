@@ -80,8 +80,8 @@ export const redos: Check = {
       edits: [
         {
           file: 'contract/src/admin.ts',
-          find: "'^[^\\\\p{Cc}]*$'",
-          replace: "'^(?:[^\\\\p{Cc}]+)*$'",
+          find: "'^[^\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]*$'",
+          replace: "'^(?:[^\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]+)*$'",
         },
       ],
     },
