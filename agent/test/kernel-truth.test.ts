@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { release as kernelRelease } from 'node:os'
 import { join } from 'node:path'
 import { parseReport } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
@@ -139,7 +140,10 @@ describe('a driver mismatch', () => {
     host.tree.bind('1-6:1.0', 'usbhid', 'hid-next-year')
     const unknown = [{ interface: 0, claims: 'Keyboard', driver: 'hid-next-year' }]
     await until('reported', () => host.reported('1-6')?.mismatch !== undefined)
-    expect(host.reported('1-6')).toMatchObject({ authorized: true, mismatch: { bound: unknown } })
+    expect(host.reported('1-6')).toMatchObject({
+      authorized: true,
+      mismatch: { bound: unknown, kernel: kernelRelease() },
+    })
     expect(heldOf(host)).toEqual([])
     host.peer.policy.rules = [rule({ effect: 'allow', kinds: ['Keyboard', 'HID'] })]
     host.peer.policy.version++
@@ -238,6 +242,57 @@ const replugOnFree = async (host: Host) => {
   host.tree.plug(liar)
   await until('back', () => host.reported('1-3') !== undefined)
 }
+
+describe('an allowed device', () => {
+  it('is reported with its interfaces that stay closed, and the reasons', async () => {
+    const host = await startHost({
+      devices: [keyboard],
+      rules: [allowStick, rule({ effect: 'allow', kinds: ['Keyboard'] })],
+    })
+    host.tree.load('usbhid')
+    await host.arm()
+    host.tree.plug(plainKeyboard({ portPath: '1-6' }))
+    await works(host, '1-6', true)
+    host.tree.write('1-6:1.0', 'authorized', '0\n')
+    host.tree.write('1-6:1.7', 'authorized', '0\n')
+    // No driver accepts the interface of a keyboard, so that the agent closes it again.
+    await until('reported', () => host.reported('1-6')?.closedInterfaces?.length === 2)
+    expect(host.reported('1-6')).toMatchObject({
+      authorized: true,
+      closedInterfaces: [
+        { interface: 0, reason: 'no-driver' },
+        { interface: 7, reason: 'not-described' },
+      ],
+    })
+    host.tree.write('1-6:1.0', 'authorized', '1\n')
+    host.tree.bind('1-6:1.0', 'usbhid', 'hid-generic')
+    await until('open', () => host.reported('1-6')?.closedInterfaces?.length === 1)
+  })
+
+  it('keeps its configuration when the agent authorises it again', async () => {
+    const stick = storageStick({ portPath: '1-2', moreConfigurations: [['08:06:50']], configurationValue: 2 })
+    const host = await startHost({ devices: [keyboard, stick], rules: [allowStick] })
+    await host.arm()
+    await until('reported', () => host.reported('1-2')?.enforced?.effect === 'allow')
+    // The kernel chooses the first configuration when a device is authorised.
+    host.tree.write('1-2', 'bConfigurationValue', '1\n')
+    host.tree.write('1-2', 'authorized', '0\n')
+    await works(host, '1-2', true)
+    await until('restored', () => host.tree.read('1-2', 'bConfigurationValue') === '2')
+  })
+
+  it('is released if the table of an older version held its port', async () => {
+    const host = await withFalseHub()
+    await host.stop()
+    host.tree.unplug('1-3')
+    const file = join(host.stateDir, 'enforcement.json')
+    const memory = readFileSync(file, 'utf8')
+    expect(memory).toContain('"driver": "rtl8150"')
+    writeFileSync(file, memory.replaceAll('"driver": "rtl8150"', '"driver": "hub"'))
+    host.begin()
+    await until('released', () => heldOf(host).length === 0)
+  })
+})
 
 describe('interfaces', () => {
   const switches = (host: Host) =>

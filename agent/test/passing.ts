@@ -99,6 +99,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     wasPresent: (key) => world.present.has(key),
     truth: {
       mismatch: () => null,
+      closed: () => [],
       open: ({ portPath }) => {
         world.opened.push(portPath)
         world.told.push(`open ${portPath}`)

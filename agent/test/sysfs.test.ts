@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { classify, parseReport } from '@portcullis/domain'
@@ -49,6 +49,34 @@ describe('sysfs collector', () => {
     const report = scanOf(tree.root).devices.get('1-1')?.report
     expect(readdirSync(tree.dir('1-1')).some((name) => name.includes(':'))).toBe(false)
     expect(report).toMatchObject({ authorized: false, descriptors: plainKeyboard().descriptors })
+  })
+
+  it('reads the active configuration, which is 0 if the kernel chose none, and absent while a device is blocked', () => {
+    const two = { moreConfigurations: [['03:01:01']] }
+    const tree = createTree([
+      storageStick({ portPath: '1-1', ...two }),
+      storageStick({ portPath: '1-2', ...two, configurationValue: 2 }),
+      storageStick({ portPath: '1-3', configurationValue: 0 }),
+      storageStick({ portPath: '1-4', authorized: false }),
+    ])
+    const values = [...scanOf(tree.root).devices.values()].map(({ report }) => report.configurationValue)
+    expect(values).toEqual([1, 2, 0, undefined])
+    expect(readdirSync(join(tree.root, 'bus/usb/devices')).filter((name) => name.startsWith('1-2:'))).toEqual([
+      '1-2:2.0',
+    ])
+    const before = createSysfsCollector({ sysfsRoot: tree.root }).stamp()
+    tree.write('1-2', 'bConfigurationValue', '1\n')
+    expect(createSysfsCollector({ sysfsRoot: tree.root }).stamp()).not.toBe(before)
+  })
+
+  it('marks devices that the host imports over the network', () => {
+    const tree = createTree([storageStick({ portPath: '1-1' }), storageStick({ portPath: '5-1' })])
+    const real = join(tree.root, 'devices/platform/vhci_hcd.0/usb5')
+    mkdirSync(real, { recursive: true })
+    renameSync(tree.dir('5-1'), join(real, '5-1'))
+    symlinkSync('../../../devices/platform/vhci_hcd.0/usb5/5-1', tree.dir('5-1'))
+    const marks = [...scanOf(tree.root).devices.values()].map(({ report }) => report.isOverNetwork)
+    expect(marks).toEqual([undefined, true])
   })
 
   it('finds no devices on a host without USB', () => {

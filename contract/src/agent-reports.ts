@@ -32,8 +32,15 @@ export const DriverMismatch = Type.Object(
       ),
       { minItems: 1, maxItems: 16 },
     ),
+    kernel: Type.Optional(
+      boundedText(120, 'Kernel release. Present if the agent does not know one of the drivers. Older agents omit it.'),
+    ),
   },
-  { additionalProperties: false, description: 'Evidence that a device is not what it claims to be.' },
+  {
+    additionalProperties: false,
+    description:
+      'Evidence that a device is not what it claims to be, or drivers that neither the agent nor the server knows.',
+  },
 )
 export type DriverMismatch = Static<typeof DriverMismatch>
 
@@ -60,6 +67,9 @@ export const Enforced = Type.Object(
   { additionalProperties: false },
 )
 export type Enforced = Static<typeof Enforced>
+
+/** Reasons why an interface of an allowed device stays closed. */
+export const closedReasons = ['no-driver', 'not-described', 'closed-before'] as const
 
 /** The self-description of a USB device, as read from sysfs. Only `domain/` interprets it. */
 export const DeviceReport = Type.Object(
@@ -112,6 +122,27 @@ export const DeviceReport = Type.Object(
       }),
     ),
     authorized: Type.Optional(Type.Boolean({ description: 'False if the kernel blocks the device.' })),
+    closedInterfaces: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            interface: Type.Integer({ minimum: 0, maximum: 255, description: 'bInterfaceNumber.' }),
+            reason: Type.Enum(closedReasons, {
+              description:
+                '`no-driver`: no allowed driver bound to it. `not-described`: the descriptors do not contain it. `closed-before`: another program closed it before the host was armed.',
+            }),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 32,
+          description: 'Interfaces that stay closed although the host allows the device. Older agents omit it.',
+        },
+      ),
+    ),
+    isOverNetwork: Type.Optional(
+      Type.Boolean({ description: 'True if the host imports the device over the network (USB/IP). Otherwise absent.' }),
+    ),
     enforced: Type.Optional(Enforced),
     mismatch: Type.Optional(DriverMismatch),
     reportDescriptors: Type.Optional(

@@ -31,6 +31,11 @@ export const alertGuide: Readonly<Record<NoticeKind, AlertGuidance>> = {
     'Driver mismatch',
     'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it.',
   ),
+  unknownDriver: raisedBy(
+    'unknownDriver',
+    'Unknown driver',
+    'The kernel bound a driver that the server does not know. This is no evidence of an attack.',
+  ),
   vulnerable: raisedBy('vulnerable', 'Vulnerable device', 'A device with a published vulnerability was attached.'),
   uncommon: raisedBy(
     'uncommon',

@@ -63,9 +63,15 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   driverMismatch: {
     meaning: 'The driver of a device contradicts what the device claims to be. The event shows the evidence.',
     cause:
-      'The device hides a second function, or a kernel update renamed its driver. An armed host holds the port. A Free host only reports it.',
+      'The device hides a second function, or it has the ids of another device. An armed host holds the port. A Free host only reports it.',
     cure: 'Unplug the device and inspect it. Then release the port on the page of the host. Choose Accept drivers only if you know why the driver differs.',
     guide: 'policy.md#driver-mismatches',
+  },
+  unknownDriver: {
+    meaning: 'The kernel bound a driver that the server does not know. The event names the driver and the kernel.',
+    cause: 'The kernel is newer than the list of drivers, or the driver comes from another package of the host.',
+    cure: 'Check where the driver comes from. If a rule names the product id or fingerprint of the device, it works. A rule by kind does not accept the driver: the port is held. Write a rule with the product id, or choose Accept drivers on the page of the host.',
+    guide: 'policy.md#unknown-drivers',
   },
   inventory: {
     meaning: 'The server received the first inventory of a host.',

@@ -24,6 +24,12 @@ export const eventCodes = {
     category: 'USB',
     description: 'USB peripheral is not what it claims to be',
   },
+  unknownDriver: {
+    code: '0x110016',
+    severity: 4,
+    category: 'USB',
+    description: 'USB peripheral has an unknown driver',
+  },
   inventory: { code: '0x120001', severity: 5, category: 'Agent', description: 'Inventory received' },
   enrolled: { code: '0x120002', severity: 5, category: 'Agent', description: 'Agent enrolled' },
   removed: { code: '0x120003', severity: 5, category: 'Agent', description: 'Agent removed' },

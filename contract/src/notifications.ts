@@ -10,6 +10,7 @@ const tag = 'Notification'
 export const noticeKinds = [
   'attackTool',
   'driverMismatch',
+  'unknownDriver',
   'vulnerable',
   'uncommon',
   'whitelistViolation',

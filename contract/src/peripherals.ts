@@ -140,6 +140,17 @@ export const Peripheral = closed({
     description:
       'Contradiction between the kind that the device claims and the driver that the kernel bound, for example `claims hub, bound rtl8150`. Otherwise empty.',
   }),
+  unknownDriver: Type.String({
+    description:
+      'Drivers that the server does not know, with the kernel release of the host, for example `claims keyboard, bound the unknown driver hid-new (kernel 7.4.1)`. Otherwise empty.',
+  }),
+  notWorking: Type.String({
+    description:
+      'Why a device that the host does not block does not work: the kernel did not configure it, or interfaces stay closed. Otherwise empty.',
+  }),
+  isOverNetwork: Type.Boolean({
+    description: 'True if the host imports the device over the network (USB/IP).',
+  }),
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Version of the policy with which the host decided. `null` if the host enforces nothing.',
   }),

@@ -136,10 +136,24 @@ export const driverMismatch = (
   return wrong.length === 0 ? null : { bound: wrong.slice(0, MAX_EVIDENCE) }
 }
 
-/** Returns the drivers of a mismatch that the table knows or does not know. Returns null if there are none. */
+const usbNames: ReadonlySet<string> = new Set([...usbDrivers.values()].flat().map(plain))
+
+/**
+ * Returns whether the table allows a driver for its claim, so that the table of an older agent lacks it. The entry does
+ * not name the bus, so a name on both buses does not count.
+ */
+const isLacking = ({ claims, driver }: DriverMismatch['bound'][number]): boolean =>
+  allows([claims], 'usb', driver) || (allows([claims], 'hid', driver) && !usbNames.has(plain(driver)))
+
+const contradicts = (one: DriverMismatch['bound'][number]): boolean => isKnownDriver(one.driver) && !isLacking(one)
+
+/**
+ * Returns the drivers of a mismatch that contradict the claim, or those that the agent does not know. Returns null if there
+ * are none.
+ */
 export const part = (which: 'known' | 'unknown', mismatch: DriverMismatch | null): DriverMismatch | null => {
-  const bound = (mismatch?.bound ?? []).filter(({ driver }) => isKnownDriver(driver) === (which === 'known'))
-  return bound.length === 0 ? null : { bound }
+  const bound = (mismatch?.bound ?? []).filter((one) => contradicts(one) === (which === 'known'))
+  return bound.length === 0 ? null : { ...mismatch, bound }
 }
 
 /**
@@ -149,13 +163,15 @@ export const part = (which: 'known' | 'unknown', mismatch: DriverMismatch | null
 export const holdsPort = (mismatch: DriverMismatch | null, scope: DriverScope): DriverMismatch | null =>
   scope.by === 'kinds' ? mismatch : part('known', mismatch)
 
+/** Returns whether the table allows all these drivers for their claims, so that an older table caused the mismatch. */
+export const isOutdated = ({ bound }: DriverMismatch): boolean => bound.every(isLacking)
+
 /** Returns the evidence as text: `claims hub, bound rtl8150`. */
-export const mismatchText = ({ bound }: DriverMismatch): string =>
-  [
-    ...new Set(
-      bound.map(
-        ({ claims, driver }) =>
-          `claims ${claims.toLowerCase()}, bound ${isKnownDriver(driver) ? driver : `the unknown driver ${driver}`}`,
-      ),
-    ),
-  ].join('; ')
+export const mismatchText = ({ bound, kernel }: DriverMismatch): string => {
+  const unknown = (driver: string) => `the unknown driver ${driver}${kernel === undefined ? '' : ` (kernel ${kernel})`}`
+  const lines = bound.map((one) => {
+    const driver = contradicts(one) ? one.driver : unknown(one.driver)
+    return `claims ${one.claims.toLowerCase()}, bound ${driver}`
+  })
+  return [...new Set(lines)].join('; ')
+}

@@ -52,7 +52,17 @@ const HID_CLASS = 0x03
  * well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
-  const { reportDescriptors: _, configuration: __, manufacturer, product, serial, ...steady } = report
+  const {
+    reportDescriptors: _,
+    configuration: __,
+    configurationValue: ___,
+    closedInterfaces: ____,
+    isOverNetwork: _____,
+    manufacturer,
+    product,
+    serial,
+    ...steady
+  } = report
   const texts = Object.entries({ manufacturer, product, serial }).flatMap(([key, value]) => {
     const clean = cleanText(value ?? '')
     return clean === '' ? [] : [[key, clean]]

@@ -6,9 +6,19 @@ import { hub } from './testing-presets.ts'
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 const versionText = (bcd: number): string => `${bcd >> 8}.${hex(bcd & 0xff, 2)}`.padStart(5)
 
+/** Returns the active configuration, which is the first one unless the report names another. */
+const activeOf = (report: DeviceReport) => {
+  if (report.authorized === false) return undefined
+  const { configurations } = parseReport(report)
+  const { configurationValue } = report
+  return configurationValue === undefined
+    ? configurations[0]
+    : configurations.find(({ value }) => value === configurationValue)
+}
+
 const deviceFiles = (report: DeviceReport, bus: number, devnum: number): [name: string, content: Buffer | string][] => {
   const parsed = parseReport(report)
-  const first = parsed.configurations[0]
+  const active = activeOf(report)
   const files: [string, Buffer | string][] = [
     ['descriptors', Buffer.from(report.descriptors, 'base64')],
     ['idVendor', `${parsed.vid.toLowerCase()}\n`],
@@ -31,30 +41,31 @@ const deviceFiles = (report: DeviceReport, bus: number, devnum: number): [name: 
   ]
   for (const key of ['manufacturer', 'product', 'serial'] as const)
     if (report[key] !== undefined) files.push([key, `${report[key]}\n`])
-  if (report.authorized === false || !first) {
-    // The kernel empties the attributes of the configuration while a device is not authorised.
-    files.push(['configuration', ''], ['bConfigurationValue', '\n'], ['bNumInterfaces', '\n'], ['bMaxPower', '\n'])
+  if (active === undefined) {
+    // The attributes are empty while no configuration is active, as for a device that is not authorised.
+    for (const name of ['configuration', 'bConfigurationValue', 'bNumInterfaces', 'bMaxPower', 'bmAttributes'])
+      files.push([name, ''])
     return files
   }
-  const numbers = new Set(first.interfaces.map((i) => i.number))
+  const numbers = new Set(active.interfaces.map((i) => i.number))
   files.push(
     ['configuration', report.configuration === undefined ? '' : `${report.configuration}\n`],
-    ['bConfigurationValue', `${first.value}\n`],
+    ['bConfigurationValue', `${active.value}\n`],
     ['bNumInterfaces', `${String(numbers.size).padStart(2)}\n`],
-    ['bMaxPower', `${first.maxPowerMa}mA\n`],
-    ['bmAttributes', `${hex(first.attributes, 2)}\n`],
+    ['bMaxPower', `${active.maxPowerMa}mA\n`],
+    ['bmAttributes', `${hex(active.attributes, 2)}\n`],
   )
   return files
 }
 
 const interfaceFiles = (report: DeviceReport): [path: string, content: string][] => {
-  const first = parseReport(report).configurations[0]
-  if (!first || report.authorized === false) return []
-  return first.interfaces
+  const active = activeOf(report)
+  if (active === undefined) return []
+  return active.interfaces
     .filter((i) => i.alternate === 0)
     .flatMap((i): [string, string][] => {
       const [cls = '', subclass = '', protocol = ''] = interfaceCode(i).split(':')
-      const path = `${report.portPath}:${first.value}.${i.number}`
+      const path = `${report.portPath}:${active.value}.${i.number}`
       return [
         [`${path}/bInterfaceClass`, `${cls}\n`],
         [`${path}/bInterfaceSubClass`, `${subclass}\n`],

@@ -13,6 +13,7 @@ import {
   driversOf,
   holdsPort,
   isKnownDriver,
+  isOutdated,
   isPlainHub,
   mismatchText,
   parseReport,
@@ -239,8 +240,24 @@ describe('drivers', () => {
       ['rtl8150'],
       ['hid-next-year'],
     ])
+    expect(newer && mismatchText({ ...newer, kernel: '7.4.1' })).toBe(
+      'claims keyboard, bound the unknown driver hid-next-year (kernel 7.4.1)',
+    )
     const asHubs = driverMismatch(parseReport(hub()), hub(), [bound(0, 'next_year')], asHub)
     expect(holdsPort(asHubs, asHub)).toEqual(asHubs)
+  })
+
+  it('that only the table of an older agent lacks are no contradiction', () => {
+    const of = (claims: 'HID' | 'Keyboard', driver: string) => ({ bound: [{ interface: 0, claims, driver }] })
+    const older = of('HID', 'hid-u2fzero')
+    expect([isOutdated(older), part('known', older), mismatchText(older)]).toEqual([
+      true,
+      null,
+      'claims hid, bound the unknown driver hid-u2fzero',
+    ])
+    // A camera has a USB driver with the name of a keyboard driver on the HID bus.
+    for (const lie of [of('Keyboard', 'sunplus'), of('Keyboard', 'mcp2221'), of('HID', 'rtl8150')])
+      expect([isOutdated(lie), part('unknown', lie)]).toEqual([false, null])
   })
 
   it('a driver of another kind is a mismatch on the USB bus and on the HID bus', () => {

@@ -26,6 +26,8 @@ export interface WatcherDeps {
     enforced: (report: DeviceReport) => DeviceReport['enforced']
     /** Returns the drivers that are not allowed for a device. */
     mismatch: (device: ScannedDevice) => DeviceReport['mismatch']
+    /** Returns the interfaces of an allowed device that stay closed. */
+    closedInterfaces: (report: DeviceReport) => DeviceReport['closedInterfaces']
   }
   timing?: WatcherTiming
 }
@@ -84,6 +86,8 @@ export const createWatcher = ({
       const mismatch = enforcement?.mismatch(device)
       if (enforced !== undefined) device.report.enforced = enforced
       if (mismatch !== undefined) device.report.mismatch = mismatch
+      const closed = enforcement?.closedInterfaces(device.report)
+      if (closed !== undefined) device.report.closedInterfaces = closed
     }
     return result
   }

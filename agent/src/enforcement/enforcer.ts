@@ -339,6 +339,15 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return (isArmed() ? part('unknown', found) : found) ?? undefined
     },
 
+    /** Returns the interfaces that stay closed of a device that an armed host allows. */
+    closedInterfaces({ portPath }: DeviceReport): DeviceReport['closedInterfaces'] {
+      const outcome = known.get(portPath)?.outcome
+      if (outcome?.isWorking !== true || outcome.hold !== undefined) return undefined
+      const { judged, decision } = outcome
+      const closed = truth.closed(judged, judge.scopeOf(decision, judged.device))
+      return closed.length === 0 ? undefined : closed.slice(0, 32)
+    },
+
     /** Releases held ports. With `accept`, the held device may use its drivers from now on. */
     releasePorts(releases: readonly { id: string; accept: boolean }[]): void {
       for (const { id, accept } of releases) {

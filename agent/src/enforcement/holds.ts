@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/contract/agent-protocol'
+import { isOutdated } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { JudgedDevice } from './judge.ts'
 
@@ -31,7 +32,8 @@ const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map
 
 /** Creates the list of ports held because of a driver mismatch. They stay closed until an operator releases them. */
 export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onChange }: HoldsDeps) => {
-  let held = [...known]
+  // An older table of drivers held these ports.
+  let held = known.filter(({ mismatch }) => !isOutdated(mismatch))
   let accepted = [...knownAccepted]
   const find = (portPath: string): Hold | undefined =>
     held.find((hold) => hold.portPath === portPath || hold.peer === portPath)

@@ -1,5 +1,6 @@
-import type { DriverMismatch } from '@portcullis/contract/agent-protocol'
-import { type DriverScope, driverMismatch, driversFor, holdsPort } from '@portcullis/domain'
+import { release } from 'node:os'
+import type { DeviceReport, DriverMismatch } from '@portcullis/contract/agent-protocol'
+import { type DriverScope, driverMismatch, driversFor, holdsPort, part } from '@portcullis/domain'
 import type { Interfaces } from '../platform/platform.ts'
 import type { Holds } from './holds.ts'
 import type { JudgedDevice } from './judge.ts'
@@ -19,13 +20,28 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
     scope: DriverScope,
   ): DriverMismatch | null {
     const mismatch = driverMismatch(judged.parsed, judged.steady, bound, scope)
-    return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch
+    if (mismatch === null || holds.isAccepted(judged, mismatch)) return null
+    return part('unknown', mismatch) === null ? mismatch : { ...mismatch, kernel: release() }
   }
 
   return {
     /** Returns the bound drivers that are not allowed, including unknown ones. Changes nothing. */
     mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
       compare(judged, interfaces.of(judged.portPath), scope),
+
+    /** Returns the interfaces of an allowed device that stay closed, with the reasons. */
+    closed: (judged: JudgedDevice, scope: DriverScope): NonNullable<DeviceReport['closedInterfaces']> =>
+      interfaces
+        .of(judged.portPath)
+        .filter(({ isAuthorized }) => !isAuthorized)
+        .map((one) => ({
+          interface: one.number,
+          reason: isForeign(one.name, judged.instance)
+            ? 'closed-before'
+            : driversFor(judged.parsed, judged.steady, one, scope) === undefined
+              ? 'not-described'
+              : 'no-driver',
+        })),
 
     /**
      * Opens the interfaces that an authorised device needs one by one and checks the drivers after each. Returns the

@@ -57,6 +57,7 @@ const ocsfMappings = {
   },
   attackTool: finding,
   driverMismatch: finding,
+  unknownDriver: finding,
   vulnerable: finding,
   keyClone: finding,
   updateRefused: finding,

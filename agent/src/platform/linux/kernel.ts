@@ -40,6 +40,9 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     const [controller = '', of] = name.split('/')
     return join(root, controller, of === undefined ? 'authorized_default' : 'interface_authorized_default')
   }
+  /** Last active configuration of each port, with the attachment. The kernel chooses again when it authorises a device. */
+  const configurations = new Map<string, { devnum: string; value: string }>()
+  const configurationPath = (device: string): string => join(root, device, 'bConfigurationValue')
   const authorizedPath = (device: string): string => join(root, device, 'authorized')
 
   /** Returns the names of the root hubs (`usb1`), one per controller and speed. */
@@ -48,6 +51,24 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       return readdirSync(root).filter((name) => /^usb[0-9]+$/.test(name))
     } catch {
       return []
+    }
+  }
+
+  function noteConfiguration(device: string): void {
+    const value = read(configurationPath(device)) ?? ''
+    const devnum = read(join(root, device, 'devnum'))
+    if (value !== '' && devnum !== undefined) configurations.set(device, { devnum, value })
+  }
+
+  /** Activates the configuration that was active before the same attachment was de-authorised. */
+  function restoreConfiguration(device: string): void {
+    const before = configurations.get(device)
+    if (before === undefined || before.devnum !== read(join(root, device, 'devnum'))) return
+    if (read(configurationPath(device)) === before.value) return
+    try {
+      writeAttribute(configurationPath(device), before.value)
+    } catch {
+      // The device refuses it now. The report shows what is active.
     }
   }
 
@@ -80,11 +101,13 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     },
     isAuthorized(portPath: string): boolean | undefined {
       const value = read(authorizedPath(portPath))
+      if (value !== undefined && value !== '0') noteConfiguration(portPath)
       return value === undefined ? undefined : value !== '0'
     },
     interfaceSwitch: (portPath: string): string => `usb${Number.parseInt(portPath, 10)}/interface`,
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
+      if (!isAllowed) noteConfiguration(portPath)
       try {
         writeAttribute(authorizedPath(portPath), isAllowed ? '1' : '0')
       } catch (error) {
@@ -95,6 +118,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       }
       const now = read(authorizedPath(portPath))
       if (now === undefined) return { kind: 'gone' }
+      if (isAllowed && now !== '0') restoreConfiguration(portPath)
       return (now !== '0') === isAllowed
         ? { kind: 'done' }
         : { kind: 'refused', reason: `the kernel kept authorized=${now}` }

@@ -5,6 +5,7 @@ import { strings } from './strings.ts'
 export const kindLabels: Readonly<Record<(typeof noticeKinds)[number], string>> = {
   attackTool: strings.attackTool,
   driverMismatch: strings.driverMismatch,
+  unknownDriver: strings.unknownDriver,
   vulnerable: strings.vulnerableDevice,
   uncommon: strings.uncommonDevice,
   whitelistViolation: strings.notAllowed,

@@ -13,6 +13,7 @@ type Name = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'li
 const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
   attackTool: ['deny', 'accept', 'hosts', 'devices'],
   driverMismatch: ['hosts', 'devices', 'deny'],
+  unknownDriver: ['hosts', 'devices'],
   vulnerable: ['devices', 'deny', 'hosts'],
   uncommon: ['devices', 'deny', 'hosts'],
   // The model may be an attack tool, so people see the devices before they approve.

@@ -87,6 +87,7 @@ export const strings = messages({
   riskAlerts: 'Risk alerts',
   dismissMenu: 'Dismiss…',
   driverMismatch: 'Driver mismatch',
+  unknownDriver: 'Unknown driver',
   vulnerableDevice: 'Vulnerable device',
   uncommonDevice: 'Uncommon device',
   notAllowed: 'Not on the allowlist',

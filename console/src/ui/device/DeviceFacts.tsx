@@ -21,6 +21,7 @@ export const DeviceFacts = ({ device }: { device: Peripheral }) => (
       [strings.kind, device.devIconDescription],
       [strings.interfaces, <code key="i">{device.interfaces || '–'}</code>],
       [strings.port, device.hierarchy],
+      [strings.connection, device.isOverNetwork ? strings.overNetwork : strings.local],
       [strings.speed, speedText(device.speed)],
       [
         strings.state,

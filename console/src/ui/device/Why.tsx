@@ -89,6 +89,32 @@ const Accepted = ({ device, acceptance }: { device: Peripheral; acceptance: Acce
   )
 }
 
+/** Shows what the kernel of the host says about a device that is no attack. */
+const KernelFindings = ({ device }: Pick<WhyProps, 'device'>) => (
+  <>
+    {device.unknownDriver === '' ? null : (
+      <section>
+        <h3>
+          <SeverityTag severity="amber" word={strings.unknownDriver} />
+        </h3>
+        <p>
+          <DeviceText value={device.unknownDriver} />. <span className={text.muted}>{strings.unknownDriverHint}</span>
+        </p>
+      </section>
+    )}
+    {device.notWorking === '' ? null : (
+      <section>
+        <h3>
+          <SeverityTag severity="amber" word={strings.doesNotWork} />
+        </h3>
+        <p>
+          <DeviceText value={device.notWorking} />
+        </p>
+      </section>
+    )}
+  </>
+)
+
 /** Shows the findings of a device and the decision of the policy, with evidence. */
 export const Why = ({ device, armed }: WhyProps) => {
   const { api, session } = useServices()
@@ -140,6 +166,7 @@ export const Why = ({ device, armed }: WhyProps) => {
           </p>
         </section>
       )}
+      <KernelFindings device={device} />
       {device.vulnerabilities.length === 0 ? null : (
         <section>
           <h3>

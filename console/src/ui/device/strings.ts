@@ -50,6 +50,13 @@ export const strings = messages({
   driverMismatch: 'Driver mismatch',
   driverMismatchHint:
     'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it on the host page.',
+  unknownDriver: 'Unknown driver',
+  unknownDriverHint:
+    'The driver comes from a newer kernel or from another package of the host. This is no evidence of an attack.',
+  doesNotWork: 'Does not work',
+  connection: 'Connection',
+  overNetwork: 'Over the network (USB/IP)',
+  local: 'Local port',
   allowedNotUsable: 'Allowed, not usable',
   notAllowedStillWorks: 'Not on the allowlist, still works',
   notAllowedWaiting: 'Not on the allowlist, waiting for host',

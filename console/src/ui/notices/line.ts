@@ -94,7 +94,7 @@ export const timesText = (count: number): string => (count > 1 ? `${count.toLoca
 /** Returns the address of the list of hosts of an alert. */
 export const alertHostsAddress = ({ id }: Pick<Line, 'id'>): string => `/agents?Alert=${id}`
 
-const cause = '(?:attack tool|driver mismatch|vulnerable|uncommon|not on the allowlist|blocked)'
+const cause = '(?:attack tool|driver mismatch|unknown driver|vulnerable|uncommon|not on the allowlist|blocked)'
 const titlePattern = new RegExp(String.raw`^(.+) (\(${cause}\)(?: on .*)?)$`, 's')
 
 /**

@@ -10,6 +10,8 @@ export interface IdentityRow {
   serial: string
   speed: number
   port_path: string
+  /** bConfigurationValue of the active configuration. Null if no host reported it. */
+  configuration_value: number | null
 }
 
 /** Rebuilds a report for the fingerprint. Strings that the device lacks are absent. */
@@ -21,6 +23,7 @@ export const reportOf = (row: IdentityRow): DeviceReport => ({
   ...(row.configuration === '' ? {} : { configuration: row.configuration }),
   ...(row.serial === '' ? {} : { serial: row.serial }),
   ...(row.speed === 0 ? {} : { speedMbps: row.speed }),
+  ...(row.configuration_value === null ? {} : { configurationValue: row.configuration_value }),
 })
 
 const none = 'none'
@@ -28,6 +31,8 @@ const none = 'none'
 /** Returns the visible properties of a device, by the names that people read. */
 const facts = (report: DeviceReport) => {
   const parsed = parseReport(report)
+  const { configurationValue } = report
+  const active = parsed.configurations.find(({ value }) => value === configurationValue) ?? parsed.configurations[0]
   const classes = new Set(
     parsed.configurations.flatMap((c) => c.interfaces.map((i) => i.class.toString(16).padStart(2, '0'))),
   )
@@ -38,7 +43,7 @@ const facts = (report: DeviceReport) => {
     speed: report.speedMbps === undefined ? 'unknown' : `${report.speedMbps} Mbit/s`,
     ep0: `${parsed.maxPacketSize0} bytes`,
     revision: hex4(parsed.bcdDevice),
-    power: `${parsed.configurations[0]?.maxPowerMa ?? 0} mA`,
+    power: `${active?.maxPowerMa ?? 0} mA`,
     manufacturer: report.manufacturer ?? none,
     product: report.product ?? none,
     configuration: report.configuration ?? none,

@@ -103,7 +103,8 @@ type InsightHost = UncommonPeripheral['agents'][number]
 const identity = (design: string, device: string): SqlFragment =>
   raw(`'descriptors', translate(encode(${design}.descriptors, 'base64'), E'\\n', ''), 'manufacturer', ${design}.manufacturer,
     'product', ${design}.product, 'configuration', ${design}.configuration, 'interfaces', ${design}.interfaces,
-    'serial', ${device}.serial, 'speed', ${device}.speed, 'port_path', ${device}.port_path`)
+    'serial', ${device}.serial, 'speed', ${device}.speed, 'port_path', ${device}.port_path,
+    'configuration_value', (${device}.kernel->>'configurationValue')::int`)
 
 type Identity = Omit<IdentityRow, 'descriptors'> & { descriptors: string }
 const identityOf = <T extends Identity>(row: T) => ({ ...row, descriptors: Buffer.from(row.descriptors, 'base64') })
@@ -246,10 +247,10 @@ export const createInsightsRead = (db: Queryable) => {
           jsonb_build_object(${identity('d', 'p')}) as own,
           (select jsonb_build_object(${identity('u', 'q')}, 'model_devices', c.model_devices, 'shape_devices', c.usual_devices)
             from designs u join design_counts n on n.design_id = u.design_id
-              join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = u.design_id and x.present limit 1) q on true
+              join lateral (select x.serial, x.speed, x.port_path, x.kernel from peripherals x where x.design_id = u.design_id and x.present limit 1) q on true
             where u.shape_id = c.usual_shape and n.devices > 0 and (c.usual_print is null or u.without_revision = c.usual_print) order by n.devices desc, u.design_id limit 1) as usual
         from chosen c join designs d on d.design_id = c.design_id join models m on m.model_id = d.model_id
-          join lateral (select x.serial, x.speed, x.port_path from peripherals x where x.design_id = d.design_id and x.present limit 1) p on true`)
+          join lateral (select x.serial, x.speed, x.port_path, x.kernel from peripherals x where x.design_id = d.design_id and x.present limit 1) p on true`)
       return rows.map(({ own, usual, ...row }) => ({
         ...row,
         ...identityOf(own),

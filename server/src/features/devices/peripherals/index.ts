@@ -16,7 +16,7 @@ import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 export { decider, decisionReason } from './decision-labels.ts'
 export { deviceOf, type Fingerprint, type JudgedDevice } from './fingerprint.ts'
 export { modelsList, peripheralsList } from './peripherals.read.ts'
-export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
+export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
 /** Creates the peripherals feature: lists, verdicts, and the writes of the ingest. */

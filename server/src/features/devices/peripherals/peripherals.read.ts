@@ -94,6 +94,13 @@ const shown = {
   policyVersion: `coalesce((p.enforced ->> 'policyVersion')::int, (select h.version from policy_head h))`,
 }
 
+/** What a host reports of its kernel about a device. */
+const ofKernel = {
+  unknownDriver: `coalesce(p.kernel->>'unknownDriver', '')`,
+  notWorking: `coalesce(p.kernel->>'notWorking', '')`,
+  isOverNetwork: `(p.kernel ? 'isOverNetwork')`,
+}
+
 /**
  * Peripherals of all hosts. The id is the physical row location (ctid), which is stable within the one statement that
  * uses it.
@@ -157,6 +164,9 @@ export const peripheralsList: ListSpec = {
     caseNumber: { sort: 'p.case_number' },
     guard: { sort: shown.guard },
     driverMismatch: { sort: 'p.driver_mismatch' },
+    unknownDriver: { sort: ofKernel.unknownDriver },
+    notWorking: { sort: ofKernel.notWorking },
+    isOverNetwork: { sort: ofKernel.isOverNetwork },
     enforcedVersion: { sort: shown.enforcedVersion },
     policyVersion: { sort: shown.policyVersion },
     attackTool: { sort: ofFingerprint('attack_tool') },
@@ -218,7 +228,8 @@ export const peripheralsList: ListSpec = {
     case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
     ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
     d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
-    ${shown.guard} as "guard", p.driver_mismatch as "driverMismatch", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
+    ${shown.guard} as "guard", p.driver_mismatch as "driverMismatch", ${ofKernel.unknownDriver} as "unknownDriver",
+    ${ofKernel.notWorking} as "notWorking", ${ofKernel.isOverNetwork} as "isOverNetwork", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
     (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.missing_evidence as "missingEvidence",
     case when d.accepted then (
       select json_build_object('id', f.acceptance_id, 'reason', f.reason, 'acceptedBy', f.accepted_by,

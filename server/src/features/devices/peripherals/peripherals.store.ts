@@ -25,6 +25,18 @@ export interface StoredPeripheral {
   enforced: Enforced | null
   case_number: string
   driver_mismatch: string
+  kernel: KernelReport
+}
+
+/** What the host reports of its kernel about a device. Members are absent if there is nothing to say. */
+export interface KernelReport {
+  /** Drivers that the server does not know, with the release of the kernel. */
+  unknownDriver?: string
+  /** Why the device does not work although the host does not block it. */
+  notWorking?: string
+  /** bConfigurationValue of the active configuration. */
+  configurationValue?: number
+  isOverNetwork?: true
 }
 
 /** The policy decision about a peripheral; numbers are indexes into `policySources`. */
@@ -50,6 +62,7 @@ export interface PeripheralWrite extends DecisionWrite {
    * The kind that the device claims and the driver that the kernel bound, if they contradict each other; else empty.
    */
   driverMismatch: string
+  kernel: KernelReport
 }
 
 /** Change of a counter by one batch. */
@@ -232,16 +245,16 @@ export const createPeripheralsStore = (db: Db) => ({
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
       select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
-        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch
+        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, p.kernel
       from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
       insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
-        source, rule_id, unapproved, enforced, case_number, driver_mismatch)
+        source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel)
       select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
-        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch
+        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch, u.kernel
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
@@ -258,12 +271,13 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => (r.enforced === null ? null : JSON.stringify(r.enforced))), 'jsonb[]'],
         [rows.map((r) => r.caseNumber), 'text[]'],
         [rows.map((r) => r.driverMismatch), 'text[]'],
-      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch)
+        [rows.map((r) => JSON.stringify(r.kernel)), 'jsonb[]'],
+      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel)
       on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
         serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
         present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
         unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number,
-        driver_mismatch = excluded.driver_mismatch`)
+        driver_mismatch = excluded.driver_mismatch, kernel = excluded.kernel`)
   },
 
   /** Writes decisions that changed while the device itself did not. */

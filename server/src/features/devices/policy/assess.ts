@@ -66,4 +66,5 @@ export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   unapproved: p.unapproved,
   caseNumber: p.caseNumber,
   driverMismatch: p.driverMismatch,
+  kernel: p.kernel,
 })

@@ -10,7 +10,12 @@ import {
   riskScore,
   severityOf,
 } from '@portcullis/domain'
-import { deviceOf, type Fingerprint, type StoredPeripheral } from '#features/devices/peripherals/index.ts'
+import {
+  deviceOf,
+  type Fingerprint,
+  type KernelReport,
+  type StoredPeripheral,
+} from '#features/devices/peripherals/index.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** A peripheral of one host, with the policy decision about it. */
@@ -36,6 +41,7 @@ export interface HostPeripheral {
    * The kind that the device claims and the driver that the kernel bound, if they contradict each other; else empty.
    */
   driverMismatch: string
+  kernel: KernelReport
 }
 
 /** Returns the number of a source in the database. */
@@ -63,6 +69,7 @@ export const hostOf = (
     unapproved: row.unapproved,
     caseNumber: row.case_number,
     driverMismatch: row.driver_mismatch,
+    kernel: row.kernel,
   }))
 
 /** Returns the decision that an armed host makes by its rules. */

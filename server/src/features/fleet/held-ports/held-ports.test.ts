@@ -100,6 +100,25 @@ describe('held ports', () => {
     expect(event).toMatchObject({ severity: 2, details: '1-90: the port cannot be held' })
   })
 
+  it('raise no critical event for an unknown driver, and neither does a Free host', async () => {
+    const unknown = { bound: [{ interface: 0, claims: 'HID' as const, driver: 'hid-next-year' }], kernel: '7.4.1' }
+    const agent = await enrolAgent(t)
+    await agent.checkIn(armedWith(hold({ mismatch: unknown })))
+    const stick = storageStick({ portPath: '1-5', configurationValue: 0, maxPowerMa: 510 })
+    await agent.plug({ ...stick, mismatch: unknown, isOverNetwork: true })
+    expect(await criticalOf(agent)).toEqual([])
+    const events = (await agent.events()).filter(({ eventCode }) => eventCode === '0x110016')
+    const text = 'claims hid, bound the unknown driver hid-next-year (kernel 7.4.1)'
+    expect(events).toMatchObject([{ severity: 4 }, { severity: 4 }])
+    expect(events.map(({ details }) => details).filter((details) => details.includes(text))).toHaveLength(2)
+    expect((await agent.peripherals()).find(({ hierarchy }) => hierarchy === '1-5')).toMatchObject({
+      driverMismatch: '',
+      unknownDriver: text,
+      notWorking: 'The kernel did not configure the device: it needs 510 mA, and a port supplies 500 mA.',
+      isOverNetwork: true,
+    })
+  })
+
   it('need two people to accept drivers on more hosts than the limit', async () => {
     const agents = [await enrolAgent(t), await enrolAgent(t)] as const
     const holds = [hold(), hold()] as const

@@ -1,5 +1,5 @@
 import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
-import { cleanText, mismatchText } from '@portcullis/domain'
+import { cleanText, mismatchText, part } from '@portcullis/domain'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -41,11 +41,12 @@ const rowOf = ({ host, address, port_path, held_at, armed, release_asked_by, ...
   releaseAskedBy: release_asked_by,
 })
 
-const reported = (agentId: string, hold: HeldPort): ReportedHold => ({
+const reported = (agentId: string, hold: HeldPort): ReportedHold & { isUnknown: boolean } => ({
   agentId,
   id: hold.id,
   portPath: hold.portPath,
   evidence: cleanText(mismatchText(hold.mismatch), 500),
+  isUnknown: part('known', hold.mismatch) === null,
   vid: hold.vid,
   pid: hold.pid,
   serial: cleanText(hold.serial, 255),
@@ -148,7 +149,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
         return [
           {
             ...eventBaseOf(agent_id),
-            kind: 'driverMismatch' as const,
+            kind: hold.isUnknown ? ('unknownDriver' as const) : ('driverMismatch' as const),
             details: `${device}: ${evidence}; port ${portPath} is held until a person releases it`,
           },
         ]

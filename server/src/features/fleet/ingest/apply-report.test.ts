@@ -88,6 +88,33 @@ describe('applyReport', () => {
     ])
   })
 
+  it('keeps what the kernel of the host says about a device, and raises an unknown driver once', () => {
+    const mismatch = {
+      bound: [{ interface: 0, claims: 'Mass Storage', driver: 'next-year' }],
+      kernel: '7.4.1',
+    } as never
+    const odd = { ...stick('1-1'), mismatch, configurationValue: 0, isOverNetwork: true }
+    const first = run([], attach(odd))
+    const second = run(first.all, attach({ ...odd, configurationValue: 1 }))
+    expect([...first.changes, ...second.changes].map((c) => [c.what, c.isUnmasked, c.isUnknown])).toEqual([
+      ['attached', false, true],
+      ['changed', false, false],
+    ])
+    expect([first, second].map(({ all }) => all[0])).toMatchObject([
+      {
+        driverMismatch: '',
+        kernel: {
+          unknownDriver: 'claims mass storage, bound the unknown driver next-year (kernel 7.4.1)',
+          notWorking: 'The kernel did not configure the device: the log of the kernel has the reason.',
+          configurationValue: 0,
+          isOverNetwork: true,
+        },
+      },
+      { kernel: { configurationValue: 1 } },
+    ])
+    expect(second.all[0]?.kernel).not.toHaveProperty('notWorking')
+  })
+
   it('does nothing for a device that is already attached or already detached', () => {
     const { all } = run([], attach(stick('1-1')))
     expect(run(all, attach(stick('1-1')), remove('9-9')).touched.size).toBe(0)

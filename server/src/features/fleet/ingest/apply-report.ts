@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { DeviceReport } from '@portcullis/contract'
 import {
   cleanText,
   comparePortPaths,
@@ -7,8 +8,11 @@ import {
   inventoryHash,
   mismatchText,
   type Occurrence,
+  parseReport,
+  part,
+  whyNotWorking,
 } from '@portcullis/domain'
-import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint, JudgedDevice, KernelReport } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 
 export type HostChange = {
@@ -20,6 +24,8 @@ export type HostChange = {
   before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
+  /** It has a driver that the server does not know, and did not before. */
+  isUnknown: boolean
   /** When it happened. Undefined if only an inventory without times shows it. */
   occurred: Occurrence | undefined
 }
@@ -50,6 +56,24 @@ const isSameDevice = (a: Fingerprint, b: Fingerprint): boolean =>
     a.product === b.product &&
     a.configuration === b.configuration)
 
+/** Returns the drivers of a report that the server knows or does not know as text, if they are not allowed. */
+const driversText = (which: 'known' | 'unknown', { mismatch }: DeviceReport): string => {
+  const found = part(which, mismatch ?? null)
+  return found === null ? '' : cleanText(mismatchText(found), 500)
+}
+
+const kernelOf = (report: DeviceReport): KernelReport => {
+  const unknownDriver = driversText('unknown', report)
+  const notWorking = whyNotWorking(parseReport(report), report)
+  const { configurationValue, isOverNetwork } = report
+  return {
+    ...(unknownDriver === '' ? {} : { unknownDriver }),
+    ...(notWorking === '' ? {} : { notWorking: notWorking.slice(0, 1_000) }),
+    ...(configurationValue === undefined ? {} : { configurationValue }),
+    ...(isOverNetwork === true ? { isOverNetwork } : {}),
+  }
+}
+
 /**
  * Applies changes, then a full inventory if there is one, to the stored state of a host. Pure. A device keeps its id
  * when it returns. Two attached devices with the same vendor, product and serial number are distinguished by their
@@ -77,7 +101,8 @@ export const applyReport = (
     const gone = { ...there, present: false, unapproved: false }
     byPort.delete(portPath)
     set(gone)
-    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false, occurred })
+    const calm = { isUnmasked: false, isUnknown: false }
+    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, ...calm, occurred })
   }
 
   /** Returns an id for a device at a port that no other attached device uses. */
@@ -99,15 +124,21 @@ export const applyReport = (
       present: true,
       authorized: report.authorized ?? true,
       enforced: report.enforced ?? null,
-      driverMismatch: report.mismatch === undefined ? '' : cleanText(mismatchText(report.mismatch), 500),
+      driverMismatch: driversText('known', report),
+      kernel: kernelOf(report),
     }
-    const isUnmasked = (before: string): boolean => fresh.driverMismatch !== '' && fresh.driverMismatch !== before
+    const driverNews = (before: Pick<HostPeripheral, 'driverMismatch' | 'kernel'> | undefined) => ({
+      isUnmasked: fresh.driverMismatch !== '' && fresh.driverMismatch !== before?.driverMismatch,
+      isUnknown:
+        (fresh.kernel.unknownDriver ?? '') !== (before?.kernel.unknownDriver ?? '') && 'unknownDriver' in fresh.kernel,
+    })
     if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {
       if (
         there.design.id === design.id &&
         there.authorized === fresh.authorized &&
         there.speed === fresh.speed &&
         there.driverMismatch === fresh.driverMismatch &&
+        isDeepStrictEqual(there.kernel, fresh.kernel) &&
         isDeepStrictEqual(there.enforced, fresh.enforced)
       )
         return
@@ -118,7 +149,7 @@ export const applyReport = (
         what: 'changed',
         peripheral: changed,
         wasUsable: there.authorized,
-        isUnmasked: isUnmasked(there.driverMismatch),
+        ...driverNews(there),
         occurred,
         ...(there.design.id === design.id ? {} : { before: there.design }),
       })
@@ -138,7 +169,7 @@ export const applyReport = (
     }
     byPort.set(portPath, attached)
     set(attached)
-    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, isUnmasked: isUnmasked(''), occurred })
+    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, ...driverNews(undefined), occurred })
   }
 
   for (const change of changes) {

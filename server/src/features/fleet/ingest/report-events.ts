@@ -100,6 +100,10 @@ export const eventsOf = (
         details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
       })
     }
+    if (change.isUnknown && peripheral.enforced?.held !== true) {
+      const unknown = event('unknownDriver')
+      events.push({ ...unknown, details: `${unknown.details}: ${peripheral.kernel.unknownDriver}` })
+    }
     if (isBlocking(change, isArmed)) events.push({ ...blocked(peripheral), occurred })
   }
   return events

@@ -13,7 +13,7 @@ const tagsKept = 200
  * Kinds that one change of the policy or the knowledge raises for many models at once. Each model keeps its own alert up
  * to higher limits. Devices that are not on the allowlist do not: arming 21 hosts announced them and raised 56 alerts.
  */
-const broad: ReadonlySet<NoticeKind> = new Set(['vulnerable', 'uncommon', 'blocked'])
+const broad: ReadonlySet<NoticeKind> = new Set(['vulnerable', 'uncommon', 'blocked', 'unknownDriver'])
 /**
  * `hosts`: hosts that report new subjects of a kind within a minute; more are a flood, reported as one alert. `ofHost`:
  * new subjects of a kind that one host alone reports within a minute; more are a flood of this host.

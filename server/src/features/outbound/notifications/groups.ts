@@ -65,10 +65,10 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 2,
     groupName: 'Devices',
-    description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist.',
+    description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist, and unknown drivers.',
     kind: 'Risk',
     of: 'notices',
-    switches: kinds('vulnerable', 'uncommon', 'whitelistViolation', 'blocked'),
+    switches: kinds('vulnerable', 'uncommon', 'whitelistViolation', 'blocked', 'unknownDriver'),
     channels: ['email', 'webhook', 'syslog'],
     minimumSeverity: 'Warning',
   },

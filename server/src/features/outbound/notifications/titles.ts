@@ -21,6 +21,7 @@ export interface TitleParts {
 const causes: Readonly<Partial<Record<NoticeKind, string>>> = {
   attackTool: 'attack tool',
   driverMismatch: 'driver mismatch',
+  unknownDriver: 'unknown driver',
   vulnerable: 'vulnerable',
   uncommon: 'uncommon',
   whitelistViolation: 'not on the allowlist',
@@ -30,6 +31,7 @@ const causes: Readonly<Partial<Record<NoticeKind, string>>> = {
 const floods: Readonly<Partial<Record<NoticeKind, string>>> = {
   attackTool: 'Many attack tools',
   driverMismatch: 'Many driver mismatches',
+  unknownDriver: 'Many unknown drivers',
   vulnerable: 'Many vulnerable devices',
   uncommon: 'Many uncommon devices',
   whitelistViolation: 'Many devices not on the allowlist',
