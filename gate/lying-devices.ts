@@ -109,7 +109,7 @@ export const lyingDevices: Check = {
       edits: [
         {
           file: 'agent/src/enforcement/truth.ts',
-          find: 'return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch',
+          find: "return part('unknown', mismatch) === null ? mismatch : { ...mismatch, kernel: release() }",
           replace: 'return null',
         },
       ],

@@ -97,6 +97,20 @@ const KERNEL_PARTS = [
 ]
 
 /**
+ * Releases of Debian with the oldest, the current and the newest kernel that hosts have. Tests load the drivers of these
+ * kernels (`e2e/kernel/driver-names.ts`).
+ */
+export const KERNEL_RELEASES = ['bookworm', 'trixie', 'trixie-backports']
+/** Directory of the kernel of a release: `boot/` and all modules that a driver for USB or HID devices may need. */
+export const driversDir = (release) => join(ROOT, 'build', 'kernel-drivers', release)
+/** Parts without drivers for USB or HID devices. They are most of 500 MB. */
+const NO_DRIVERS = [
+  ...['fs', 'drivers/infiniband', 'drivers/block', 'drivers/md', 'drivers/ata'],
+  ...['drivers/net/ethernet', 'drivers/target', 'drivers/nvme', 'drivers/power', 'drivers/crypto', 'drivers/edac'],
+  ...['amd', 'i915', 'nouveau', 'radeon', 'xe', 'vmwgfx'].map((driver) => `drivers/gpu/drm/${driver}`),
+]
+
+/**
  * Installs the missing packages as root on Debian. Elsewhere, prints why it cannot. Installs packages that only slow tests
  * need only when those tests run.
  */
@@ -108,7 +122,57 @@ export function installDebianPackages({ isSlow }) {
     needed.filter((one) => one.isOptional),
     'tests take longer',
   )
-  if (isSlow && process.arch === 'x64' && !isUnpacked()) unpackKernel()
+  if (!isSlow || process.arch !== 'x64') return
+  if (!isUnpacked()) unpackKernel()
+  for (const release of KERNEL_RELEASES) if (!existsSync(driversDir(release))) unpackDrivers(release)
+}
+
+/** Unpacks the kernel of another release from the archive that this machine uses. This needs Debian but not root. */
+function unpackDrivers(release) {
+  console.log(`unpacking the drivers of Debian's kernel in ${release} into build/kernel-drivers`)
+  mkdirSync(join(ROOT, 'build', 'kernel-drivers'), { recursive: true })
+  const draft = mkdtempSync(join(ROOT, 'build', 'kernel-drivers', 'draft-'))
+  try {
+    const lists = run(
+      'apt-get',
+      'indextargets',
+      '--format',
+      '$(ORIGIN) $(COMPONENT) $(REPO_URI)',
+      'Created-By: Packages',
+    )
+    const archive = lists.output.match(/^Debian main (\S+)/m)?.[1]
+    if (archive === undefined) throw new Error('this machine has no package list of Debian')
+    // An own directory for lists, so that the packages of this machine do not change.
+    mkdirSync(join(draft, 'apt', 'lists', 'partial'), { recursive: true })
+    writeFileSync(join(draft, 'apt', 'sources.list'), `deb ${archive} ${release} main\n`)
+    const apt = [
+      ...['-o', `Dir::Etc::SourceList=${join(draft, 'apt', 'sources.list')}`, '-o', 'Dir::Etc::SourceParts=-'],
+      ...['-o', `Dir::State::Lists=${join(draft, 'apt', 'lists')}`, '-o', `Dir::Cache=${join(draft, 'apt')}`],
+    ]
+    const updated = run('apt-get', ...apt, 'update', '-q')
+    if (!updated.ok) throw new Error(updated.output.trim().split('\n').at(-1))
+    const dependsOf = (name) => run('apt-cache', ...apt, 'depends', name).output
+    const image = dependsOf('linux-image-amd64').match(/linux-image-[0-9]\S*/)?.[0]
+    if (image === undefined) throw new Error('no package list names linux-image-amd64')
+    // Newer kernels have packages for the image and for the modules.
+    const parts = dependsOf(image).match(/linux-(binary|modules)-[0-9]\S*/g) ?? []
+    for (const name of [...new Set([image, ...parts])]) unpack(draft, name, ['--exclude=./usr/share', '.'], apt)
+    const folders = ['lib', 'usr/lib'].map((lib) => join(draft, lib, 'modules'))
+    const folder = folders.find((path) => existsSync(path)) ?? ''
+    const modules = join(folder, readdirSync(folder)[0], 'kernel')
+    for (const dir of NO_DRIVERS) rmSync(join(modules, dir), { recursive: true, force: true })
+    const unzip = 'find "$1" -name "*.ko.xz" -print0 | xargs -0 -r -n 100 -P 2 xz -d'
+    if (!run('sh', '-c', unzip, 'sh', modules).ok) throw new Error('the modules cannot be decompressed (xz)')
+    if (!existsSync(join(draft, 'boot'))) {
+      mkdirSync(join(draft, 'boot'))
+      renameSync(join(modules, '..', 'vmlinuz'), join(draft, 'boot', 'vmlinuz'))
+    }
+    rmSync(join(draft, 'apt'), { recursive: true })
+    renameSync(draft, driversDir(release))
+  } catch (error) {
+    console.log(`no kernel of ${release}, the test of its drivers is skipped: ${error.message}`)
+    rmSync(draft, { recursive: true, force: true })
+  }
 }
 
 const isUnpacked = () => existsSync(CONTENTS) && readFileSync(CONTENTS, 'utf8') === KERNEL_PARTS.join('\n')
@@ -168,9 +232,9 @@ function fetchKernel() {
 }
 
 /** Downloads a package and unpacks the given parts. */
-function unpack(into, name, parts) {
+function unpack(into, name, parts, apt = []) {
   const download = mkdtempSync(join(into, 'package-'))
-  const got = run('sh', '-c', 'cd "$1" && apt-get download -q "$2"', 'sh', download, name)
+  const got = run('sh', '-c', 'cd "$1" && shift && apt-get "$@"', 'sh', download, ...apt, 'download', '-q', name)
   const [file] = readdirSync(download)
   if (!got.ok || file === undefined) throw new Error(`${name}: ${got.output.trim().split('\n').at(-1)}`)
   const pipe = 'package=$1 into=$2; shift 2; dpkg-deb --fsys-tarfile "$package" | tar -x -C "$into" --wildcards "$@"'

@@ -36,7 +36,8 @@ const MODULES = [
   'virtio_console',
 ]
 
-const guest = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`guest/${name}`, import.meta.url)))
+export const guestFile = (name: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`guest/${name}`, import.meta.url)))
 
 /**
  * Returns a program and the libraries that its loader needs, at the paths where the loader searches for them.
@@ -62,10 +63,10 @@ export const writeInitramfs = (files: KernelFiles, to: string): void => {
   const modules = moduleFiles(files.modules, MODULES)
   const entries: CpioEntry[] = [
     { path: 'bin/busybox', mode: 0o755, content: readFileSync(files.busybox) },
-    { path: 'init', mode: 0o755, content: guest('init.sh') },
-    { path: 'guest.sh', content: guest('guest.sh') },
-    { path: 'use.sh', mode: 0o755, content: guest('use.sh') },
-    { path: 'device.mjs', content: Buffer.from(stripTypeScriptTypes(guest('device.ts').toString())) },
+    { path: 'init', mode: 0o755, content: guestFile('init.sh') },
+    { path: 'guest.sh', content: guestFile('guest.sh') },
+    { path: 'use.sh', mode: 0o755, content: guestFile('use.sh') },
+    { path: 'device.mjs', content: Buffer.from(stripTypeScriptTypes(guestFile('device.ts').toString())) },
     ...program(process.execPath, 'usr/local/bin/node'),
     { path: 'modules/order', content: Buffer.from(modules.map(({ name }) => `${name}\n`).join('')) },
     ...modules.map(({ name, content }) => ({ path: `modules/${name}.ko`, content })),

@@ -99,8 +99,8 @@ export const ingestMutants: readonly Mutant[] = [
   {
     ...report,
     does: 'Every change of a device reports its driver mismatch again',
-    find: 'isUnmasked(there.driverMismatch),\n        occurred,',
-    replace: "isUnmasked(''),\n        occurred,",
+    find: '...driverNews(there),\n        occurred,',
+    replace: '...driverNews(undefined),\n        occurred,',
   },
   {
     ...collect,
