@@ -57,19 +57,22 @@ describe('the knowledge files', () => {
     expect(attackTools.length).toBeGreaterThan(150)
   })
 
-  it('have for every id of a real product a way to tell the tool from the product', () => {
-    const known = new Set(genuine.map((row) => `${row.vid}:${row.pid}`))
-    for (const row of attackTools.filter((r) => r.group === 'real'))
-      expect(row.when !== undefined || known.has(`${row.vid}:${row.pid}`), row.id).toBe(true)
+  it('have words for every row of a real product, or only name it', () => {
+    for (const row of attackTools.filter((r) => r.group === 'real' && r.support !== undefined))
+      expect(row.when, row.id).toBeDefined()
   })
 
-  it('cover at least 300 recorded genuine models, each once', () => {
-    const recorded = genuine.filter((row) => row.samples > 0)
-    expect(recorded.length).toBeGreaterThanOrEqual(300)
+  it('list products that have only HID interfaces, each once', () => {
+    expect(genuine.length).toBeGreaterThan(100)
     expect(new Set(genuine.map((row) => `${row.vid}:${row.pid}`)).size).toBe(genuine.length)
-    for (const row of genuine)
-      for (const pattern of [row.manufacturer, row.product, row.configuration].filter((p) => p !== undefined))
-        expect(() => new RegExp(pattern), row.name).not.toThrow()
+    for (const { name, classes, samples } of genuine) {
+      expect(classes, name).toContain('03')
+      expect(
+        classes.every((code) => ['03', 'fe', 'ff'].includes(code)),
+        name,
+      ).toBe(true)
+      expect(samples === 0 || samples >= 20, name).toBe(true)
+    }
   })
 
   it('give half-open firmware ranges that are not empty', () => {

@@ -244,33 +244,39 @@ describe('runs', () => {
     expect([...new Set(bare)]).toEqual(['load'])
   })
 
-  it('of the device measurement become figures, and sets that were not measured are incomplete', () => {
+  it('of the device measurement become figures, and a missing figure makes it incomplete', () => {
     const fixtures = {
-      devices: 3,
-      unknown: { share: 0 },
+      ordinary: 3,
       falseConfirmed: { n: 1, share: 0.5, which: ['a tablet'] },
-      missedTools: ['x', 'y'],
-      wrongKinds: [],
+      falseSuspected: { share: 0 },
+      missedTools: { n: 2, share: 0.1, which: ['x', 'y'] },
+      wrongKinds: { share: 0 },
+      modemsShownAsPhone: { n: 0 },
+      unknown: { share: 0 },
     }
-    const [own, recorded] = devicesResult(0, JSON.stringify({ isComplete: false, fixtures, recordings: null }))
+    const [own, ...others] = devicesResult(0, JSON.stringify({ fixtures }))
+    expect(others).toEqual([])
     expect([own?.verdict, own?.findings, own?.notes]).toEqual([
       'missed',
       [
-        { what: 'devices', value: 3 },
+        { what: 'ordinary', value: 3 },
+        { what: 'false confirmed: n', value: 1, atMost: 0 },
+        { what: 'false confirmed: share', value: 0.5 },
+        { what: 'false suspected: share', value: 0, atMost: 0.001 },
+        { what: 'missed tools: n', value: 2 },
+        { what: 'missed tools: share', value: 0.1, atMost: 0.15 },
+        { what: 'wrong kinds: share', value: 0, atMost: 0.02 },
+        { what: 'modems shown as phone: n', value: 0, atMost: 0 },
         { what: 'unknown: share', value: 0, atMost: 0.02 },
-        { what: 'false confirmed: n', value: 1 },
-        { what: 'false confirmed: share', value: 0.5, atMost: 0.0001 },
-        { what: 'missed tools', value: 2, atMost: 0 },
-        { what: 'wrong kinds', value: 0, atMost: 0 },
       ],
       ['false confirmed: a tablet', 'missed tools: x', 'missed tools: y'],
     ])
-    expect([recorded?.verdict, recorded?.findings]).toEqual(['incomplete', []])
     expect(devicesResult(1, 'nothing')).toEqual([])
-    const { missedTools: _, ...rest } = { ...fixtures, falseConfirmed: { share: 0 } }
-    expect(devicesResult(0, JSON.stringify({ fixtures: rest }))[0]?.notRun).toEqual([
-      'fixtures: the figure "missed tools" is missing',
-    ])
+    const { missedTools: _, ...rest } = { ...fixtures, falseConfirmed: { n: 0 } }
+    expect(devicesResult(0, JSON.stringify({ fixtures: rest }))[0]).toMatchObject({
+      verdict: 'incomplete',
+      notRun: ['fixtures: the figure "missed tools: share" is missing'],
+    })
   })
 })
 

@@ -1,9 +1,9 @@
 import { behaviour, looksLikeController } from './behaviour.ts'
+import { createClassSets } from './class-sets.ts'
 import { type CompiledTest, compileTest, type Subject } from './device-test.ts'
-import { type Comparison, compileGenuine } from './genuine.ts'
-import { hobbyKeyboard } from './hobby-stack.ts'
-import type { AttackFinding, AttackToolRow, GenuineRow, Imitation } from './knowledge-types.ts'
+import type { AttackFinding, AttackToolRow, GenuineRow } from './knowledge-types.ts'
 import { createRowIndex } from './row-index.ts'
+import { boardKeyboard, canType, marksOf } from './typing.ts'
 
 interface Tool {
   row: AttackToolRow
@@ -16,46 +16,25 @@ const idText = ({ vid, pid, pidTo }: AttackToolRow): string => `${vid}:${pid ?? 
 /** Returns the finding of a list entry, before behaviour is evaluated. */
 const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   const { row } = tool
-  if (row.group === 'policy' || (row.group === 'real' && !row.when)) return null
+  // A board or an ordinary product is nothing by its ids alone.
+  if (row.group === 'policy' || ((row.group === 'real' || row.group === 'board') && !row.when)) return null
   const seen = tool.when(subject)
   if (seen === null) return null
   const evidence = [...seen]
   if (row.vid) evidence.unshift(`ids ${idText(row)} are on the list`)
   if (row.group === 'board') {
-    if (!subject.kinds.includes('Keyboard')) return null
+    if (!canType(subject)) return null
     evidence.push('a developer board that acts as a keyboard')
   }
   const supported = tool.support.flatMap((test) => test(subject) ?? [])
-  // A shared VID and PID prove nothing about a device that cannot type, and never distinguish the two products.
-  if (row.sharedWith !== undefined && supported.length === 0) {
-    if (!subject.kinds.includes('Keyboard')) return null
-    evidence.push(`${row.sharedWith} has the same ids`)
-  }
+  // Ids that several makers share count only with the tool's own strings.
+  if (row.sharedWith !== undefined && supported.length === 0) return null
   return {
     level: supported.length > 0 ? 'confirmed' : 'suspected',
-    name: row.sharedWith !== undefined && supported.length === 0 ? `${row.name} or ${row.sharedWith}` : row.name,
+    name: row.name,
     evidence: [...evidence, ...supported],
     source: row.source,
   }
-}
-
-/** Minimum number of recordings for a row to cover revisions that were not recorded. */
-const enoughSamples = 3
-
-/**
- * A device that cannot be the product, or that has two very unlikely differences, is an imitation. One very unlikely
- * difference with another difference, or three small differences, are suspected. For a revision that was not recorded, a
- * single difference is not a finding. If few devices were recorded, such a revision lowers the level by one.
- */
-const levelOf = ({ found, isKnownRevision }: Comparison, samples: number): AttackFinding['level'] | null => {
-  const strong = found.filter((c) => c.weight >= 2).length
-  const weak = found.length - strong
-  const isThin = !isKnownRevision && samples < enoughSamples
-  if (found.some((c) => c.weight === 3)) return 'confirmed'
-  if (strong >= 2) return isThin ? 'suspected' : 'confirmed'
-  if (isThin) return null
-  if (strong === 1) return isKnownRevision || weak > 0 ? 'suspected' : null
-  return weak >= 3 ? 'suspected' : null
 }
 
 /** Merges the findings about a device: the highest level, the name of the best match, and all evidence. */
@@ -68,10 +47,14 @@ const merge = (findings: AttackFinding[]): AttackFinding | null => {
 }
 
 /**
- * Evaluates devices by the list of known attack tools, the facts of genuine products, and behaviour. `contradicts` is
+ * Evaluates devices by the list of known attack tools, the classes of HID-only products, and behaviour. `contradicts` is
  * true if the device cannot be the product that its VID and PID name, so no finding about that product applies to it.
  */
-export const createAttackTools = (rows: readonly AttackToolRow[], genuine: readonly GenuineRow[]) => {
+export const createAttackTools = (
+  rows: readonly AttackToolRow[],
+  genuine: readonly GenuineRow[],
+  productName: (vid: string, pid: string) => string | null = () => null,
+) => {
   const compile = (row: AttackToolRow): Tool => ({
     row,
     when: compileTest(row.when),
@@ -79,18 +62,7 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
   })
   const byId = createRowIndex(rows, compile)
   const byStrings = rows.filter((row) => !row.vid && row.when).map(compile)
-  const genuineById = createRowIndex(genuine, (row) => ({ row, compare: compileGenuine(row) }))
-  const imitations = (subject: Subject): Imitation[] =>
-    genuineById.find(subject.parsed.vid, subject.parsed.pid).flatMap(({ row, compare }) => {
-      const comparison = compare(subject)
-      const level = levelOf(comparison, row.samples)
-      const { found, compared } = comparison
-      const name =
-        level === 'confirmed'
-          ? `Imitation of ${row.name}`
-          : `Differs from genuine ${row.name} (${found.length} of ${compared} fields)`
-      return level === null ? [] : [{ level, name, row, evidence: found.map((c) => c.evidence) }]
-    })
+  const imitations = createClassSets(genuine, productName)
   return {
     imitations,
     assess: (subject: Subject): { finding: AttackFinding | null; contradicts: boolean } => {
@@ -100,7 +72,8 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
         const found = listed(tool, subject)
         if (found) findings.push(found)
       }
-      for (const tool of byId.find(vid, pid)) {
+      const tools = byId.find(vid, pid)
+      for (const tool of tools) {
         const found = listed(tool, subject)
         if (!found) continue
         findings.push(found)
@@ -111,14 +84,15 @@ export const createAttackTools = (rows: readonly AttackToolRow[], genuine: reado
         contradicts ||= level === 'confirmed'
         findings.push({ level, name, evidence, source: row.source })
       }
-      const acts = behaviour(subject)
+      const marks = looksLikeController(subject) ? [] : marksOf(subject)
+      const acts = behaviour(subject, marks)
       if (acts) findings.push(acts)
-      const hobby = hobbyKeyboard(subject)
-      if (hobby) findings.push(hobby)
-      const merged = merge(findings)
-      if (merged?.level === 'suspected' && looksLikeController(subject))
-        merged.name = `Management controller of the server, or ${merged.name}`
-      return { finding: merged, contradicts }
+      const board = boardKeyboard(marks)
+      if (board) {
+        const row = tools.find((tool) => tool.row.group === 'board')?.row
+        findings.push(row === undefined ? board : { ...board, name: `${row.name}, acting as a keyboard` })
+      }
+      return { finding: merge(findings), contradicts }
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@portcullis/contract'
-import type { Interface, ParsedDescriptors } from './descriptors.ts'
+import { type Interface, isBootKeyboard, type ParsedDescriptors } from './descriptors.ts'
 import { type HidFunctions, hidFunctions, noFunctions } from './hid.ts'
 import { type CapabilityKind, capabilityKinds, iconOf, type Kind, kindPrecedence } from './icons.ts'
 import {
@@ -35,13 +35,11 @@ export interface Classification {
 const CDC_DATA = 0x0a
 const VENDOR_SPECIFIC = 0xff
 const HID_MOUSE = 2
-const HID_KEYBOARD = 1
 const MTP_WORDS = /\bMTP\b|phone|android/i
 const CAMERA_WORDS = /camera|powershot|\beos\b|coolpix|lumix/i
 
 const hidKind = (i: Interface, functions: HidFunctions | undefined): CapabilityKind => {
-  // Protocol 1 without the boot subclass is also a keyboard: NanoKVM declares 03:00:01 by default.
-  if (i.protocol === HID_KEYBOARD || functions?.keyboard) return 'Keyboard'
+  if (isBootKeyboard(i) || functions?.keyboard) return 'Keyboard'
   if (i.protocol === HID_MOUSE || functions?.mouse) return 'Mouse'
   return 'HID'
 }
@@ -158,7 +156,7 @@ const kindsOfReport = (f: HidFunctions): Kind[] => {
 }
 
 /** Assigns report descriptors to HID interfaces in order. If the numbers differ, the assignment is unknown. */
-const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
+export const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
   const all = (report.reportDescriptors ?? []).map((text) => hidFunctions(Buffer.from(text, 'base64')))
   const found = new Map<Interface, HidFunctions>()
   if (all.length === 0) return found

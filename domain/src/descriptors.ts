@@ -242,6 +242,10 @@ export const parseReport = (report: Pick<DeviceReport, 'descriptors'>): ParsedDe
 export const hasSerial = (parsed: ParsedDescriptors, report: Pick<DeviceReport, 'serial'>): boolean =>
   parsed.iSerial !== 0 || (report.serial ?? '') !== ''
 
+/** Returns true for a boot keyboard. Protocol 1 means nothing in other subclasses (HID 1.11, 4.3). */
+export const isBootKeyboard = (i: Pick<Interface, 'class' | 'subclass' | 'protocol'>): boolean =>
+  i.class === 3 && i.subclass === 1 && i.protocol === 1
+
 /** Returns class, subclass and protocol of an interface in lower-case hex, as usbguard and lsusb do (`03:01:01`). */
 export const interfaceCode = (i: Pick<Interface, 'class' | 'subclass' | 'protocol'>): string =>
   `${hex2[i.class]}:${hex2[i.subclass]}:${hex2[i.protocol]}`

@@ -22,7 +22,7 @@ export interface DeviceTest {
 
 /**
  * A row of `attack-tools.json`. `own`: VID and PID of the tool itself; a match is a finding. `board`: developer boards; a
- * finding if the board can type. `real`: VID and PID of ordinary products; a finding only with `when`, and any match in
+ * finding if the board can type and `when` matches, otherwise a name for a keyboard with the structure of a board. `real`: VID and PID of ordinary products; a finding only with `when`, and any match in
  * `support` confirms it. `strings`: only `when` counts, for any VID and PID. `policy`: known, but never a finding.
  */
 export interface AttackToolRow {
@@ -77,31 +77,18 @@ export interface VulnerableRow {
   source: string
 }
 
-/** A row of `genuine-descriptors.json`: facts of a genuine product that imitations often get wrong. */
+/** A row of `genuine-descriptors.json`: a product that has only HID interfaces. */
 export interface GenuineRow {
   vid: string
   pid: string
   name: string
-  /** Interface classes of the product, two lower-case hex digits each. It has no others. */
+  /** Interface classes of the product, two lower-case hex digits each. */
   classes: string[]
-  interfaceSets?: string[]
-  serial?: 'never'
-  maxSpeedMbps?: number
-  ep0?: number[]
-  /** First two digits of bcdDevice. */
-  bcdMajor?: string[]
-  /** Recorded revisions, four hex digits each. For other revisions, a single difference proves nothing. */
-  bcd?: string[]
-  /** Current in mA that the first configuration requests. */
-  powerMa?: number[]
-  /** Length of the longest interrupt IN packet of a boot keyboard or mouse. */
-  bootPacket?: number[]
-  manufacturer?: string
-  product?: string
-  configuration?: string
-  /** Number of recordings of genuine devices with these facts; 0 if the facts follow from what the product is. */
+  /** Number of computers on which it had only these classes; 0 if they follow from what the product is. */
   samples: number
   source: string
+  /** Present in rows of older sets that describe few recordings. Such rows have no effect. */
+  bcd?: string[]
 }
 
 /** Names for vendors and products (`VVVV:PPPP`) that usb.ids lacks. */

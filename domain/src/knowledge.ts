@@ -48,7 +48,12 @@ export const createKnowledge = (sources: KnowledgeSources) => {
     const name = ids.vendors.get(vid) ?? vendors.get(vid) ?? null
     return name?.startsWith('Unassigned') === true ? null : name
   }
-  const attackTools = createAttackTools(sources.attackTools, sources.genuine)
+  const productName = (vid: string, pid: string): string | null => {
+    const product = registered.get(vid + pid)
+    if (product?.isAssigned === true) return product.name
+    return ids.products.get(vid + pid) ?? products.get(vid + pid) ?? product?.name ?? null
+  }
+  const attackTools = createAttackTools(sources.attackTools, sources.genuine, productName)
   const vulnerabilities = createVulnerabilities(sources.vulnerable)
   const serials = serialPatterns(sources)
   return {
@@ -75,11 +80,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
       return product?.isAssigned === true ? product.maker : ownerName(vid)
     },
     /** Returns the name of a product by VID and PID, or null. The list that assigns the product has precedence. */
-    productName: (vid: string, pid: string): string | null => {
-      const product = registered.get(vid + pid)
-      if (product?.isAssigned === true) return product.name
-      return ids.products.get(vid + pid) ?? products.get(vid + pid) ?? product?.name ?? null
-    },
+    productName,
     /**
      * Evaluates a device. Omits the vulnerabilities of a product if the device cannot be that product. `kinds` are from
      * `classify`.

@@ -139,17 +139,38 @@ export const isAppleBridge = inRanges([
   ['05AC', '8600'],
 ])
 
-/** Vendors of boards whose usual firmware can type and provides a program disk (usb.ids, board lists of CircuitPython and Arduino). */
-const boardVendors: ReadonlySet<string> = new Set([
-  '16C0',
-  '1B4F',
-  '2341',
-  '2886',
-  '239A',
-  '2A03',
-  '2E8A',
-  '303A',
-  '16D0',
-  '1209',
+/** VIDs whose ids many makers share: chip vendors and registries of community ids (usb.ids, pid.codes, OpenMoko). */
+const sharedVendors: ReadonlySet<string> = new Set([
+  ...[
+    '03EB',
+    '0483',
+    '04D8',
+    '1209',
+    '16C0',
+    '16D0',
+    '1915',
+    '1D50',
+    '1FC9',
+    '2341',
+    '239A',
+    '2886',
+    '2E8A',
+    '303A',
+    'CAFE',
+    'FEED',
+  ],
 ])
-export const isDeveloperBoard = (vid: string): boolean => boardVendors.has(vid)
+export const isSharedVendor = (vid: string): boolean => sharedVendors.has(vid)
+
+/** Names of keyboard firmware, and of keyboards, keypads and authenticators that are sold with the ids of a chip or registry. */
+const KEYBOARD_PRODUCT =
+  /\b(?:qmk|zmk|vial|kmk|glove80|onlykey|pi \d+ keyboard)\b|(?:key|macro|num|duck[iy]|d|go)[ -]?pad\b/i
+
+/**
+ * Returns true if a device with shared ids says that it is a keyboard sold as such. A text proves nothing, but tools that
+ * disguise themselves take the ids of a keyboard vendor as well.
+ */
+export const isKeyboardProduct = (
+  vid: string,
+  { manufacturer, product }: { manufacturer?: string; product?: string },
+): boolean => isSharedVendor(vid) && KEYBOARD_PRODUCT.test(`${manufacturer ?? ''} ${product ?? ''}`)

@@ -29,6 +29,8 @@ export interface DeviceSpec extends Partial<Omit<DeviceReport, 'descriptors'>> {
   maxPacketSize0?: number
   maxPowerMa?: number
   selfPowered?: boolean
+  /** Default: true if the device has a boot keyboard or mouse, as nearly all have. */
+  remoteWakeup?: boolean
   interfaces?: InterfaceSpec[]
   /** Interfaces of additional configurations. */
   moreConfigurations?: InterfaceSpec[][]
@@ -70,7 +72,8 @@ const configurationBytes = (
     for (const e of endpoints)
       body.push(7, 5, e.address, e.attributes ?? 3, ...le16(e.maxPacketSize ?? 8), e.interval ?? 10)
   })
-  const attributes = 0x80 | (spec.selfPowered ? 0x40 : 0)
+  const isBootInput = specs.some((i) => (typeof i === 'string' ? i : i.code).startsWith('03:01:'))
+  const attributes = 0x80 | (spec.selfPowered ? 0x40 : 0) | ((spec.remoteWakeup ?? isBootInput) ? 0x20 : 0)
   const power = Math.min(255, Math.round((spec.maxPowerMa ?? 100) / ((spec.bcdUsb ?? 0x0200) >= 0x0300 ? 8 : 2)))
   return [9, 2, ...le16(9 + body.length), numbers.size, value, iConfiguration, attributes, power, ...body]
 }

@@ -66,6 +66,7 @@ export const flipperBadUsb = preset({
   speedMbps: 12,
   maxPowerMa: 500,
   selfPowered: true,
+  remoteWakeup: false,
   interfaces: [{ code: '03:01:01', endpoints: [{ address: 0x81, maxPacketSize: 16, interval: 2 }] }],
 })
 

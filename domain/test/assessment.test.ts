@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createAttackTools } from '../src/attack-tools.ts'
-import { bootPacketOf, compileGenuine } from '../src/genuine.ts'
 import {
   type AttackToolRow,
   type GenuineRow,
@@ -45,12 +44,20 @@ describe('a row in the list of attack tools', () => {
     ['with its words', row({ group: 'real', when: named }), { product: 'Tool X' }, [], found('suspected', [ids, word])],
     ['without its words', row({ group: 'real', when: named }), { product: 'X' }, [], null],
     ['a board that does not type', row({ group: 'board' }), {}, ['Mouse'], null],
+    ['a board that types, without words', row({ group: 'board' }), { interfaces: ['03:01:01'] }, ['Keyboard'], null],
     [
-      'a board that types',
-      row({ group: 'board' }),
-      {},
+      'a board that types, with its words',
+      row({ group: 'board', when: named }),
+      { interfaces: ['03:01:01'], product: 'Tool X' },
       ['Keyboard'],
-      found('suspected', [ids, 'a developer board that acts as a keyboard']),
+      found('suspected', [ids, word, 'a developer board that acts as a keyboard']),
+    ],
+    [
+      'a board with its words that does not type',
+      row({ group: 'board', when: named }),
+      { product: 'Tool X' },
+      [],
+      null,
     ],
     [
       'what supports it',
@@ -61,13 +68,7 @@ describe('a row in the list of attack tools', () => {
     ],
     ['no support', row({ support: [named] }), { product: 'X' }, [], found('suspected', [ids])],
     ['ids shared with what cannot type', row({ sharedWith: 'Stick' }), {}, ['Mouse'], null],
-    [
-      'ids shared with what types',
-      row({ sharedWith: 'Stick' }),
-      {},
-      ['Keyboard'],
-      found('suspected', [ids, 'Stick has the same ids'], 'Tool or Stick'),
-    ],
+    ['ids shared with what types', row({ sharedWith: 'Stick' }), { interfaces: ['03:01:01'] }, ['Keyboard'], null],
     [
       'shared IDs, but distinguished',
       row({ sharedWith: 'Stick', support: [named] }),
@@ -111,217 +112,80 @@ describe('a row in the list of attack tools', () => {
     const rows = [stringsRow({ name: 'Words', when: named }), row({ name: 'Model' })]
     expect(createAttackTools(rows, []).assess(subjectOf({ product: 'X' }, ['Mouse'])).finding?.name).toBe('Model')
   })
-
-  it('may be the management controller of a server, unless it is confirmed', () => {
-    const assess = (one: AttackToolRow, spec: Partial<DeviceSpec>) =>
-      createAttackTools([one], []).assess(subjectOf(spec, ['Mouse'])).finding?.name
-    const controller = { product: 'Virtual Media', removable: 'fixed' as const }
-    expect(assess(row({}), controller)).toBe('Management controller of the server, or Tool')
-    expect(assess(row({}), { ...controller, removable: 'removable' })).toBe('Tool')
-    expect(assess(row({}), { product: 'Media' })).toBe('Tool')
-    expect(assess(row({ support: [{ anyKind: ['Mouse'] }] }), controller)).toBe('Tool')
-  })
 })
 
 describe('a device on no list', () => {
-  it.each<[string, Partial<DeviceSpec>, string]>([
-    ['is found by what it does', { interfaces: ['03:01:01', '08:06:50'] }, 'Keyboard with mass storage'],
-    [
-      'is found by its stack',
-      { vid: 'CAFE', product: 'K', interfaces: ['03:01:01'] },
-      'Keyboard from a hobby USB stack',
-    ],
-  ])('%s', (_, spec, name) => {
-    const kinds: Kind[] = name.endsWith('storage') ? ['Keyboard', 'Mass Storage'] : ['Keyboard']
-    expect(createAttackTools([], []).assess(subjectOf(spec, kinds)).finding).toMatchObject({ name })
+  it('is found by what it does', () => {
+    const subject = subjectOf({ interfaces: ['03:01:01', '08:06:50'] }, ['Keyboard', 'Mass Storage'])
+    expect(createAttackTools([], []).assess(subject).finding).toMatchObject({ name: 'Keyboard with mass storage' })
   })
 })
 
-describe('a genuine product', () => {
-  const boot = (packet: number) => ({
-    code: '03:01:01',
-    endpoints: [{ address: 0x81, maxPacketSize: packet, interval: 10 }],
-  })
-  const spec: Partial<DeviceSpec> = {
-    ...{ bcdDevice: '0110', maxPacketSize0: 8, maxPowerMa: 100, speedMbps: 12 },
-    ...{ manufacturer: 'Maker', product: 'Keys', configuration: 'C1', interfaces: [boot(8)] },
+describe('a product that has only HID interfaces', () => {
+  const keys: GenuineRow = {
+    vid: 'AAA1',
+    pid: '0010',
+    name: 'Keys',
+    classes: ['03', 'ff'],
+    samples: 150,
+    source: 'src',
   }
-  const base: GenuineRow = { vid: 'AAA1', pid: '0010', name: 'Keys', classes: ['03'], samples: 5, source: 'src' }
-  const compare = (row: Partial<GenuineRow>, change: Partial<DeviceSpec> = {}) =>
-    compileGenuine({ ...base, ...row })(subjectOf({ ...spec, ...change }))
-  const bcd = ['0110']
-  const storage = { interfaces: [boot(8), '08:06:50', '0e:01:00'] }
-  const foreign = 'has interfaces of class 08, 0e; a genuine Keys has none'
-  const sets = { interfaceSets: ['03:01:02', '03:01:01 03:00:00'] }
-  const otherSet = 'interfaces are 03:01:01 instead of 03:01:02 or 03:01:01 03:00:00'
-  const serial = 'has a serial number; a genuine Keys has none'
-  const fast = 'runs at 480 Mbit/s; a genuine Keys runs at up to 12 Mbit/s'
-
-  it.each<[string, Partial<GenuineRow>, Partial<DeviceSpec>, [number, string][], compared: number]>([
-    ['nothing to compare', {}, {}, [], 1],
-    ['foreign classes, by its nature', {}, storage, [[3, foreign]], 1],
-    ['foreign classes, by recordings', { bcd }, storage, [[2, foreign]], 1],
-    ['foreign classes, by few recordings', { bcd, samples: 2 }, storage, [[2, foreign]], 1],
-    ['foreign classes of what varies', { bcd, samples: 2, classes: ['03', 'ff'] }, storage, [[1, foreign]], 1],
+  const cd = ['03:01:02', '08:02:50']
+  const serial = ['03:01:02', '02:02:01', '0a:00:00']
+  const has = (what: string, set: string) => `has ${what} (${set}); a genuine Keys has only HID interfaces`
+  it.each<[string, Partial<GenuineRow>, Partial<DeviceSpec>, string | null, string?]>([
+    ['with what it has', {}, { interfaces: ['03:01:01', '03:00:00', 'ff:00:00'] }, null],
+    ['with another number of interfaces', {}, { interfaces: ['03:01:01'] }, null],
+    ['with sound', {}, { interfaces: ['03:01:02', '01:01:00'] }, null],
     [
-      'foreign classes of what varies, many recordings',
-      { bcd, samples: 3, classes: ['03', 'ff'] },
-      storage,
-      [[2, foreign]],
-      1,
-    ],
-    ['foreign classes by nature, other than input', { samples: 0, classes: ['03', 'ff'] }, storage, [[3, foreign]], 1],
-    ['foreign classes rather than sets', { ...sets }, storage, [[3, foreign]], 1],
-    ['its set', { interfaceSets: ['x', '03:01:01'] }, {}, [], 1],
-    ['another set', sets, {}, [[2, otherSet]], 1],
-    ['another set of what varies', { ...sets, bcd, samples: 1, classes: ['03', 'ff'] }, {}, [[1, otherSet]], 1],
-    ['no interfaces', { interfaceSets: ['x'] }, { interfaces: [] }, [[2, 'interfaces are none instead of x']], 1],
-    ['no serial number', { serial: 'never' }, {}, [], 2],
-    ['a serial number, by its nature', { serial: 'never' }, { serial: 'A' }, [[3, serial]], 2],
-    ['a serial number, by recordings', { serial: 'never', bcd, samples: 2 }, { serial: 'A' }, [[2, serial]], 2],
-    ['a serial number, one recording', { serial: 'never', bcd, samples: 1 }, { serial: 'A' }, [[1, serial]], 2],
-    ['a serial number, one description', { serial: 'never', samples: 1 }, { serial: 'A' }, [[2, serial]], 2],
-    ['a serial number that nobody excludes', {}, { serial: 'A' }, [], 1],
-    ['its speed', { maxSpeedMbps: 12 }, {}, [], 2],
-    ['an unknown speed', { maxSpeedMbps: 12 }, { speedMbps: 0 }, [], 1],
-    ['a higher speed', { maxSpeedMbps: 12 }, { speedMbps: 480 }, [[3, fast]], 2],
-    ['a higher speed, by recordings', { maxSpeedMbps: 12, bcd }, { speedMbps: 480 }, [[2, fast]], 2],
-    ['its control packets', { ep0: [16, 8] }, {}, [], 2],
-    ['other control packets', { ep0: [16, 64] }, {}, [[1, 'uses control packets of 8 bytes instead of 16 or 64']], 2],
-    ['its current', { powerMa: [50, 100] }, {}, [], 2],
-    ['another current', { powerMa: [50, 98] }, {}, [[1, 'requests 100 mA instead of 50 or 98']], 2],
-    ['its packets', { bootPacket: [16, 8] }, {}, [], 2],
-    ['other packets', { bootPacket: [16, 64] }, {}, [[1, 'sends packets of 8 bytes instead of 16 or 64']], 2],
-    ['no packets of a boot device', { bootPacket: [16] }, { interfaces: ['03:00:00'] }, [], 1],
-    ['its major version', { bcdMajor: ['12', '01'] }, {}, [], 2],
-    [
-      'another major version',
-      { bcdMajor: ['12', '24'] },
+      'with mass storage',
       {},
-      [[1, 'major version of bcdDevice 0110 is not 12 or 24']],
-      2,
-    ],
-    ['its texts', { manufacturer: '^Maker$', product: '^Keys$', configuration: '^C1$' }, {}, [], 4],
-    [
-      'other texts',
-      { manufacturer: '^M$', product: '^K$', configuration: '^C$' },
-      { product: 'x'.repeat(90) },
-      [
-        [1, 'manufacturer is "Maker"'],
-        [1, `product is "${'x'.repeat(80)}"`],
-        [1, 'configuration is "C1"'],
-      ],
-      4,
-    ],
-  ])('%s', (_, row, change, found, compared) => {
-    const comparison = compare(row, change)
-    expect(comparison.found).toEqual(found.map(([weight, evidence]) => ({ weight, evidence })))
-    expect(comparison.compared).toBe(compared)
-  })
-
-  it.each<[string, string, object, number]>([
-    ['of its boot interface', '03:01:01', { address: 0x81, attributes: 3 }, 32],
-    ['of another interface', '03:00:01', { address: 0x81, attributes: 3 }, 0],
-    ['of another class', '08:01:01', { address: 0x81, attributes: 3 }, 0],
-    ['that it receives', '03:01:01', { address: 0x01, attributes: 3 }, 0],
-    ['in bulk', '03:01:01', { address: 0x81, attributes: 2 }, 0],
-  ])('sends packets %s', (_, code, endpoint, size) => {
-    const endpoints = [{ address: 0x82, maxPacketSize: 32, interval: 10, ...endpoint }]
-    expect(bootPacketOf(subjectOf({ interfaces: [{ code, endpoints }] }).parsed)).toBe(size)
-  })
-
-  it('requests no current and sends nothing without a configuration', () => {
-    const subject = subjectOf({})
-    const parsed = { ...subject.parsed, configurations: [] }
-    expect(bootPacketOf(parsed)).toBe(0)
-    expect(compileGenuine({ ...base, powerMa: [0] })({ ...subject, parsed }).found).toEqual([])
-  })
-
-  it('has known revisions, if any are listed', () => {
-    const known = (row: Partial<GenuineRow>) => compare(row).isKnownRevision
-    expect([known({}), known({ bcd: ['0100', '0110'] }), known({ bcd: ['0100'] })]).toEqual([true, true, false])
-  })
-
-  it('is not compared by text if the device has no texts', () => {
-    expect(compareNameless({ manufacturer: '^M$', product: '^K$', configuration: '^C$' })).toEqual([[], 1])
-  })
-  const compareNameless = (row: Partial<GenuineRow>) => {
-    const { found, compared } = compileGenuine({ ...base, ...row })(subjectOf({ bcdDevice: '0110' }))
-    return [found, compared]
-  }
-
-  it.each<[string, Partial<GenuineRow>, Partial<DeviceSpec>, string | null, boolean]>([
-    ['the same', {}, {}, null, false],
-    ['impossible', {}, { speedMbps: 480 }, 'confirmed Imitation of Keys', true],
-    [
-      'impossible, of an unknown revision',
-      { bcd: undefined as never },
-      { bcdDevice: '0120', speedMbps: 480 },
+      { interfaces: cd },
       'confirmed Imitation of Keys',
-      true,
-    ],
-    ['unlikely twice', { bcd }, { speedMbps: 480, serial: 'A' }, 'confirmed Imitation of Keys', true],
-    ['unlikely once', { bcd }, { serial: 'A' }, 'suspected Differs from genuine Keys (1 of 6 fields)', false],
-    ['unlikely once, unknown revision', { bcd }, { serial: 'A', bcdDevice: '0120' }, null, false],
-    [
-      'unlikely once and different, unknown revision',
-      { bcd },
-      { serial: 'A', bcdDevice: '0120', product: 'x' },
-      'suspected Differs from genuine Keys (2 of 6 fields)',
-      false,
-    ],
-    ['that, with few recordings', { bcd, samples: 2 }, { serial: 'A', bcdDevice: '0120', product: 'x' }, null, false],
-    [
-      'that, with three recordings',
-      { bcd, samples: 3 },
-      { serial: 'A', bcdDevice: '0120', product: 'x' },
-      'suspected Differs from genuine Keys (2 of 6 fields)',
-      false,
+      has('mass storage', '03:01:02 08:02:50'),
     ],
     [
-      'unlikely twice, with few recordings',
-      { bcd, samples: 2 },
-      { speedMbps: 480, serial: 'A', bcdDevice: '0120' },
-      'suspected Differs from genuine Keys (2 of 6 fields)',
-      false,
-    ],
-    [
-      'unlikely twice, few recordings, known revision',
-      { bcd, samples: 2 },
-      { speedMbps: 480, serial: 'A' },
+      'with a serial port',
+      {},
+      { interfaces: serial },
       'confirmed Imitation of Keys',
-      true,
-    ],
-    ['different twice', { bcd }, { product: 'x', maxPowerMa: 500 }, null, false],
-    [
-      'different three times',
-      { bcd },
-      { product: 'x', maxPowerMa: 500, interfaces: [boot(16)] },
-      'suspected Differs from genuine Keys (3 of 6 fields)',
-      false,
+      has('communication', '02:02:01 03:01:02 0a:00:00'),
     ],
     [
-      'different three times, few recordings, unknown revision',
-      { bcd, samples: 2 },
-      { bcdDevice: '0120', product: 'x', maxPowerMa: 500, interfaces: [boot(16)] },
-      null,
-      false,
+      'with mass storage only',
+      {},
+      { interfaces: ['08:02:50'] },
+      'suspected Differs from genuine Keys',
+      has('mass storage', '08:02:50'),
     ],
-  ])('is evaluated: %s', (_, change, device, expected, contradicts) => {
-    const row: GenuineRow = {
-      ...{ ...base, serial: 'never', maxSpeedMbps: 12, powerMa: [100], bootPacket: [8], product: '^Keys$' },
-      ...change,
-    }
+    ['of another model', { pid: '0011' }, { interfaces: cd }, null],
+    ['by its nature', { samples: 0 }, { interfaces: cd }, 'confirmed Imitation of Keys'],
+    ['by few recordings', { samples: 19 }, { interfaces: cd }, null],
+    ['by recorded revisions, from an older set', { samples: 30, bcd: ['0100'] }, { interfaces: cd }, null],
+    ['that is none', { classes: ['08'] }, { interfaces: ['03:01:02', '02:02:01'] }, null],
+    ['with more than HID', { classes: ['03', '09'] }, { interfaces: cd }, null],
+  ])('%s', (_, change, spec, expected, evidence) => {
+    const row = { ...keys, ...change }
     const tools = createAttackTools([], [row])
-    const verdict = tools.assess(subjectOf({ ...spec, ...device }))
-    const { finding } = verdict
+    const { finding, contradicts } = tools.assess(subjectOf(spec))
     expect(finding === null ? null : `${finding.level} ${finding.name}`).toBe(expected)
-    expect(verdict.contradicts).toBe(contradicts)
-    expect(finding === null || finding.source === 'src').toBe(true)
-    const imitations = tools.imitations(subjectOf({ ...spec, ...device }))
-    const { level, name, evidence = [] } = finding ?? {}
-    expect(imitations).toEqual(finding === null ? [] : [{ level, name, row, evidence }])
-    expect(evidence.every((text) => typeof text === 'string' && text.length > 0)).toBe(true)
+    if (evidence !== undefined) expect(finding?.evidence).toEqual([evidence])
+    expect(contradicts).toBe(expected?.startsWith('confirmed') ?? false)
+    const { level, name } = finding ?? {}
+    expect(tools.imitations(subjectOf(spec))).toEqual(
+      finding === null ? [] : [{ level, name, row, evidence: finding.evidence }],
+    )
+  })
+
+  it.each([
+    ['Multicard Reader', false],
+    ['Fast Ethernet Adapter', false],
+    ['Wireless Keyboard', true],
+    ['GamePad', true],
+    [null, true],
+  ])('shares its ids with a product that usb.ids calls %s', (name, is) => {
+    const tools = createAttackTools([], [keys], () => name)
+    expect(tools.assess(subjectOf({ interfaces: cd })).finding !== null).toBe(is)
   })
 })
 

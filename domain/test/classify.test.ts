@@ -25,7 +25,7 @@ const hidReport = (name: keyof typeof REPORTS): string => Buffer.from(REPORTS[na
 describe('classify', () => {
   it.each([
     ['03:01:01', 'Keyboard'],
-    ['03:00:01', 'Keyboard'],
+    ['03:00:01', 'HID'],
     ['03:01:02', 'Mouse'],
     ['03:00:00', 'HID'],
     ['08:06:50', 'Mass Storage'],

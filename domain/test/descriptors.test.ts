@@ -20,7 +20,7 @@ describe('parseDescriptors', () => {
       problems: [],
     })
     expect(parsed.configurations).toHaveLength(1)
-    expect(parsed.configurations[0]).toMatchObject({ value: 1, maxPowerMa: 98, attributes: 0x80, iConfiguration: 3 })
+    expect(parsed.configurations[0]).toMatchObject({ value: 1, maxPowerMa: 98, attributes: 0xa0, iConfiguration: 3 })
     expect(parsed.configurations[0]?.interfaces.map((i) => [i.class, i.subclass, i.protocol])).toEqual([
       [3, 1, 1],
       [3, 1, 2],

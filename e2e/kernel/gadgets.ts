@@ -15,8 +15,6 @@ export interface Gadget {
   controller: 0 | 1 | 2 | 3
 }
 
-// Keyboards of usb_f_hid resemble those of hobby USB stacks, which is a finding. Vendors of open keyboard firmware are exempt.
-
 /** A keyboard that no rule allows. */
 export const typist: Gadget = {
   name: 'typist',

@@ -1,36 +1,7 @@
-import type { DeviceReport } from '@portcullis/contract'
-import { buildDevice, type DeviceSpec, type EndpointSpec, type InterfaceSpec } from '@portcullis/domain/testing'
+import type { Fixture } from './measure.ts'
+import { boot, into, keyItems, made, mouseItems, outOf, plain, type Row, usage } from './parts.ts'
 
-/** A device fixture made from public facts, with its common name. */
-export interface Fixture {
-  name: string
-  report: DeviceReport
-  kind: string
-  isTool: boolean
-}
-
-/** Builds a report descriptor with one application collection. */
-const usage = (page: number, id: number): string =>
-  Buffer.from([0x06, page & 0xff, page >> 8, 0x09, id, 0xa1, 0x01, 0xc0]).toString('base64')
-const keyboard = usage(1, 6)
-const mouse = usage(1, 2)
-const into = (maxPacketSize: number, interval: number): EndpointSpec => ({
-  address: 0x81,
-  attributes: 3,
-  maxPacketSize,
-  interval,
-})
-const outOf = (maxPacketSize: number, interval: number): EndpointSpec => ({
-  address: 0x01,
-  attributes: 3,
-  maxPacketSize,
-  interval,
-})
-const boot = (...endpoints: EndpointSpec[]): InterfaceSpec => ({ code: '03:01:01', endpoints })
-const plain = (...endpoints: EndpointSpec[]): InterfaceSpec => ({ code: '03:00:00', endpoints })
-
-type Row = readonly [name: string, kind: string, spec: DeviceSpec]
-
+/** Ordinary devices, from public facts about them and the source code of their firmware. */
 const ordinary: readonly Row[] = [
   [
     'office keyboard',
@@ -110,7 +81,7 @@ const ordinary: readonly Row[] = [
   [
     'pen tablet by its report descriptor',
     'Tablet',
-    { vid: '2222', pid: '0001', interfaces: ['03:01:02', '03:00:00'], reportDescriptors: [mouse, usage(0x0d, 2)] },
+    { vid: '2222', pid: '0001', interfaces: ['03:01:02', '03:00:00'], reportDescriptors: [mouseItems, usage(0x0d, 2)] },
   ],
   [
     'touch screen',
@@ -202,213 +173,290 @@ const ordinary: readonly Row[] = [
       interfaces: ['03:01:01', '03:01:02'],
     },
   ],
-]
-
-const genuineIds: DeviceSpec = {
-  vid: '046D',
-  pid: 'C31C',
-  manufacturer: 'Logitech',
-  product: 'USB Keyboard',
-  interfaces: [],
-}
-
-const tools: readonly Row[] = [
-  ['Rubber Ducky', 'Keyboard', { vid: '03EB', pid: '2401', speedMbps: 12, interfaces: [boot(into(8, 2))] }],
+  // Keyboards that look like tools at first sight.
   [
-    'Rubber Ducky with genuine ids',
-    'Keyboard',
-    { ...genuineIds, bcdDevice: '0100', speedMbps: 12, interfaces: [boot(into(64, 1))] },
-  ],
-  [
-    'Ducky by its own name',
-    'Keyboard',
-    { vid: '05AC', pid: '0250', manufacturer: 'HAK5', product: 'DUCKY', interfaces: [boot(into(8, 10))] },
-  ],
-  ['Bash Bunny', 'Keyboard', { vid: 'F000', pid: 'FF01', interfaces: [boot(into(8, 4))] }],
-  [
-    'Bash Bunny with genuine ids',
+    'virtual machine at high speed',
     'Keyboard',
     {
-      vid: '413C',
-      pid: '2113',
-      bcdDevice: '0333',
-      speedMbps: 480,
-      maxPowerMa: 500,
-      interfaces: [boot(into(8, 4), outOf(8, 4))],
-    },
-  ],
-  [
-    'Flipper',
-    'Keyboard',
-    { vid: '046D', pid: 'C529', speedMbps: 12, maxPowerMa: 500, selfPowered: true, interfaces: [boot(into(16, 2))] },
-  ],
-  [
-    'Flipper with genuine ids',
-    'Keyboard',
-    {
-      ...genuineIds,
-      bcdDevice: '0100',
-      speedMbps: 12,
-      maxPowerMa: 500,
-      selfPowered: true,
-      interfaces: [boot(into(16, 2))],
-    },
-  ],
-  [
-    'Flipper as authenticator',
-    'Security Key',
-    {
-      vid: '0483',
-      pid: '5741',
-      manufacturer: 'Flipper Devices Inc.',
-      product: 'U2F Token',
-      interfaces: [plain(into(64, 5), outOf(64, 5))],
-    },
-  ],
-  [
-    'Linux gadget in HID mode',
-    'Keyboard',
-    {
-      vid: '1234',
+      vid: '0627',
       pid: '0001',
-      bcdDevice: '0515',
       speedMbps: 480,
-      maxPowerMa: 250,
-      interfaces: [boot(into(8, 4), outOf(8, 4))],
+      manufacturer: 'QEMU',
+      product: 'QEMU USB Keyboard',
+      serial: '68284-0000:00:04.0-1',
+      interfaces: [boot(into(8, 7))],
     },
   ],
   [
-    'phone as keyboard',
+    'virtual machine at super speed',
     'Keyboard',
     {
-      vid: '04E8',
-      pid: '7021',
+      vid: '0627',
+      pid: '0001',
+      bcdUsb: 0x0300,
+      maxPacketSize0: 9,
+      speedMbps: 5000,
+      product: 'QEMU USB Keyboard',
+      interfaces: [boot(into(8, 7))],
+    },
+  ],
+  [
+    'mouse at 8 kHz',
+    'Mouse',
+    {
+      vid: '1532',
+      pid: '00A6',
       speedMbps: 480,
-      manufacturer: 'SAMSUNG',
-      product: 'Gadget',
-      interfaces: [boot(into(8, 4), outOf(8, 4))],
+      product: 'Razer Viper 8KHz',
+      interfaces: ['03:01:02', boot(into(16, 1)), boot(into(64, 1))],
     },
   ],
   [
-    'raw-gadget keyboard',
-    'Keyboard',
-    { vid: '046D', pid: 'C312', manufacturer: 'a', product: 'a', speedMbps: 480, interfaces: [boot(into(8, 5))] },
-  ],
-  [
-    'Pico with TinyUSB',
+    'keyboard of a laptop',
     'Keyboard',
     {
-      vid: 'CAFE',
-      pid: '4004',
-      speedMbps: 12,
-      manufacturer: 'TinyUSB',
-      product: 'TinyUSB Device',
-      interfaces: [plain(into(16, 5))],
-      reportDescriptors: [keyboard],
-    },
-  ],
-  [
-    'CH552',
-    'Keyboard',
-    {
-      vid: '1209',
-      pid: 'C55D',
-      bcdDevice: '0100',
-      speedMbps: 12,
+      vid: '0B05',
+      pid: '19B6',
       selfPowered: true,
-      interfaces: [boot(into(8, 10), outOf(8, 10))],
-    },
-  ],
-  [
-    'Maple',
-    'Keyboard',
-    {
-      vid: '1EAF',
-      pid: '0024',
-      manufacturer: 'LeafLabs',
-      product: 'Maple',
       speedMbps: 12,
-      interfaces: [plain(into(64, 10))],
-      reportDescriptors: [keyboard],
+      product: 'N-KEY Device',
+      interfaces: [boot(into(8, 1)), plain(into(64, 1)), plain(into(64, 1))],
     },
   ],
   [
-    'LUFA keyboard',
+    'keyboard of a laptop by its port',
     'Keyboard',
     {
-      vid: '03EB',
-      pid: '2042',
-      bcdDevice: '0001',
-      maxPacketSize0: 8,
-      manufacturer: 'Dean Camera',
-      product: 'LUFA Keyboard Demo',
-      interfaces: [boot(into(8, 5), outOf(8, 5))],
+      vid: '048D',
+      pid: 'C102',
+      removable: 'fixed',
+      selfPowered: true,
+      remoteWakeup: false,
+      interfaces: [boot(into(8, 1))],
     },
   ],
   [
-    'V-USB keyboard',
+    'keyboard with a light, output at the boot interface',
+    'Keyboard',
+    { vid: '2516', pid: '0051', interfaces: [boot(into(8, 1), outOf(8, 1)), plain(into(64, 1))] },
+  ],
+  [
+    'split keyboard with shared ids',
     'Keyboard',
     {
       vid: '16C0',
       pid: '27DB',
-      bcdDevice: '0100',
-      bcdUsb: 0x0110,
-      speedMbps: 1.5,
-      manufacturer: 'obdev.at',
-      product: 'HIDKeys',
-      interfaces: [boot(into(8, 10))],
+      selfPowered: true,
+      remoteWakeup: true,
+      manufacturer: 'ZMK Project',
+      product: 'Sofle',
+      interfaces: [plain(into(16, 1))],
+      reportDescriptors: [keyItems],
     },
   ],
   [
-    'keyboard with a debug bridge',
-    'Keyboard',
-    { vid: '18D1', pid: '4EE7', interfaces: [boot(into(8, 10)), 'ff:42:01'] },
-  ],
-  ['keyboard with a disk', 'Keyboard', { vid: '1234', pid: '5678', interfaces: [boot(into(8, 10)), '08:06:50'] }],
-  [
-    'keyboard with a network',
-    'Keyboard',
-    { vid: '1234', pid: '5678', interfaces: [boot(into(8, 10)), '02:0d:00', '0a:00:01'] },
-  ],
-  [
-    'mouse with a disk',
-    'Mass Storage',
-    { vid: '046D', pid: 'C077', product: 'USB Optical Mouse', interfaces: ['03:01:02', '08:06:50'] },
-  ],
-  ['LAN Turtle', 'Network', { vid: '0BDA', pid: '8152', serial: '00E04C3659E9', interfaces: ['ff:ff:00'] }],
-  ['P4wnP1', 'Network', { vid: '1D6B', pid: '1347', manufacturer: 'MaMe82', interfaces: ['02:02:ff', '0a:00:00'] }],
-  [
-    'NanoKVM',
+    'split keyboard with a serial port',
     'Keyboard',
     {
-      vid: '3346',
-      pid: '1009',
-      manufacturer: 'sipeed',
-      product: 'NanoKVM',
-      interfaces: ['03:00:01', '03:00:02', '08:06:50'],
+      vid: '1D50',
+      pid: '615E',
+      deviceCode: 'ef:02:01',
+      selfPowered: true,
+      remoteWakeup: true,
+      manufacturer: 'ZMK Project',
+      product: 'Lily58',
+      interfaces: ['02:02:00', '0a:00:00', plain(into(16, 1))],
+      reportDescriptors: [keyItems],
     },
   ],
   [
-    'receiver that stores',
+    'keypad with a program disk',
     'Keyboard',
     {
-      vid: '046D',
-      pid: 'C52B',
-      manufacturer: 'Logitech',
-      product: 'USB Receiver',
-      interfaces: ['03:01:01', '03:01:02', '08:06:50'],
+      vid: '239A',
+      pid: '8108',
+      deviceCode: 'ef:02:01',
+      remoteWakeup: false,
+      manufacturer: 'Adafruit',
+      product: 'Macropad RP2040',
+      interfaces: ['02:02:00', '0a:00:00', '08:06:50', plain(into(64, 8), outOf(64, 8))],
+      reportDescriptors: [keyItems],
     },
   ],
   [
-    'WiFi Duck with genuine ids',
+    'password keeper on the ids of a board',
     'Keyboard',
-    { vid: '05AC', pid: '021E', manufacturer: 'Apple', product: 'SuperWiFiDuck', interfaces: [boot(into(64, 10))] },
+    {
+      vid: '16C0',
+      pid: '0486',
+      selfPowered: true,
+      remoteWakeup: false,
+      manufacturer: 'CRYPTOTRUST',
+      product: 'ONLYKEY',
+      interfaces: [boot(into(8, 10)), plain(into(64, 1)), plain(into(64, 1))],
+    },
+  ],
+  [
+    'badge reader that types',
+    'Keyboard',
+    { vid: 'FFFF', pid: '0035', remoteWakeup: false, product: 'IC Reader', interfaces: [boot(into(8, 10))] },
+  ],
+  [
+    'wireless keyboard and mouse',
+    'Keyboard',
+    { vid: '062A', pid: '4101', interfaces: [boot(into(8, 10)), '03:01:02'] },
+  ],
+  // Devices that claim a keyboard protocol but cannot type.
+  [
+    'cooler with a keyboard protocol',
+    'HID',
+    {
+      vid: '1B1C',
+      pid: '0C1A',
+      selfPowered: true,
+      product: 'Cooler',
+      interfaces: ['03:00:01'],
+      reportDescriptors: [usage(0xff00, 1)],
+    },
+  ],
+  [
+    'lights with a boot keyboard interface',
+    'Keyboard',
+    { vid: '048D', pid: '8297', remoteWakeup: false, product: 'RGB controller', interfaces: [boot(into(8, 10))] },
+  ],
+  [
+    'mouse with a keyboard protocol',
+    'Mouse',
+    { vid: '30FA', pid: '1030', product: 'Gaming Mouse', interfaces: ['03:01:02', '03:00:01'] },
+  ],
+  [
+    'web cam with a button',
+    'Video',
+    {
+      vid: '045E',
+      pid: '0772',
+      deviceCode: 'ef:02:01',
+      remoteWakeup: false,
+      speedMbps: 480,
+      interfaces: ['0e:01:00', '0e:02:00', '01:01:00', '01:02:00', boot(into(8, 10))],
+    },
+  ],
+  // Kinds.
+  [
+    'mouse with media keys',
+    'Mouse',
+    {
+      vid: '046A',
+      pid: '0107',
+      product: 'Optical Mouse',
+      interfaces: ['03:01:02', boot(into(8, 10))],
+      reportDescriptors: [mouseItems, usage(0x0c, 1)],
+    },
+  ],
+  [
+    'modem with a debug bridge',
+    'Modem',
+    {
+      vid: '1BC7',
+      pid: '1050',
+      manufacturer: 'Android',
+      product: 'FN980',
+      interfaces: ['ff:ff:30', 'ff:42:01', 'ff:ff:40', 'ff:ff:40', 'ff:ff:50'],
+    },
+  ],
+  [
+    'modem of an unlisted vendor',
+    'Modem',
+    {
+      vid: '2949',
+      pid: '8241',
+      product: 'Module',
+      interfaces: ['ff:00:00', 'ff:00:00', 'ff:42:01', 'ff:00:00', 'ff:ff:ff'],
+    },
+  ],
+  [
+    'modem as network adapter',
+    'Modem',
+    {
+      vid: '2DF3',
+      pid: '9D01',
+      deviceCode: 'ef:02:01',
+      product: 'Mobile Composite Device',
+      interfaces: ['e0:01:03', '0a:00:00', 'ff:00:00', 'ff:00:00', 'ff:00:00'],
+    },
+  ],
+  [
+    'modem with a disk first',
+    'Modem',
+    {
+      vid: '1BC7',
+      pid: '1057',
+      interfaces: ['08:06:50'],
+      moreConfigurations: [['ff:ff:30', 'ff:42:01', 'ff:ff:40', 'ff:ff:50']],
+    },
+  ],
+  [
+    'Bluetooth of a laptop',
+    'Wireless',
+    {
+      vid: '413C',
+      pid: '8143',
+      product: 'DW1550 Bluetooth 4.0',
+      interfaces: ['ff:01:01', 'ff:01:01', 'ff:ff:ff', 'fe:01:01'],
+    },
+  ],
+  [
+    'modem of a laptop',
+    'Modem',
+    { vid: '413C', pid: '81B6', product: 'DW5811e', interfaces: ['ff:ff:ff', 'ff:ff:ff', '02:0e:00', '0a:00:02'] },
+  ],
+  [
+    'game controller with sound',
+    'Game Controller',
+    {
+      vid: '2E24',
+      pid: '0652',
+      product: 'Wired Controller',
+      interfaces: ['01:01:00', '01:02:00', plain(into(64, 1))],
+      reportDescriptors: [usage(1, 5)],
+    },
+  ],
+  [
+    'game controller of the XInput kind',
+    'Game Controller',
+    { vid: '146B', pid: '0604', product: 'Compact', interfaces: ['ff:5d:01'] },
+  ],
+  ['fingerprint reader of class 00', 'Biometric', { vid: '138A', pid: '0097', interfaces: ['00:00:00'] }],
+  [
+    'synthesizer',
+    'Audio',
+    {
+      vid: '0582',
+      pid: '0159',
+      deviceCode: 'ff:00:00',
+      product: 'UA-22',
+      interfaces: ['ff:02:02', 'ff:02:01', 'ff:03:00'],
+    },
+  ],
+  ['piano', 'Audio', { vid: '0499', pid: '160F', product: 'P-125', interfaces: ['ff:00:ff'] }],
+  ['bus adapter', 'Communication', { vid: '0C72', pid: '0012', product: 'PCAN-USB FD', interfaces: ['ff:00:00'] }],
+  ['serial adapter, a clone', 'Communication', { vid: '9986', pid: '7523', interfaces: ['ff:01:02'] }],
+  [
+    'radio for sensors',
+    'Wireless',
+    { vid: '20B7', pid: '1540', product: 'AT86RF230 802.15.4 dongle', interfaces: ['ff:00:00'] },
+  ],
+  [
+    'positioning module',
+    'Communication',
+    { vid: '1199', pid: 'B001', product: 'GNSS receiver', interfaces: ['00:00:00'] },
+  ],
+  [
+    'piano with a class',
+    'Audio',
+    { vid: '09E8', pid: '007C', product: 'MPK mini', interfaces: ['01:01:00', '01:03:00'] },
   ],
 ]
 
-const made =
-  (isTool: boolean) =>
-  ([name, kind, spec]: Row): Fixture => ({ name, kind, isTool, report: buildDevice(spec) })
-
-/** Ordinary devices, and attack tools as built from public code. */
-export const fixtures: readonly Fixture[] = [...ordinary.map(made(false)), ...tools.map(made(true))]
+/** Ordinary devices. */
+export const fixtures: readonly Fixture[] = ordinary.map(made(false))

@@ -3,11 +3,6 @@
 import { type Finding, type Result, verdictOf } from '../../rig/verdict.ts'
 import { deviceBars } from '../devices/bars.ts'
 
-const sets = {
-  fixtures: 'Devices described by our own fixtures.',
-  recordings: 'Recordings of ordinary devices.',
-} as const
-
 const spaced = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const figuresIn = (value: unknown, path: string): Finding[] => {
@@ -35,35 +30,31 @@ const parsed = (output: string): Record<string, unknown> | undefined => {
 }
 
 /** Names of the results of a complete measurement. */
-export const deviceSets = Object.keys(sets) as (keyof typeof sets)[]
+export const deviceSets = ['fixtures']
 
-/**
- * Parses the output of the measurement. A set is incomplete if it was not measured or lacks a figure that has a bar.
- */
+/** Parses the output of the measurement. It is incomplete if it lacks a figure that has a bar. */
 export const devicesResult = (code: number | null, output: string): Result[] => {
   const value = parsed(output)
   if (value === undefined) return []
-  return deviceSets.map((name) => {
-    const bars = deviceBars[name]
-    const findings = figuresIn(value[name], '').map((one) => ({
-      ...one,
-      ...bars.find(({ what }) => what === one.what),
-    }))
-    const absent = bars.filter(({ what }) => !findings.some((one) => one.what === what))
-    const notRun =
-      code === 0 && findings.length > 0
-        ? absent.map(({ what }) => `${name}: the figure "${what}" is missing`)
-        : [`${name}: not measured. Set PORTCULLIS_RECORDINGS to the folder with the recordings.`]
-    return {
-      name,
-      what: sets[name],
+  const findings = figuresIn(value.fixtures, '').map((one) => ({
+    ...one,
+    ...deviceBars.find(({ what }) => what === one.what),
+  }))
+  const absent = deviceBars.filter(({ what }) => !findings.some((one) => one.what === what))
+  const notRun =
+    code === 0 && findings.length > 0
+      ? absent.map(({ what }) => `fixtures: the figure "${what}" is missing`)
+      : ['fixtures: not measured']
+  return [
+    {
+      name: 'fixtures',
+      what: 'Devices described by our own fixtures: ordinary devices and attack tools.',
       verdict: verdictOf({ findings, notRun }),
       seconds: 0,
       seed: 0,
       findings,
       notRun,
-      // Third parties own the recordings: publish only their figures.
-      notes: name === 'fixtures' ? textsIn(value[name], '') : [],
-    }
-  })
+      notes: textsIn(value.fixtures, ''),
+    },
+  ]
 }

@@ -127,7 +127,7 @@ describe('a Mac', () => {
     const [device] = devicesOf(
       macAnswer({ registry: plist(keyboard), interfaces: plist([part(0, 3, 1, 1), part(1, 8, 6, 80)]) }),
     )
-    expect(judge(device!.report).attackTool).toMatchObject({ level: 'confirmed' })
+    expect(judge(device!.report).attackTool).toMatchObject({ level: 'suspected' })
   })
 
   it('is read from the registry if system_profiler fails', () => {

@@ -17,6 +17,8 @@ gadget() {
   echo 0x$2 >$g/idVendor
   echo 0x$3 >$g/idProduct
   echo 0x$4 >$g/bcdDevice
+  # Nearly all keyboards can wake the host and have no output endpoint. A gadget without these properties is a finding.
+  echo 0xa0 >$g/configs/c.1/bmAttributes
   [ -z "$5" ] || echo "$5" >$g/strings/0x409/manufacturer
   [ -z "$6" ] || echo "$6" >$g/strings/0x409/product
   [ -z "$7" ] || echo "$7" >$g/strings/0x409/serialnumber
@@ -29,6 +31,7 @@ keyboard_function() {
   echo 1 >$f/protocol
   echo 1 >$f/subclass
   echo 8 >$f/report_length
+  echo 1 >$f/no_out_endpoint
   printf '\005\001\011\006\241\001\005\007\031\340\051\347\025\000\045\001\165\001\225\010\201\002\225\001\165\010\201\003\225\005\165\001\005\010\031\001\051\005\221\002\225\001\165\003\221\003\225\006\165\010\025\000\045\145\005\007\031\000\051\145\201\000\300' >$f/report_desc
   ln -s $f $gadgets/$1/configs/c.1/
 }

@@ -1,5 +1,5 @@
 import type { DeviceReport, IdentityDifference } from '@portcullis/contract'
-import { type GenuineRow, hasSerial, hex4, interfaceSet, isSynthetic, parseReport } from '@portcullis/domain'
+import { type GenuineRow, hasSerial, hex4, interfaceSet, parseReport } from '@portcullis/domain'
 
 /** A stored fingerprint with one of its devices, for comparing identities. */
 export interface IdentityRow {
@@ -63,7 +63,9 @@ const names: Readonly<Record<keyof ReturnType<typeof facts>, string>> = {
   configuration: 'Configuration',
 }
 
-export const revisionField = names.revision
+/** Fields that a new batch or, at another speed, the port changes. A difference in them is no evidence. */
+export const isNoEvidence = (field: string, sameSpeed: boolean): boolean =>
+  field === names.revision || (!sameSpeed && [names.speed, names.ep0, names.power].includes(field))
 
 const differentFirst = (rows: IdentityDifference[]): IdentityDifference[] => [
   ...rows.filter((row) => row.differs),
@@ -83,32 +85,9 @@ export const besideUsual = (device: DeviceReport, usual: DeviceReport): Identity
   )
 }
 
-/** Compares a device with the known facts about the genuine product. Unknown facts are left out. */
+/** Compares the interface classes of a device with those of the genuine product. */
 export const besideGenuine = (device: DeviceReport, row: GenuineRow): IdentityDifference[] => {
-  const is = facts(device)
-  const parsed = parseReport(device)
-  const rows: IdentityDifference[] = []
-  function add(key: keyof typeof names, expected: string, fits: boolean): void {
-    rows.push({ field: names[key], device: is[key], expected, differs: !fits })
-  }
-  const foreign = is.classes.split(', ').filter((cls) => cls !== none && !row.classes.includes(cls))
-  add('classes', row.classes.join(', ') || none, foreign.length === 0)
-  // A polled macOS or Windows host shows neither all interfaces nor the size of control packets.
-  const isPart = isSynthetic(parsed)
-  if (row.interfaceSets && !isPart)
-    add('interfaces', row.interfaceSets.join(' or '), row.interfaceSets.includes(is.interfaces))
-  if (row.serial === 'never') add('serial', 'no', is.serial === 'no')
-  if (row.maxSpeedMbps !== undefined)
-    add('speed', `${row.maxSpeedMbps} Mbit/s at most`, (device.speedMbps ?? 0) <= row.maxSpeedMbps)
-  if (row.ep0 && !isPart) add('ep0', `${row.ep0.join(' or ')} bytes`, row.ep0.includes(parsed.maxPacketSize0))
-  if (row.bcdMajor)
-    add(
-      'revision',
-      row.bcdMajor.map((major) => `${major}xx`).join(' or '),
-      row.bcdMajor.includes(is.revision.slice(0, 2)),
-    )
-  for (const key of ['manufacturer', 'product', 'configuration'] as const)
-    if (row[key] !== undefined)
-      add(key, `matches ${row[key]}`, device[key] === undefined || new RegExp(row[key]).test(device[key]))
-  return differentFirst(rows)
+  const { classes } = facts(device)
+  const differs = classes.split(', ').some((code) => code !== none && !row.classes.includes(code))
+  return [{ field: names.classes, device: classes, expected: row.classes.join(', '), differs }]
 }

@@ -1,6 +1,6 @@
 import type { SpoofedIdentity } from '@portcullis/contract'
 import { type Knowledge, parseReport } from '@portcullis/domain'
-import { besideGenuine, besideUsual, reportOf, revisionField } from './identity.ts'
+import { besideGenuine, besideUsual, isNoEvidence, reportOf } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
 
 /** Minimum number of devices with the same ids for a consensus of the fleet, and the share that must agree. */
@@ -46,7 +46,8 @@ export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRea
     const diff = besideUsual(report, usual)
     const others = `${row.usual.shape_devices} of ${row.usual.model_devices} devices of ${ids}`
     const isSameShape = row.interfaces === row.usual.interfaces
-    const differing = diff.filter((d) => d.differs && d.field !== revisionField)
+    const sameSpeed = report.speedMbps === usual.speedMbps
+    const differing = diff.filter((d) => d.differs && !isNoEvidence(d.field, sameSpeed))
     if (isSameShape && differing.length === 0) return []
     const evidence = isSameShape
       ? differing.map((d) => `${d.field}: ${d.device}; ${others} have ${d.expected}`)
