@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { type Interface, isBootKeyboard, type ParsedDescriptors } from './descriptors.ts'
+import { activeConfiguration, type Interface, isBootKeyboard, type ParsedDescriptors } from './descriptors.ts'
 import { type HidFunctions, hidFunctions, noFunctions } from './hid.ts'
 import { type CapabilityKind, capabilityKinds, iconOf, type Kind, kindPrecedence } from './icons.ts'
 import {
@@ -10,7 +10,7 @@ import {
   isTabletVendor,
   kindByWords,
 } from './known-kinds.ts'
-import { cameraVendors, phoneVendors, vendorSpecificKind } from './vendor-kinds.ts'
+import { cameraVendors, isPhoneMaker, phoneVendors, SERIAL_MAKER, vendorSpecificKind } from './vendor-kinds.ts'
 
 /** The classification of a device by the capabilities of its interfaces. */
 export interface Classification {
@@ -63,13 +63,21 @@ const isNetwork = (i: Interface): boolean => {
   )
 }
 
+/** Interfaces of game controllers for Xbox 360 and Xbox One (drivers/input/joystick/xpad.c). */
+const isXboxInput = (i: Interface): boolean =>
+  i.class === VENDOR_SPECIFIC &&
+  ((i.subclass === 0x5d && i.protocol === 1) || (i.subclass === 0x47 && i.protocol === 0xd0))
+const isDebugBridge = (i: Interface): boolean => i.class === VENDOR_SPECIFIC && i.subclass === 0x42
+
 const vendorKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): CapabilityKind => {
   // ff:42:01 is the Android Debug Bridge, :03 its boot loader, ff:fe:02 Apple's multiplexer.
   if (i.subclass === 0x42 && (i.protocol === 1 || i.protocol === 3)) return 'Phone'
   if (i.subclass === 0xfe && i.protocol === 2 && parsed.vid === '05AC') return 'Phone'
   const isMtpShaped = i.subclass === 0xff && i.protocol === 0
   if (isMtpShaped && (phoneVendors.has(parsed.vid) || MTP_WORDS.test(report.product ?? ''))) return 'Phone'
-  if (i.subclass === 0x5d && i.protocol === 1) return 'HID'
+  if (isXboxInput(i)) return 'HID'
+  // CH340 and CH341, whose clones have ids of their own.
+  if (i.subclass === 1 && i.protocol === 2) return 'Communication'
   return vendorSpecificKind(parsed.vid, parsed.pid) ?? 'Unknown'
 }
 
@@ -155,8 +163,12 @@ const kindsOfReport = (f: HidFunctions): Kind[] => {
   return [...(f.mouse ? ['Mouse' as const] : []), ...found.filter((kind) => kind !== 'Media Control' || !isMore)]
 }
 
-/** Assigns report descriptors to HID interfaces in order. If the numbers differ, the assignment is unknown. */
-export const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
+/**
+ * Assigns report descriptors to the HID interfaces of the active configuration, in order. If the numbers differ, the
+ * assignment is unknown.
+ */
+export const functionsByInterface = (parsed: ParsedDescriptors, report: DeviceReport): Map<Interface, HidFunctions> => {
+  const hid = activeConfiguration(parsed, report)?.interfaces.filter((i) => i.class === 0x03) ?? []
   const all = (report.reportDescriptors ?? []).map((text) => hidFunctions(Buffer.from(text, 'base64')))
   const found = new Map<Interface, HidFunctions>()
   if (all.length === 0) return found
@@ -172,29 +184,93 @@ const isMbim = (i: Interface): boolean => i.class === 0x02 && i.subclass === 0x0
 /** Linux gadgets that combine a network interface and a serial port are not modems. */
 const gadgetVendors: ReadonlySet<string> = new Set(['0525', '1D6B'])
 
+/** Returns true if a device can exchange files like a phone or camera, not only debug messages or data. */
+const isMtp = (interfaces: readonly Interface[], parsed: ParsedDescriptors, report: DeviceReport): boolean =>
+  interfaces.some((i) => !isDebugBridge(i) && interfaceKind(i, parsed, report, undefined) === 'Phone')
+
+/**
+ * Returns true for the ports of a modem: the diagnostic port of Qualcomm, or several vendor-specific ports beside a debug
+ * bridge or network, or many of them.
+ */
+const hasModemPorts = (interfaces: readonly Interface[], kinds: ReadonlySet<Kind>): boolean => {
+  const ports = interfaces.filter((i) => i.class === VENDOR_SPECIFIC && i.alternate === 0 && !isDebugBridge(i))
+  const isQualcomm = ports.some((i) => i.subclass === 0xff && i.protocol === 0x30)
+  const isOther = kinds.has('Video') || kinds.has('Audio') || kinds.has('HID') || kinds.has('Keyboard')
+  if (isOther && !kinds.has('Phone')) return false
+  const least = kinds.has('Network') || kinds.has('Phone') ? 2 : 4
+  return (isQualcomm && interfaces.length > 1) || ports.length >= least
+}
+
 /** Derives kinds from VID, PID and the set of interfaces. They are added to other kinds and never replace them. */
-const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], kinds: ReadonlySet<Kind>): Kind[] => {
+const namesOf = (parsed: ParsedDescriptors, report: DeviceReport, kinds: ReadonlySet<Kind>): Kind[] => {
   const { vid, pid } = parsed
+  const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
   const names: Kind[] = []
   const has = (code: number): boolean => interfaces.some((i) => i.class === code)
-  const isOwn = has(VENDOR_SPECIFIC) || has(CDC_DATA) || has(0x02)
+  const isOwn = has(CDC_DATA) || has(0x02) || interfaces.some((i) => i.class === VENDOR_SPECIFIC && !isDebugBridge(i))
   if (isSecurityKey(vid, pid) && (has(0x03) || has(0x0b))) names.push('Security Key')
   if (isTabletVendor(vid, pid) && has(0x03)) names.push('Tablet')
+  if (interfaces.some(isXboxInput)) names.push('Game Controller')
   if (isApplePhone(vid, pid) || kinds.has('Phone')) names.push('Phone')
-  if (isFingerprintReader(vid, pid) && isOwn && !kinds.has('Smart Card')) names.push('Biometric')
-  const isModemSet = kinds.has('Network') && interfaces.some(isAtModem) && !gadgetVendors.has(vid)
-  const isModem = interfaces.some(isMbim) || isModemSet || (isModemVendor(vid, pid) && (isOwn || kinds.has('Network')))
-  if (isModem && !names.includes('Phone') && !names.includes('Biometric')) names.push('Modem')
+  if (isFingerprintReader(vid, pid) && (isOwn || has(0x00)) && !kinds.has('Smart Card')) names.push('Biometric')
+  const isModemSet = kinds.has('Network') && interfaces.some(isAtModem)
+  const isModem =
+    interfaces.some(isMbim) ||
+    (!gadgetVendors.has(vid) && (isModemSet || hasModemPorts(interfaces, kinds))) ||
+    (isModemVendor(vid, pid) && (isOwn || kinds.has('Network')))
+  const isPhone = isApplePhone(vid, pid) || isMtp(interfaces, parsed, report)
+  const isKnown = ['Communication', 'Video', 'Network', 'Audio'].includes(vendorSpecificKind(vid, pid) ?? '')
+  if (isModem && !isPhone && !isKnown && !names.includes('Biometric')) names.push('Modem')
   return names
 }
 
 /** Kinds that name a device only if no configuration has another kind. */
 const sayLittle: ReadonlySet<Kind> = new Set(['HID', 'Media Control', 'Billboard', 'Firmware Update', 'Unknown'])
 
+/** Kinds that leave open what a device is. */
+const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control', 'Firmware Update'])
+/** Kinds that a device with nothing but HID interfaces can have. */
+const hidNames: ReadonlySet<Kind> = new Set([
+  ...([
+    'Keyboard',
+    'Mouse',
+    'Game Controller',
+    'UPS',
+    'Barcode Scanner',
+    'Touchscreen',
+    'Security Key',
+    'Biometric',
+  ] as const),
+  ...(['Communication', 'Media Control', 'Smart Card'] as const),
+])
+const MOUSE_NAME = /\b(?:mouse|mice)\b/i
+const KEYBOARD_NAME = /keyboard|combo|desktop|\bset\b/i
+
 /** Derives a kind from the texts of a device if its interfaces, VID and PID do not identify it. */
-const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control'])
-const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined =>
-  kindByWords(report.product ?? '') ?? kindByWords(knownName)
+const nameByWords = (
+  parsed: ParsedDescriptors,
+  report: DeviceReport,
+  knownName: string,
+  kinds: ReadonlySet<Kind>,
+): Kind | undefined => {
+  const word = kindByWords(report.product ?? '') ?? kindByWords(knownName)
+  const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
+  const all = [...kinds]
+  if (word === 'Modem' && kinds.has('Network') && interfaces.some((i) => i.class === VENDOR_SPECIFIC)) return word
+  if (word === 'Game Controller' && kinds.has('HID') && all.every((kind) => vague.has(kind) || kind === 'Audio'))
+    return word
+  if (!all.every((kind) => vague.has(kind))) return undefined
+  // A boot loader needs no other name, unless the device has more.
+  if (all.length === 1 && kinds.has('Firmware Update') && interfaces.every((i) => i.class === 0xfe)) return undefined
+  if (interfaces.length > 0 && interfaces.every((i) => i.class === 0x03))
+    return word !== undefined && hidNames.has(word) ? word : undefined
+  if (word !== undefined || !kinds.has('Unknown')) return word
+  if (SERIAL_MAKER.test(report.manufacturer ?? '')) return 'Communication'
+  const [i, ...more] = interfaces
+  const isMtpShaped =
+    i?.class === VENDOR_SPECIFIC && i.subclass === 0xff && i.protocol === 0 && i.endpoints.length === 3
+  return isPhoneMaker(parsed.vid) || (isMtpShaped && more.length === 0) ? 'Phone' : undefined
+}
 
 /**
  * Classifies a device by the interfaces of all its configurations, never by the device class alone. The kernel treats a
@@ -205,10 +281,7 @@ const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined 
  */
 export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownName = ''): Classification => {
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
-  const functions = functionsByInterface(
-    interfaces.filter((i) => i.class === 0x03),
-    report,
-  )
+  const functions = functionsByInterface(parsed, report)
   const by = new Map<Kind, Interface>()
   const able = new Set<CapabilityKind>()
   function add(kind: Kind, i: Interface): void {
@@ -232,20 +305,29 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   if (by.has('Hub')) able.add('Hub')
   const capabilities = capabilityKinds.filter((kind) => able.has(kind))
   const found = new Set(by.keys())
-  const first = parsed.configurations[0]?.interfaces ?? []
+  const first = activeConfiguration(parsed, report)?.interfaces ?? []
   const [deciding] = interfaces
-  for (const name of namesOf(parsed, interfaces, found)) add(name, by.get(name) ?? deciding ?? nothing)
-  if ([...by.keys()].every((kind) => vague.has(kind))) {
-    const name = nameByWords(report, knownName)
-    if (name !== undefined && !by.has(name)) {
-      by.set(name, deciding ?? nothing)
-      by.delete('Unknown')
-    }
+  for (const name of namesOf(parsed, report, found)) add(name, by.get(name) ?? first[0] ?? deciding ?? nothing)
+  const word = nameByWords(
+    parsed,
+    report,
+    knownName,
+    new Set([...by.keys(), ...(hasMore ? (['Unknown'] as const) : [])]),
+  )
+  if (word !== undefined && !by.has(word)) {
+    by.set(word, first[0] ?? deciding ?? nothing)
+    by.delete('Unknown')
   }
+  const texts = `${report.product ?? ''} ${knownName}`
+  const isNamedMouse = MOUSE_NAME.test(texts) && !KEYBOARD_NAME.test(texts) && !by.has('Mass Storage')
+  if (isNamedMouse && by.has('Keyboard')) add('Mouse', first[0] ?? nothing)
   const all = kindPrecedence.filter((kind) => by.has(kind))
   const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
   const named = all.find(isFirst)
-  const kind = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'
+  const chosen = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'
+  // A web cam has a button, and a mouse has macros. Both can be a keyboard in addition.
+  const isSideFunction = chosen === 'Keyboard' && (by.has('Video') || isNamedMouse)
+  const kind = isSideFunction ? (by.has('Video') ? 'Video' : 'Mouse') : chosen
   const from = by.get(kind)
   return {
     icon: iconOf(kind),

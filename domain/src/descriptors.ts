@@ -27,7 +27,7 @@ export interface Interface {
 /** A configuration with all alternate settings of its interfaces, in the order of the descriptors. */
 export interface Configuration {
   value: number
-  /** Current drawn from the bus in mA: bMaxPower times 2 (times 8 from USB 3.0 on). */
+  /** Current drawn from the bus in mA: bMaxPower times 2, times 8 at SuperSpeed (USB 3.2, 9.6.3). */
   maxPowerMa: number
   attributes: number
   iConfiguration: number
@@ -69,6 +69,7 @@ const TYPE_ENDPOINT = 5
 const TYPE_HID = 0x21
 
 const DEVICE_LENGTH = 18
+const SUPER_SPEED = 5_000
 /** Limits of stored descriptors. Linux keeps 8 configurations, 32 interfaces each, 30 endpoints per interface (drivers/usb/core/config.c). */
 const limits = { problems: 16, configurations: 8, interfaces: 512, endpoints: 32, bytes: 12_288 }
 
@@ -97,8 +98,10 @@ const emptyDevice = (problems: string[]): ParsedDescriptors => ({
  * Parses the sysfs file `descriptors`: the device descriptor, then every configuration. Accepts any bytes and never
  * throws. It advances by bLength and ignores wTotalLength, because the kernel documents that it cannot be trusted
  * (Documentation/ABI/stable/sysfs-bus-usb).
+ *
+ * @param speedMbps decides the unit of bMaxPower, as in the kernel; if unknown, the USB version does
  */
-export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
+export const parseDescriptors = (bytes: Uint8Array, speedMbps?: number): ParsedDescriptors => {
   const problems: string[] = []
   function problem(text: string) {
     if (problems.length < limits.problems) problems.push(text)
@@ -112,6 +115,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
 
   const bcdUsb = u16(2)
   const isUsb3 = bcdUsb >= 0x0300
+  const powerUnit = (speedMbps === undefined ? isUsb3 : speedMbps >= SUPER_SPEED) ? 8 : 2
   const device: ParsedDescriptors = {
     bcdUsb,
     deviceClass: u8(4),
@@ -201,7 +205,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
       current = undefined
       configuration = openConfiguration({
         value: u8(at + 5),
-        maxPowerMa: u8(at + 8) * (isUsb3 ? 8 : 2),
+        maxPowerMa: u8(at + 8) * powerUnit,
         attributes: u8(at + 7),
         iConfiguration: u8(at + 6),
         interfaces: [],
@@ -235,8 +239,17 @@ export const isSynthetic = (parsed: ParsedDescriptors): boolean =>
   parsed.configurations.every((c) => c.interfaces.every((i) => i.endpoints.length === 0))
 
 /** Parses the descriptors of a report. */
-export const parseReport = (report: Pick<DeviceReport, 'descriptors'>): ParsedDescriptors =>
-  parseDescriptors(Buffer.from(report.descriptors, 'base64'))
+export const parseReport = ({
+  descriptors,
+  speedMbps,
+}: Pick<DeviceReport, 'descriptors' | 'speedMbps'>): ParsedDescriptors =>
+  parseDescriptors(Buffer.from(descriptors, 'base64'), speedMbps === 0 ? undefined : speedMbps)
+
+/** Returns the active configuration. If the host does not report it, the first one, which the kernel usually selects. */
+export const activeConfiguration = (
+  { configurations }: ParsedDescriptors,
+  { configurationValue }: Pick<DeviceReport, 'configurationValue'>,
+): Configuration | undefined => configurations.find((c) => c.value === configurationValue) ?? configurations[0]
 
 /** Returns true if the device declares or reports a serial number, whatever its value. */
 export const hasSerial = (parsed: ParsedDescriptors, report: Pick<DeviceReport, 'serial'>): boolean =>

@@ -97,7 +97,16 @@ export const isModemVendor = inRanges([
   ['2CB7'],
   ['2DEE'],
   ['305A'],
-  ['413C', '8101', '81FF'],
+  ['413C', '8114', '8118'],
+  ['413C', '8128', '8129'],
+  ['413C', '8133', '8138'],
+  ['413C', '8147'],
+  ['413C', '8171', '8172'],
+  ['413C', '8180', '8186'],
+  ['413C', '818D', '8196'],
+  ['413C', '819B'],
+  ['413C', '81A0', '81A2'],
+  ['413C', '81A4', '82FF'],
 ])
 
 /** iPhones, iPads and iPods (libimobiledevice's udev rules, facts). */
@@ -107,15 +116,24 @@ export const isApplePhone = inRanges([['05AC', '1290', '12AF']])
 const words: readonly (readonly [RegExp, Kind])[] = [
   [/\bu2f\b|\bfido2?\b|security key/i, 'Security Key'],
   [/finger ?print|biometric|swipe sensor|touch ?strip/i, 'Biometric'],
-  [/bluetooth|wlan|wi-?fi|802\.11|wireless (?:lan|adapter|network|usb)|wimax|\bb\/g\/n\b|centrino/i, 'Wireless'],
+  [
+    /bluetooth|wlan|wi-?fi|802\.1[15]|wpan\b|zigbee|wireless (?:lan|adapter|network|usb)|wimax|\bb\/g\/n\b|centrino/i,
+    'Wireless',
+  ],
   [/\b(?:modem|hspa|hsdpa|lte|wwan|mobile broadband|umts|5g)\b/i, 'Modem'],
   [/card ?reader|flash (?:reader|disk|drive)|mass storage|\bssd\b|sata bridge/i, 'Mass Storage'],
-  [/ethernet|\blan\b|gigabit|10\/100/i, 'Network'],
+  [/ethernet|\blan\b|gigabit|10\/100|\b(?:ax88|rtl81)\d/i, 'Network'],
   [/web ?cam|camera|quickcam|video|tv (?:stick|tuner|receiver)|dvb|displaylink|\bdisplay\b/i, 'Video'],
   [/scanner|scan\b|perfection|canoscan/i, 'Imaging'],
   [/printer|laserjet|deskjet/i, 'Printer'],
-  [/game ?pad|controller \(xbox|xbox|joystick|dualshock|dualsense/i, 'Game Controller'],
-  [/uart|serial|rs-?(?:232|485)|j-?link|st-?link|debug(?:ger)? probe|\bgps\b/i, 'Communication'],
+  [
+    /game ?pad|xbox|joystick|dualshock|dualsense|throttle|racing wheel|(?:game|gaming|pro|wireless) controller/i,
+    'Game Controller',
+  ],
+  [
+    /uart|serial|rs-?(?:232|485)|j-?link|st-?link|debug(?:ger)? probe|(?:\b|_)g(?:ps|nss)\b|\bp?can-?(?:bus|fd|usb)\b/i,
+    'Communication',
+  ],
   [/audio|sound|\bdac\b|headset|microphone|midi/i, 'Audio'],
   [/smart ?card|\bccid\b|hasp|token|dongle key/i, 'Smart Card'],
   [/\bups\b|uninterruptible/i, 'UPS'],
@@ -124,6 +142,9 @@ const words: readonly (readonly [RegExp, Kind])[] = [
   [/touch ?(?:screen|panel)/i, 'Touchscreen'],
   [/billboard|alternate mode/i, 'Billboard'],
   [/\b(?:phone|android|mtp)\b/i, 'Phone'],
+  [/infrared|\bir (?:receiver|transceiver)\b/i, 'Media Control'],
+  [/keyboard/i, 'Keyboard'],
+  [/\bmouse\b/i, 'Mouse'],
 ]
 
 /** Returns the kind that a name mentions; undefined if it mentions none. */

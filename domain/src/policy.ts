@@ -46,8 +46,8 @@ export interface PolicyDevice {
 const HID_CLASS = 0x03
 
 /**
- * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the string of the
- * active configuration only while a device is authorised. The decision must be the same before and after. Texts are
+ * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the active configuration
+ * only while a device is authorised. The decision must be the same before and after. Texts are
  * cleaned and empty strings removed, as the server stores them. Evaluate attack tools for a decision with this part as
  * well.
  */

@@ -13,9 +13,9 @@ const HIGH_SPEED = 480
 
 /** Returns the HID interfaces that can type: boot keyboards, and the others if a report descriptor has keyboard items. */
 const keyboardsOf = ({ parsed, report }: Subject): Interface[] => {
-  const hid = parsed.configurations.flatMap((c) => c.interfaces).filter((i) => i.class === HID)
-  const functions = functionsByInterface(hid, report)
-  return hid.filter((i) => isBootKeyboard(i) || functions.get(i)?.keyboard === true)
+  const functions = functionsByInterface(parsed, report)
+  const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
+  return interfaces.filter((i) => isBootKeyboard(i) || functions.get(i)?.keyboard === true)
 }
 
 /** Returns true if the device can type, according to its interfaces and report descriptors. Its name does not matter. */

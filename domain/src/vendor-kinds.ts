@@ -77,7 +77,21 @@ const byVendor = new Map<string, CapabilityKind>([
   ['8087', 'Wireless'], // Intel: Bluetooth, WiMAX
   ['0E8D', 'Wireless'], // MediaTek: Wi-Fi and Bluetooth (drivers/net/wireless/mediatek)
   ['7392', 'Wireless'], // Edimax: Wi-Fi
+  ['0499', 'Audio'], // Yamaha (sound/usb/quirks-table.h, as the next)
+  ['0582', 'Audio'], // Roland
+  ['0763', 'Audio'], // M-Audio
+  ['1235', 'Audio'], // Focusrite, Novation
+  ['17CC', 'Audio'], // Native Instruments (sound/usb/caiaq)
+  ['0BFD', 'Communication'], // Kvaser: CAN (drivers/net/can/usb, as the next)
+  ['0C72', 'Communication'], // PEAK: CAN
 ])
+
+/** Vendors that make hardly anything but phones. Their devices without a telling class are phones. */
+export const isPhoneMaker = (vid: string): boolean =>
+  ['0421', '0BB4', '0FCE', '22B8', '22D9', '2717', '2A70', '2D95'].includes(vid)
+
+/** Makers of serial adapters whose name remains when another company sells the adapter with its own ids. */
+export const SERIAL_MAKER = /^(?:silicon lab|prolific|ftdi|wch\b|qinheng)/i
 
 /** Returns the kind of a well-known model with only vendor-specific interfaces. */
 export const vendorSpecificKind = (vid: string, pid: string): CapabilityKind | undefined =>

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DeviceReport } from '@portcullis/contract'
-import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
+import { activeConfiguration, hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { cleanText } from './text.ts'
 
 /** All inputs of `classify` and `assess` from a report, except its descriptors and the stored names. */
@@ -12,6 +12,8 @@ export interface VerdictInputs {
   serial: string | boolean
   /** Base64, in interface order. */
   reportDescriptors: readonly string[]
+  /** bConfigurationValue, if another configuration than the first is active. */
+  configurationValue?: number
 }
 
 const texts = ['manufacturer', 'product', 'serial', 'configuration'] as const
@@ -27,6 +29,7 @@ export const judgedReport = (report: DeviceReport): DeviceReport => {
   if (report.removable !== undefined && report.removable !== 'unknown') judged.removable = report.removable
   const { reportDescriptors = [] } = report
   if (reportDescriptors.length > 0) judged.reportDescriptors = reportDescriptors
+  if (report.configurationValue) judged.configurationValue = report.configurationValue
   return judged
 }
 
@@ -37,7 +40,9 @@ export const verdictInputs = (
   namesSerial: (serial: string) => boolean,
 ): VerdictInputs => {
   const { serial = '', speedMbps = 0, removable = 'unknown', reportDescriptors = [] } = judgedReport(report)
+  const active = activeConfiguration(parsed, report)
   return {
+    ...(active === parsed.configurations[0] || active === undefined ? {} : { configurationValue: active.value }),
     speed: speedMbps,
     removable,
     serial: serial !== '' && namesSerial(serial) ? serial : hasSerial(parsed, report),
@@ -49,5 +54,10 @@ export const verdictInputs = (
  * Returns the key of a verdict: two devices share a verdict if and only if they share this key. The key is 32 hex digits,
  * a hash over the exact fingerprint (descriptors and strings) and all other inputs of the verdict.
  */
-export const verdictKey = (exact: string, { speed, removable, serial, reportDescriptors }: VerdictInputs): string =>
-  hash('sha256', JSON.stringify(['verdict', exact, speed, removable, serial, reportDescriptors]), 'hex').slice(0, 32)
+export const verdictKey = (
+  exact: string,
+  { speed, removable, serial, reportDescriptors, configurationValue }: VerdictInputs,
+): string => {
+  const inputs = [speed, removable, serial, reportDescriptors, ...(configurationValue ? [configurationValue] : [])]
+  return hash('sha256', JSON.stringify(['verdict', exact, ...inputs]), 'hex').slice(0, 32)
+}

@@ -26,6 +26,7 @@ export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceRepo
     ...(serial === '' ? {} : { serial }),
     ...(speed === 0 ? {} : { speedMbps: speed }),
     ...(inputs === null ? {} : { removable: inputs.removable, reportDescriptors: [...inputs.reportDescriptors] }),
+    ...(inputs?.configurationValue === undefined ? {} : { configurationValue: inputs.configurationValue }),
   }
 }
 
