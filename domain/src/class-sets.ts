@@ -11,11 +11,8 @@ const enoughSamples = 20
 const foreign: Readonly<Record<number, string>> = { 2: 'communication', 8: 'mass storage', 224: 'wireless' }
 /** Kinds that a HID device can have. A name of another kind belongs to another product with the same ids. */
 const hidKinds: ReadonlySet<Kind> = new Set([
-  'Security Key',
-  'Game Controller',
-  'UPS',
-  'Barcode Scanner',
-  'Touchscreen',
+  ...(['Keyboard', 'Mouse', 'Media Control', 'Security Key'] as const),
+  ...(['Game Controller', 'UPS', 'Barcode Scanner', 'Touchscreen'] as const),
 ])
 
 const isHidOnly = ({ classes, samples, bcd }: GenuineRow): boolean =>

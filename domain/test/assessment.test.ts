@@ -162,7 +162,7 @@ describe('a product that has only HID interfaces', () => {
     ['by its nature', { samples: 0 }, { interfaces: cd }, 'confirmed Imitation of Keys'],
     ['by few recordings', { samples: 19 }, { interfaces: cd }, null],
     ['by recorded revisions, from an older set', { samples: 30, bcd: ['0100'] }, { interfaces: cd }, null],
-    ['that is none', { classes: ['08'] }, { interfaces: ['03:01:02', '02:02:01'] }, null],
+    ['that is another product', { classes: ['08'] }, { interfaces: ['03:01:02', '02:02:01'] }, null],
     ['with more than HID', { classes: ['03', '09'] }, { interfaces: cd }, null],
   ])('%s', (_, change, spec, expected, evidence) => {
     const row = { ...keys, ...change }
@@ -300,6 +300,19 @@ describe('the key of a verdict', () => {
     expect(verdictKey('e', { speed: 12, removable: 'unknown', serial: false, reportDescriptors: [] })).toBe(
       '9e38a585455d272ea7585fda43c79c4d',
     )
+  })
+
+  it('contains the active configuration if it is not the first', () => {
+    const two = buildDevice({ vid: 'AAA1', pid: '0010', interfaces: ['03:01:02'], moreConfigurations: [['03:01:01']] })
+    const keys = [undefined, 0, 1, 2].map((configurationValue) => {
+      const given = { ...two, ...(configurationValue === undefined ? {} : { configurationValue }) }
+      return verdictKey(
+        'e',
+        verdictInputs(parseReport(two), given, () => false),
+      )
+    })
+    expect(new Set(keys.slice(0, 3)).size).toBe(1)
+    expect(keys[3]).not.toBe(keys[0])
   })
 
   it('ignores empty strings', () => {

@@ -83,7 +83,9 @@ describe('classify', () => {
     expect(new Set(kindPrecedence)).toEqual(new Set(icons.map((i) => i.name).filter((name) => name !== 'NO_DEV')))
     fc.assert(
       fc.property(fc.subarray([...codes], { minLength: 1 }), fc.infiniteStream(fc.nat(1000)), (chosen, random) => {
-        const expected = chosen[0]?.[0]
+        const [first] = chosen.map(([kind]) => kind)
+        // The button of a web cam does not make it a keyboard.
+        const expected = first === 'Keyboard' && chosen.some(([kind]) => kind === 'Video') ? 'Video' : first
         const shuffled = chosen.map(([, code]) => ({ code, key: random.next().value })).sort((a, b) => a.key - b.key)
         expect(kindOf(...shuffled.map((s) => s.code))).toBe(expected)
       }),
@@ -220,5 +222,59 @@ describe('classify', () => {
     expect(classifySpec({ interfaces: ['ff:ff:00'], moreConfigurations: [['02:06:00', '0a:00:00']] }).kinds).toEqual([
       'Network',
     ])
+  })
+})
+
+describe('the active configuration', () => {
+  const both: Partial<DeviceSpec> = { interfaces: ['03:01:02'], moreConfigurations: [['03:01:01']] }
+  it.each([
+    [undefined, 'Mouse'],
+    [0, 'Mouse'],
+    [1, 'Mouse'],
+    [2, 'Keyboard'],
+    [9, 'Mouse'],
+  ])('%s decides the kind: %s', (configurationValue, kind) => {
+    expect(classifySpec({ ...both, ...(configurationValue === undefined ? {} : { configurationValue }) }).kind).toBe(
+      kind,
+    )
+  })
+
+  it('has the report descriptors', () => {
+    const spec: Partial<DeviceSpec> = { interfaces: ['03:00:00'], moreConfigurations: [['03:00:00', '03:00:00']] }
+    const reportDescriptors = [hidReport('mouse'), hidReport('keyboard')]
+    expect(classifySpec({ ...spec, reportDescriptors: reportDescriptors.slice(0, 1) }).kinds).toEqual(['Mouse', 'HID'])
+    expect(classifySpec({ ...spec, reportDescriptors, configurationValue: 2 }).kinds).toEqual([
+      'Keyboard',
+      'Mouse',
+      'HID',
+    ])
+  })
+})
+
+describe('devices of several kinds', () => {
+  it.each<[string, Partial<DeviceSpec>, string]>([
+    ['a modem with a debug bridge', { interfaces: ['ff:ff:30', 'ff:ff:40', 'ff:42:01'] }, 'Modem'],
+    ['a modem with a network', { interfaces: ['02:06:00', '0a:00:00', 'ff:00:00', 'ff:00:00'] }, 'Modem'],
+    ['a network adapter', { interfaces: ['02:06:00', '0a:00:00', 'ff:00:00'] }, 'Network'],
+    ['a phone with files and ports', { interfaces: ['06:01:01', 'ff:42:01', 'ff:ff:30', 'ff:ff:40'] }, 'Phone'],
+    ['a phone with only a debug bridge, of a modem vendor', { vid: '19D2', interfaces: ['ff:42:01'] }, 'Phone'],
+    ['a modem of that vendor', { vid: '19D2', interfaces: ['ff:42:01', 'ff:00:00'] }, 'Modem'],
+    [
+      'Bluetooth of a laptop vendor',
+      { vid: '413C', pid: '8160', product: 'Bluetooth', interfaces: ['ff:01:01'] },
+      'Wireless',
+    ],
+    [
+      'a game controller with sound',
+      { product: 'Pro Controller', interfaces: ['01:01:00', '03:00:00'] },
+      'Game Controller',
+    ],
+    ['a headset', { product: 'Headset Controller', interfaces: ['01:01:00', '03:00:00'] }, 'Audio'],
+    ['lights', { product: 'LED Controller', interfaces: ['03:00:00'] }, 'HID'],
+    ['a mouse with macros', { product: 'Gaming Mouse', interfaces: ['03:01:02', '03:01:01'] }, 'Mouse'],
+    ['a keyboard with a mouse', { product: 'Keyboard and Mouse', interfaces: ['03:01:02', '03:01:01'] }, 'Keyboard'],
+    ['a camera with a button', { interfaces: ['0e:01:00', '03:01:01'] }, 'Video'],
+  ])('%s', (_, spec, kind) => {
+    expect(classifySpec(spec).kind).toBe(kind)
   })
 })

@@ -38,6 +38,21 @@ describe('parseDescriptors', () => {
     expect(parsed.configurations.map((c) => c.maxPowerMa)).toEqual([288, 288])
   })
 
+  it.each([
+    [0x0320, 480, 100],
+    [0x0320, 5000, 400],
+    [0x0200, 480, 100],
+    [0x0200, 10_000, 400],
+    [0x0320, undefined, 400],
+    [0x0200, undefined, 100],
+    [0x0320, 0, 400],
+  ])('takes the unit of power for version %s at %s Mbit/s: %s mA', (bcdUsb, speedMbps, expected) => {
+    const bytes = buildDescriptors({ vid: '0001', pid: '0002', bcdUsb, interfaces: ['08:06:50'] })
+    bytes[18 + 8] = 50
+    const report = { descriptors: bytes.toString('base64'), ...(speedMbps === undefined ? {} : { speedMbps }) }
+    expect(parseReport(report).configurations[0]?.maxPowerMa).toBe(expected)
+  })
+
   it('advances by bLength and ignores wTotalLength', () => {
     const bytes = buildDescriptors({ vid: '0001', pid: '0002', interfaces: ['03:01:01', '08:06:50'] })
     const whole = interfaceSet(parseDescriptors(bytes))

@@ -22,7 +22,6 @@ const MODULES = [
   'hid-generic',
   'hid-mcp2221',
   'evdev',
-  'uhid',
   'usb-storage',
   'uas',
   'rtl8150',
