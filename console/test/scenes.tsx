@@ -208,6 +208,7 @@ const secondDevice = {
 
 /** The fields of a device that its verdict shows. */
 const judged = {
+  ...{ uuid: 'h1', deviceID: 'd1', vid: '1209', pid: '7A01', guiVid: 'Glow', guiPid: 'Pad', caption: 'Pad' },
   ...{
     attackTool: '',
     evidence: [],
