@@ -62,7 +62,7 @@ describe('a NATS user with least privilege', unless(whyNoNats()), () => {
     expect(description).toMatch(/Grant this permission in NATS\. \d+ messages wait in the database\./)
   })
 
-  it('is told how to make room in a full stream, and publishes the rest afterwards', async () => {
+  it('sees how to make room in a full stream, and publishes the rest afterwards', async () => {
     const { app, peer } = await begin(documented, { max_msgs: 1, discard: 'new' })
     await publish(app)
     const { status, description } = await health(app)
