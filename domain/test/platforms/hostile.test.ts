@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { DeviceReport, HostFacts } from '@portcullis/contract'
 import { parseReport } from '@portcullis/domain'
 import { describeSysfs, hub, plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
-import { MAX_POLLED_DEVICES, readPoll } from '../../src/platforms/index.ts'
+import { MAX_POLLED_DEVICES, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from '../../src/platforms/index.ts'
+import { POLL_MARKER } from '../../src/platforms/scripts.ts'
 import { pollLinux } from './linux-host.ts'
 import { macAnswer, plist } from './macos-host.ts'
 import { windowsAnswer } from './windows-host.ts'
@@ -104,6 +106,20 @@ describe('any output', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  it('after any greeting of a login script, which need not end its line, is the same', () => {
+    const greeting = fc.string({ unit: 'binary', maxLength: 200 }).filter((text) => !text.includes(POLL_MARKER))
+    fc.assert(
+      fc.property(fc.constantFrom(...samples), greeting, (sample, text) => {
+        // Both scripts print an empty line before the marker.
+        const output = Buffer.concat([Buffer.from(`${text.toWellFormed()}\n`), sample])
+        expect(readPoll(output)).toEqual(readPoll(sample))
+      }),
+    )
+    expect(execFileSync('sh', ['-c', POSIX_COMMAND]).subarray(0, 14).toString()).toBe(`\n${POLL_MARKER}\n`)
+    const script = Buffer.from(WINDOWS_COMMAND.split(' ').at(-1) ?? '', 'base64').toString('utf16le')
+    expect(script).toContain(`Write("\`n${POLL_MARKER}`)
   })
 
   it('with hostile texts from a device cannot add devices', () => {
