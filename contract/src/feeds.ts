@@ -166,10 +166,10 @@ export const ingestFeed = operation({
   tag,
   summary: 'Sends events to a feed',
   description:
-    'The body has one event per line, as JSON or XML, or is one JSON array. Events: Windows Security 6416 as Winlogbeat, NXLog, Wazuh, OpenTelemetry, Azure Monitor and others export it, and Defender `DeviceEvents` with the action `PnpDeviceConnected`. Other events are ignored. UTF-16 with a byte order mark is accepted. Lines are independent: an invalid line is reported and the others are stored. A line that was already received is not counted again. At most 8 MiB and 10,000 lines. With `Content-Encoding: gzip`, the size limit applies to the compressed and the uncompressed body. A compressed byte may expand to at most 300 bytes.',
+    'The body has one event per line, as JSON or XML, or is a JSON array or a CSV file with a header. Events: Windows Security 6416 as Winlogbeat, NXLog, Wazuh, OpenTelemetry, Azure Monitor and others export it, and Defender `DeviceEvents` with the action `PnpDeviceConnected`. Other events are ignored. UTF-16 with a byte order mark is accepted. Lines are independent: an invalid line is reported and the others are stored. A line that was already received is not counted again. At most 8 MiB and 10,000 lines. With `Content-Encoding: gzip`, the size limit applies to the compressed and the uncompressed body. A compressed byte may expand to at most 300 bytes.',
   permission: 'feeds:write',
   params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
-  rawTypes: ['application/x-ndjson', 'application/json', 'application/xml', 'text/xml', 'text/plain'],
+  rawTypes: ['application/x-ndjson', 'application/json', 'application/xml', 'text/xml', 'text/plain', 'text/csv'],
   bodyLimit: feedLimits.bodyBytes,
   response: FeedAnswer,
   errors: ['not_found', 'forbidden_object', 'payload_too_large', 'too_many_requests'],

@@ -67,7 +67,7 @@ const PREFIX = /^(?:(?:_source|_raw|result|body|message|event\.original|preview)
 const known = new Map<string, readonly [FieldRole, number] | null>()
 
 /** Returns the role of a path and its rank. Remembers the paths, because all lines of an exporter have the same. */
-const roleOf = (path: string): readonly [FieldRole, number] | null => {
+export const roleOf = (path: string): readonly [FieldRole, number] | null => {
   if (path.length > MAX_PATH) return null
   const found = known.get(path)
   if (found !== undefined) return found

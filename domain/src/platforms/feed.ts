@@ -1,4 +1,5 @@
 import { type FeedFault, feedLimits } from '@portcullis/contract'
+import { eachCsvRecord } from './feed-csv.ts'
 import { type FeedEvent, feedEvent } from './feed-event.ts'
 import { treeIn } from './feed-fields.ts'
 import { eachPart, listNames } from './feed-scan.ts'
@@ -78,11 +79,18 @@ export const readFeed = (body: string | Uint8Array, toInstant?: ToInstant): Feed
     }
     return true
   }
-  eachPart(typeof body === 'string' ? body : decodeAnswer(body), ({ line, text }) => {
-    if (text.length > feedLimits.lineChars) return add(line, undefined, text)
-    const [first, ...others] = eventsIn(treeOf(text))
-    if (others.length === 0) return add(line, first, text)
-    return [first, ...others].every((one) => add(line, one, JSON.stringify(one) ?? text))
-  })
+  function addPart(line: number, part: string): boolean {
+    if (part.length > feedLimits.lineChars) return add(line, undefined, part)
+    const [first, ...others] = eventsIn(treeOf(part))
+    if (others.length === 0) return add(line, first, part)
+    return [first, ...others].every((one) => add(line, one, JSON.stringify(one) ?? part))
+  }
+  const text = typeof body === 'string' ? body : decodeAnswer(body)
+  const isCsv = eachCsvRecord(text, (record) =>
+    record.values === undefined || /^[{<]/.test(record.text)
+      ? addPart(record.line, record.text)
+      : add(record.line, record.values, record.text),
+  )
+  if (!isCsv) eachPart(text, ({ line, text: part }) => addPart(line, part))
   return result
 }

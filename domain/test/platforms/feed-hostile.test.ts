@@ -90,6 +90,8 @@ describe('a hostile body', () => {
     ['quotes', many('"')],
     ['backslashes in a string', `["${many('\\')}`],
     ['objects in a list', `[${many('{"a":"b"},')}`],
+    ['quotes in CSV', `_raw,host\n${many('"\n')}`],
+    ['empty cells in CSV', `_raw,host\n${many(',')}`],
     ['names of event fields', `{${'"EventID":{"Name":"DeviceId","value":"6416 VID_0951"},'.repeat(1_200)}"a":1}`],
     ['nested lists', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
     ['nested texts', JSON.stringify({ m: JSON.stringify({ m: JSON.stringify({ m: '{"m":'.repeat(1_000) }) }) })],

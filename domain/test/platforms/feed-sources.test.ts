@@ -218,6 +218,48 @@ describe('a feed of a collector', () => {
   })
 })
 
+describe('a CSV file', () => {
+  const csv = (rows: readonly (readonly string[])[], separator = ',') =>
+    rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(separator)).join('\r\n')
+  const more = JSON.stringify({ ClassId: data.ClassId, DeviceId: device, VendorIds: hardware })
+  const head = ['Timestamp', 'ReportId', 'DeviceId', 'DeviceName', 'ActionType', 'AdditionalFields']
+  const row = [time, '7', 'a'.repeat(40), host, 'PnpDeviceConnected', more]
+
+  it.each([
+    ['advanced hunting', csv([head, row]), at],
+    ['advanced hunting with semicolons', csv([head, row], ';'), at],
+    [
+      'Splunk',
+      csv([
+        ['_raw', '_time', 'host'],
+        [splunk, '2031-05-04T10:11:12.000+0000', 'indexer'],
+      ]),
+      second,
+    ],
+    [
+      'Get-WinEvent in PowerShell 5',
+      `#TYPE System.Diagnostics.Eventing.Reader.EventLogRecord\r\n${csv([
+        ['Message', 'Id', 'MachineName', 'TimeCreated', 'RecordId'],
+        [messageIn(german), '6416', host, '5/4/2031 10:11:12 AM', '436'],
+      ])}`,
+      null,
+    ],
+  ])('of %s is read', (_name, text, when) => {
+    const { total, events, errors } = readFeed(text)
+    expect({ total, errors }).toEqual({ total: 1, errors: [] })
+    expect(events).toMatchObject([{ host, at: when, instance: device }])
+  })
+
+  it('loses only the record that is not valid', () => {
+    const rows = csv([head, row]).split('\r\n')
+    const other = csv([row.with(5, more.replace('60A44C3FAFE0B2B0D9A8000B', 'LAST'))])
+    const body = [...rows, '"cut', 'x,1,2', JSON.stringify(winlog), other].join('\n')
+    const { events, errors, ignored } = readFeed(body)
+    expect(events.map(({ line }) => line)).toEqual([2, 5, 6])
+    expect([errors, ignored]).toEqual([[{ line: 3, code: 'not-understood' }], 1])
+  })
+})
+
 describe('the time of an event', () => {
   const nxlog = (EventTime: unknown, more = {}) =>
     readFeed(JSON.stringify({ EventTime, Hostname: host, EventID: 6416, RecordNumber: 1, ...data, ...more }))

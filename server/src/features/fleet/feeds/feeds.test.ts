@@ -364,6 +364,8 @@ describe('a feed', () => {
     const feed = await feedWith()
     const xml = `<Event><System><EventID>6416</EventID><TimeCreated SystemTime='2031-05-04T10:11:12.345Z'/><EventRecordID>1</EventRecordID><Computer>xml-1</Computer></System><EventData><Data Name='DeviceId'>${stick.replace('&', '&amp;')}</Data></EventData></Event>`
     expect(await feed.send(xml, 'application/xml; charset="UTF-8"')).toMatchObject({ stored: 1 })
+    const csv = `_raw,host\n"${xml.replace('xml-1', 'csv-1')}",indexer\n"cut`
+    expect(await feed.send(csv, 'text/csv')).toMatchObject({ lines: 2, stored: 1, failed: 1, errors: [{ line: 3 }] })
     for (const type of ['text/html', 'application/xml; charset=utf-16', 'multipart/form-data; boundary=x'])
       expect([type, (await feed.raw(xml, type)).statusCode]).toEqual([type, 415])
   })
