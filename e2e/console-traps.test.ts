@@ -104,9 +104,9 @@ describe('regressions of the console', unless(whyNoChromium), () => {
       const notice = page.getByRole('note', { name: 'No release key' })
       for (const path of ['/', '/settings/enrolment']) {
         await page.goto(path)
-        await notice.getByText('No release key is configured').waitFor()
+        await notice.getByText('The agents of this server contain no release key').waitFor()
       }
-      await notice.getByRole('link', { name: 'Configure release key' }).click()
+      await notice.getByRole('link', { name: 'Show how to configure it' }).click()
       await page.getByRole('heading', { name: 'How to configure a release key' }).waitFor()
       expect(wrong).toEqual([])
       await context.close()

@@ -174,7 +174,7 @@ enrolment
     show(
       answer,
       () =>
-        `${plain(answer.token)}\nexpires ${plain(answer.expiresAt)}\n\nRun this command as root on the host, and enter the token when asked:\n${answer.command}`,
+        `Token    ${plain(answer.token)}\nExpires  ${plain(answer.expiresAt)}\n\nRun this command as root on the host, and enter the token when asked:\n${answer.command}`,
     )
   })
 

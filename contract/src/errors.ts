@@ -481,7 +481,7 @@ export const errorTable = define({
       'No knowledge key is trusted yet. The file is signed with {fingerprint}. To trust this key, send the file with trust={fingerprint}.',
     cause:
       'The first knowledge file pins the key that signed it. The request does not confirm the fingerprint of that key.',
-    cure: 'Compare the fingerprint with the output of `portcullis knowledge keys`, then send it as `trust`.',
+    cure: 'Compare the fingerprint with the one that `portcullis knowledge keys` printed when it created the key. If they are equal, send it as `trust`.',
   },
   knowledge_key_refused: {
     status: 403,

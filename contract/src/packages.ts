@@ -88,6 +88,10 @@ export const ReleaseKey = closed({
     description:
       '`file`: from the file that PORTCULLIS_RELEASE_KEY_FILE names. `build`: from the agent build of this server.',
   }),
+  isInBuild: Type.Boolean({
+    description:
+      'True if the agent build of this server contains this key. Otherwise, agents that you install now refuse updates.',
+  }),
   sequence: Type.Integer({ minimum: 0, description: 'Sequence number of the rotation. 0 for the first key.' }),
   rotatedAt: nullable(Type.String({ format: 'date-time' }), {
     description: 'Time of the rotation. `null` for the first key.',

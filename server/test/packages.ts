@@ -8,6 +8,7 @@ import type { TestApp } from './app.ts'
 /** Returns the release key of a server, as configured at start. */
 export const configured = (key: ReleaseKeyPair, rotations: ReleaseKeyRotation[] = []): ReleaseKeySource => ({
   source: 'file',
+  isInBuild: true,
   where: '/etc/portcullis/release-key.pub',
   file: releaseKeyFileOf(key, rotations),
 })

@@ -6,7 +6,7 @@ import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
 import { strings } from './strings.ts'
 
-/** Warns people who manage agent builds that this server has no release key, so new hosts will refuse updates. */
+/** Warns people who manage agent builds that this server installs agents without its release key, so new hosts will refuse updates. */
 export const ReleaseKeyNotice = () => {
   const { api, session } = useServices()
   const packages = useQuery({
@@ -14,13 +14,13 @@ export const ReleaseKeyNotice = () => {
     queryFn: ({ signal }) => api.call(listPackages, { signal }),
     enabled: session.may('packages:manage'),
   })
-  if (packages.data?.releaseKey !== null) return null
+  if (packages.data === undefined || packages.data.releaseKey?.isInBuild === true) return null
   return (
     <div className={classes.notice} role="note" aria-label={strings.noReleaseKey}>
       <SeverityShape severity="amber" />
       <div className={classes.words}>
         <strong>{strings.releaseKeyMissing}</strong>
-        <span>{strings.releaseKeyHint({ code: (text) => <code>{text}</code> })}</span>
+        <span>{strings.releaseKeyHint}</span>
         <Link to="/settings/packages">{strings.configureReleaseKey}</Link>
       </div>
     </div>

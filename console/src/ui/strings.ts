@@ -31,10 +31,10 @@ export const strings = messages({
   pdfHint: 'A4, to print or send',
   back: 'Back',
   noReleaseKey: 'No release key',
-  releaseKeyMissing: 'No release key is configured',
+  releaseKeyMissing: 'The agents of this server contain no release key',
   releaseKeyHint:
-    'Agents that you install now will refuse updates until you reinstall them. Before you add hosts, create a key on your build machine with <code>portcullis release-key new</code>. Then set <code>PORTCULLIS_RELEASE_KEY_FILE</code> on the server to the path of its public key, and restart the server.',
-  configureReleaseKey: 'Configure release key',
+    'For a trial, continue without a key: agents work and only refuse updates from this server. For production, decide before you install agents, because they contain the key.',
+  configureReleaseKey: 'Show how to configure it',
   exportAsCsv: 'Export as CSV',
   exportForPrograms: 'Export as CSV for programs',
   exportAsXlsx: 'Export as Excel workbook (XLSX)',

@@ -18,6 +18,8 @@ const tagsOf: Readonly<Record<string, readonly string[]>> = {
   lab: ['lab', 'engineering'],
   server: ['server', 'data centre'],
 }
+/** Mostly Linux hosts, which can be armed. */
+const mix = 'linux=80,windows=15,macos=5'
 const checkInSeconds = 30
 /** Devices attached or detached per second, over all hosts. */
 const plugRate = 1
@@ -68,7 +70,17 @@ export const startDemo = async ({
     })
     tokens.push('--token', `${department}=${token}`)
   }
-  const args = ['--server', url, ...tokens, '--agents', String(hosts), '--interval', String(checkInSeconds)]
+  const args = [
+    '--server',
+    url,
+    ...tokens,
+    '--agents',
+    String(hosts),
+    '--interval',
+    String(checkInSeconds),
+    '--mix',
+    mix,
+  ]
   args.push('--plug-rate', String(plugRate), '--state', join(dataDir, 'demo-fleet.json'))
   // The ipc channel carries no data. It closes when this process is killed, and then the fleet ends.
   const child = spawn(process.execPath, [simulator, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })

@@ -151,7 +151,8 @@ const examine = async (env: Environment, isForBundle: boolean): Promise<Examined
   const config = configOf(env)
   if ('seen' in config) return { findings: [...first, config], config: null, database: null, metrics: null }
   const { dataDir } = config
-  const { answer, findings: port } = await listening(config)
+  const pid = runningEmbedded(dataDir)?.pid ?? null
+  const { answer, findings: port } = await listening(config, pid)
   const database = await lookAtDatabase(config, answer !== null, isForBundle)
   const certificates = () =>
     certificate(config, {
@@ -159,7 +160,6 @@ const examine = async (env: Environment, isForBundle: boolean): Promise<Examined
       domainName: database.domainName,
       served: answer?.fingerprint ?? null,
     })
-  const pid = runningEmbedded(dataDir)?.pid ?? null
   const looks = [
     check('open files', () => fileDescriptors(pid)),
     check('memory', () => memory(config.databaseUrl === null)),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLoopbackNetwork } from '@portcullis/domain'
 import { dataDirOf } from './data-dir.ts'
+import { nearest } from './http/names.ts'
 import { isNetwork } from './networks.ts'
 import { type OutboundProxy, parseOutboundProxy } from './outbound-proxy.ts'
 import { Secret } from './secret.ts'
@@ -141,11 +142,18 @@ const networkList = (text: string | undefined): string[] => {
   return networks
 }
 
+const allVariables = 'Correct or remove it. docs/reference/configuration.md lists all variables.'
+
+const withNearest = (name: string): string => {
+  const near = nearest(name, known)
+  return near === undefined ? name : `${name} (did you mean ${near}?)`
+}
+
 /** Reads and checks the environment. Throws a StartError that names the first problem. */
 export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const unknown = unknownVariables(env)
   if (unknown.length > 0)
-    throw new StartError(`Unknown environment variable ${unknown.join(', ')}. Known are ${known.join(', ')}.`)
+    throw new StartError(`Unknown environment variable ${unknown.map(withNearest).join(', ')}. ${allVariables}`)
   const portText = env.PORTCULLIS_PORT ?? '8080'
   const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
   if (!(port >= 0 && port <= 65_535))

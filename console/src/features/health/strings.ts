@@ -22,7 +22,7 @@ export const strings = messages({
     'Load balancers use <code>/readyz</code>: 200 while the server can serve, 503 within three seconds of losing its database. <code>/healthz</code> only shows that the process is running. Neither requires a token.',
   command: 'Command',
   prometheus:
-    'Prometheus reads <code>/metrics</code>: without a token on the same machine, otherwise with an API token. Alert on <code>portcullis_subsystem_status >= 2</code>. A Grafana dashboard is in <code>ops/grafana/portcullis.json</code> in the server’s directory.',
+    'Prometheus reads <code>/metrics</code>: with an API token that has the scope <code>metrics:read</code>, or without one on the same machine if the server listens on loopback only. Alert on <code>portcullis_subsystem_status >= 2</code>. A Grafana dashboard is in <code>ops/grafana/portcullis.json</code> in the server’s directory.',
   configuration: 'Configuration',
   traces:
     'To send traces to an OTLP collector, start the server with <code>OTEL_EXPORTER_OTLP_ENDPOINT</code>. The guide <code>docs/guide/health.md</code> describes all of this.',

@@ -58,6 +58,7 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
     <>
       <h2>{strings.releaseKey}</h2>
       {releaseKey === null ? <p>{strings.noKey}</p> : <Configured releaseKey={releaseKey} />}
+      {releaseKey?.isInBuild === false ? <p>{strings.notInBuild}</p> : null}
       {formerlyPinned === null ? null : (
         <p>
           {strings.formerlyPinned({
@@ -88,6 +89,7 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
       {releaseKey === null ? (
         <>
           <h2>{strings.configureTitle}</h2>
+          <p>{strings.releaseHint}</p>
           <Steps steps={[...keySteps, ...hostSteps]} />
         </>
       ) : isIncomplete ? (

@@ -39,6 +39,10 @@ export const strings = messages({
   replaces: 'Replaces {keys}',
   releaseKey: 'Release key',
   noKey: 'This server has no release key, so it accepts no packages and hosts refuse updates.',
+  notInBuild:
+    'The agent build of this server contains another key or none, so agents that you install now refuse updates. In a checkout, restart the server: it builds its agent with the key. An installed release keeps the key that it was built with.',
+  releaseHint:
+    'These steps are for a checkout. The agents of an installed release contain the key that the release was built with: build a release with your own key instead.',
   formerlyPinned:
     '<strong>Formerly pinned:</strong> {key}, by {name} {time}. A key that was pinned over HTTP is no longer trusted. If it is yours, configure its public file.',
   hostKeys: 'Release keys of hosts',

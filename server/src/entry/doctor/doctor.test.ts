@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ import { createAuthority } from '#test/certificates.ts'
 import { codeCache } from '#test/code-cache.ts'
 import { cloneDatabase } from '#test/database.ts'
 import type { Finding } from './finding.ts'
+import { serverAddress } from './server-environment.ts'
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url))
 const connection = inject('postgres')
@@ -188,6 +190,30 @@ describe('portcullis doctor on files', () => {
     expect(of('port')).toMatchObject([
       { status: 'error', seen: expect.stringContaining(`127.0.0.1:${port} is in use`) },
     ])
+  })
+
+  it('does not vouch for the server of another installation', async () => {
+    const other = createHttpServer((_, answer) => answer.end('{"status":"OK"}'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const { of } = await doctor({ PORTCULLIS_PORT: String(port) })
+    other.close()
+    expect(of('port')).toMatchObject([
+      { status: 'warning', seen: expect.stringContaining('another Portcullis server uses this port') },
+    ])
+    expect(of('TLS certificate')).not.toMatchObject([{ seen: expect.stringContaining('served') }])
+  })
+
+  it('reads where a running server listens', async () => {
+    const env = { PORTCULLIS_HOST: '0.0.0.0', PORTCULLIS_PORT: '18437' }
+    const server = spawn('sleep', ['60'], { env: { ...process.env, ...env } })
+    await new Promise((resolve) => server.once('spawn', resolve))
+    await expect.poll(() => serverAddress(server.pid ?? 0)).toEqual({ host: '0.0.0.0', port: 18_437 })
+    server.kill()
+    const moved = spawn('sleep', ['60'], { env: { ...process.env, PORTCULLIS_PORT: '0' } })
+    expect(serverAddress(moved.pid ?? 0)).toBeNull()
+    moved.kill()
+    expect(serverAddress(2 ** 22 + 1)).toBeNull()
   })
 
   it('prints the same findings as text, with totals', async () => {

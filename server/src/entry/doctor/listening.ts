@@ -2,6 +2,7 @@ import type { Config } from '#platform/config.ts'
 import { askOwnServer, type OwnServerAnswer } from '../own-server.ts'
 import { tryToListen } from '../try-to-listen.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+import { serverAddress } from './server-environment.ts'
 
 export interface Listening {
   /** The response of the running server; null: none answers. */
@@ -9,10 +10,29 @@ export interface Listening {
   findings: Finding[]
 }
 
-/** Checks whether the port is free or used by this product, and whether that server is ready. */
-export const listening = async (config: Config): Promise<Listening> => {
-  const name = 'port'
+const name = 'port'
+const useItsEnvironment =
+  'Run this command with the environment of the server that you mean, such as PORTCULLIS_DATA_DIR and PORTCULLIS_PORT.'
+
+/** Returns a finding if the server of this data directory does not listen where this command looks; null: it may. */
+const elsewhere = ({ host, port }: Config, pid: number | null): Finding | null => {
+  const own = pid === null ? null : serverAddress(pid)
+  if (own === null || (own.host === host && own.port === port)) return null
+  return warning(
+    name,
+    `the running server (process ${pid}) listens on ${own.host}:${own.port}, not on ${host}:${port}`,
+    useItsEnvironment,
+  )
+}
+
+/**
+ * Checks whether the port is free or used by this product, and whether that server is ready. `pid` is the server that uses the
+ * embedded database of this data directory.
+ */
+export const listening = async (config: Config, pid: number | null): Promise<Listening> => {
   const address = `${config.host}:${config.port}`
+  const isElsewhere = elsewhere(config, pid)
+  if (isElsewhere !== null) return { answer: null, findings: [isElsewhere] }
   if (config.port === 0) return { answer: null, findings: [ok(name, 'any free port')] }
   const refused = await tryToListen(config)
   const fault = refused === null ? null : (refused.code ?? refused.message)
@@ -32,6 +52,17 @@ export const listening = async (config: Config): Promise<Listening> => {
     }
   try {
     const answer = await askOwnServer(config)
+    if (answer.isOurs && pid === null && config.databaseUrl === null)
+      return {
+        answer: null,
+        findings: [
+          warning(
+            name,
+            `${address}: another Portcullis server uses this port; the server of ${config.dataDir} is stopped`,
+            useItsEnvironment,
+          ),
+        ],
+      }
     if (answer.isOurs)
       return {
         answer,

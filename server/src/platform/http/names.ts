@@ -17,7 +17,7 @@ const distance = (a: string, b: string): number => {
 }
 
 /** Returns the known name closest to an unknown one, or undefined if none is close enough to help. */
-const nearest = (name: string, known: Iterable<string>): string | undefined => {
+export const nearest = (name: string, known: Iterable<string>): string | undefined => {
   const wanted = name.slice(0, 64).toLowerCase()
   let best: string | undefined
   // A third of the letters may differ, and two letters of a short name.

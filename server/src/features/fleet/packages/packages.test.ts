@@ -58,6 +58,7 @@ describe('agent packages', () => {
     expect((await list()).releaseKey).toEqual({
       fingerprint,
       source: 'file',
+      isInBuild: true,
       sequence: 0,
       rotatedAt: null,
       earlier: [],

@@ -197,7 +197,14 @@ describe('the release key of a server', () => {
     await start()
     const manifest = at('manifest.json', JSON.stringify({ version: '1.0.0', releaseKey: file, files: [] }))
     const named = at('release-key.pub', formatReleaseKeyFile(releaseKeyFileOf(own)))
-    expect(loadReleaseKey(named, manifest)).toEqual({ source: 'file', where: named, file: releaseKeyFileOf(own) })
+    expect(loadReleaseKey(named, manifest)).toEqual({
+      ...{ source: 'file', where: named, file: releaseKeyFileOf(own) },
+      // An installed release keeps the key that it was built with, whatever the server is configured with.
+      isInBuild: false,
+    })
+    const same = at('same.pub', formatReleaseKeyFile(file))
+    expect(loadReleaseKey(same, manifest)).toMatchObject({ source: 'file', isInBuild: true })
+    expect(loadReleaseKey(same, join(folder, 'nothing'))).toMatchObject({ isInBuild: false })
     expect(loadReleaseKey(null, manifest)).toMatchObject({ source: 'build', file })
     const keyless = at('keyless.json', JSON.stringify({ version: '1.0.0', releaseKey: null, files: [] }))
     expect(loadReleaseKey(null, keyless)).toBeNull()

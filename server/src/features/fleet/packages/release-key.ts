@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { HostsByReleaseKey, ReleaseKey, ReleaseKeyFile } from '@portcullis/contract'
-import { followRotations, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
+import { followRotations, newestReleaseKey, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
 import { StartError } from '#platform/start-error.ts'
 
 /** The source of a server's release key, read once at start. */
@@ -9,10 +9,12 @@ export interface ReleaseKeySource {
   /** The path of the file, for people. */
   where: string
   file: ReleaseKeyFile
+  /** Whether the agent build of this server contains the key. */
+  isInBuild: boolean
 }
 
 /** Returns the release key of this server, with the members that answers and refusals need. */
-export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
+export const trustedKey = ({ source, where, file, isInBuild }: ReleaseKeySource) => {
   const { releaseKey, accepted } = followRotations({ releaseKey: file.releaseKey, sequence: 0 }, file.rotations)
   const keys = [file.releaseKey, ...accepted.map((rotation) => rotation.releaseKey)].map(releaseKeyFingerprint)
   const earlier = keys.slice(0, -1).reverse()
@@ -20,6 +22,7 @@ export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
   const view: ReleaseKey = {
     fingerprint: releaseKeyFingerprint(releaseKey),
     source,
+    isInBuild,
     sequence: last?.sequence ?? 0,
     rotatedAt: last?.rotatedAt ?? null,
     earlier,
@@ -37,6 +40,8 @@ export const hostKeyState = (reported: string, key: ReleaseKey | null): HostsByR
   if (key !== null && shortFingerprint(key.fingerprint) === reported) return 'Current'
   return key?.earlier.some((one) => shortFingerprint(one) === reported) === true ? 'Earlier' : 'Foreign'
 }
+
+const newestOf = (file: ReleaseKeyFile): string => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
 
 /** Returns the key in this server's agent build; null: there is no build, or it contains no key. */
 const keyOfBuild = (manifest: string): ReleaseKeyFile | null => {
@@ -56,12 +61,14 @@ const keyOfBuild = (manifest: string): ReleaseKeyFile | null => {
  * @throws StartError if a key is configured but unusable
  */
 export const loadReleaseKey = (file: string | null, manifest: string): ReleaseKeySource | null => {
-  if (file === null) {
-    const held = keyOfBuild(manifest)
-    return held === null ? null : { source: 'build', where: 'the agent build of this server', file: held }
-  }
+  const held = keyOfBuild(manifest)
+  if (file === null)
+    return held === null
+      ? null
+      : { source: 'build', where: 'the agent build of this server', file: held, isInBuild: true }
   try {
-    return { source: 'file', where: file, file: parseReleaseKeyFile(readFileSync(file, 'utf8')) }
+    const own = parseReleaseKeyFile(readFileSync(file, 'utf8'))
+    return { source: 'file', where: file, file: own, isInBuild: held !== null && newestOf(held) === newestOf(own) }
   } catch (error) {
     throw new StartError(`PORTCULLIS_RELEASE_KEY_FILE names ${file}, which cannot be used. ${(error as Error).message}`)
   }
