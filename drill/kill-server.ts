@@ -30,8 +30,8 @@ const takenAgain: Sabotage = {
     },
     {
       file: 'server/src/features/fleet/ingest/apply-report.ts',
-      find: 'if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {',
-      replace: 'if (there !== undefined && serial === "" && isSameDevice(there.design, design)) {',
+      find: 'if (isAt(there, device)) {',
+      replace: 'if (isAt(there, device) && serial === "") {',
     },
   ],
 }

@@ -130,7 +130,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
 
   /** Fetches the policy of this agent, signed with `nonce`. The caller verifies it. */
   async policy(nonce: string, token: string, signal: AbortSignal): Promise<SignedText> {
-    const request: PolicyRequest = { nonce, understands: ['options', 'accepted'] }
+    const request: PolicyRequest = { nonce, understands: ['options', 'accepted', 'identity'] }
     const bounds = { maxAnswerBytes: MAX_POLICY_ANSWER_BYTES, hasOwnConnection: true }
     const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal, bounds))
     return {

@@ -28,7 +28,7 @@ describe('a held port', () => {
     const { holds, changes } = setUp()
     const stick = at('1-2')
     expect(holds.add(stick, mismatch)).toBe('held')
-    const { vid, pid, serial, fingerprint } = stick.device
+    const { vid, pid, serial, fingerprintWithoutRevision: fingerprint, ruleFingerprint } = stick.device
     const hold = {
       id: expect.any(String),
       portPath: '1-2',
@@ -40,20 +40,54 @@ describe('a held port', () => {
       name: 'Ultra',
       fingerprint,
     }
-    expect(changes).toEqual([[[{ ...hold, peer: '2-2' }], []]])
+    expect(changes).toEqual([[[{ ...hold, peer: '2-2', ruleFingerprint }], []]])
     expect(holds.list()).toEqual([hold])
-    expect(holds.find('1-2')).toBe(holds.find('2-2'))
-    expect(holds.find('1-2')).toEqual({ ...hold, peer: '2-2' })
-    expect([holds.find('1-3'), holds.find('2-3')]).toEqual([undefined, undefined])
+    expect(holds.find(at('1-2'))).toBe(holds.find(at('2-2')))
+    expect(holds.find(at('1-2'))).toEqual({ ...hold, peer: '2-2', ruleFingerprint })
+    expect([holds.find(at('1-3')), holds.find(at('2-3'))]).toEqual([undefined, undefined])
     expect([holds.add(stick, binds('x')), holds.add(at('2-2'), binds('x'))]).toEqual(['known', 'known'])
     expect([changes.length, holds.list()]).toEqual([1, [hold]])
     expect(setUp(changes[0]?.[0]).holds.list()).toEqual([hold])
   })
 
+  it('follows its controller when the system numbers its buses anew', () => {
+    const { holds } = setUp()
+    const [usb2, usb3, other] = ['pci0000:00/14.0 usb2', 'pci0000:00/14.0 usb3', 'pci0000:00/1d.0 usb2']
+    const placed = (portPath: string, controller: string | undefined) => ({ ...at(portPath), controller })
+    holds.add(placed('1-2', usb2), mismatch)
+    const { id } = holds.list()[0]!
+    const idAt = (portPath: string, controller: string | undefined) => holds.find(placed(portPath, controller))?.id
+    expect([idAt('1-2', other), idAt('3-3', usb2), idAt('2-2', other), idAt('4-3', usb3)]).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+    ])
+    expect(idAt('4-2', usb3)).toBe(id)
+    expect(idAt('3-2', usb2)).toBe(id)
+    expect(holds.list().map(({ portPath }) => portPath)).toEqual(['3-2'])
+    // A device whose location is unknown is compared by its port path.
+    expect([idAt('3-2', undefined), idAt('1-2', undefined)]).toEqual([id, undefined])
+  })
+
+  it('of an older version is found by its port path, and its device by its exact fingerprint', () => {
+    const { fingerprint, ...device } = at('1-2').device
+    const hold = {
+      id: 'h',
+      portPath: '1-2',
+      at: 7,
+      mismatch,
+      vid: device.vid,
+      pid: device.pid,
+      serial: 'S1',
+      name: 'Ultra',
+    }
+    const { holds } = setUp([{ ...hold, fingerprint }], [{ fingerprint, drivers: ['x'] }])
+    expect(holds.find({ ...at('1-2'), controller: 'pci0000:00/14.0 usb2' })?.id).toBe('h')
+    expect(holds.isAccepted(at('1-2'), binds('x'))).toBe(true)
+  })
+
   it('has no peer if its socket has none', () => {
     const { holds } = setUp()
     holds.add(at('1-3'), mismatch)
-    expect(Object.keys(holds.find('1-3') ?? {})).not.toContain('peer')
+    expect(Object.keys(holds.find(at('1-3')) ?? {})).not.toContain('peer')
   })
 
   it('is one of at most 64', () => {
@@ -75,8 +109,8 @@ describe('a held port', () => {
     holds.release('unknown', true)
     expect(changes).toHaveLength(2)
     holds.release(first?.id ?? '', false)
-    expect(changes.at(-1)).toEqual([[second], []])
-    expect([holds.find('1-2'), holds.find('1-3')?.id]).toEqual([undefined, second?.id])
+    expect(changes.at(-1)).toMatchObject([[second], []])
+    expect([holds.find(at('1-2')), holds.find(at('1-3'))?.id]).toEqual([undefined, second?.id])
     expect(holds.isAccepted(at('1-2'), mismatch)).toBe(false)
   })
 
@@ -96,7 +130,7 @@ describe('accepted drivers', () => {
     const { holds, changes, first } = setUp()
     holds.add(at('1-2'), binds('b', 'a', 'b'))
     holds.release(first(), true)
-    const { fingerprint } = at('1-2').device
+    const { ruleFingerprint: fingerprint } = at('1-2').device
     expect(changes.at(-1)).toEqual([[], [{ fingerprint, drivers: ['a', 'b'] }]])
     const accepts = (...drivers: string[]) => holds.isAccepted(at('1-2'), binds(...drivers))
     expect([accepts('a'), accepts('b', 'a'), accepts('a', 'c'), accepts('c')]).toEqual([true, true, false, false])
@@ -117,6 +151,6 @@ describe('accepted drivers', () => {
     holds.add(at('1-2'), mismatch)
     holds.release(first(), true)
     const kept = changes.at(-1)?.[1].map(({ fingerprint }) => fingerprint)
-    expect(kept).toEqual([...many.slice(1).map(({ fingerprint }) => fingerprint), at('1-2').device.fingerprint])
+    expect(kept).toEqual([...many.slice(1).map(({ fingerprint }) => fingerprint), at('1-2').device.ruleFingerprint])
   })
 })

@@ -93,7 +93,7 @@ describe('a driver mismatch', () => {
     await until('judged', () => host.reported('1-5')?.enforced !== undefined)
     expect(host.tree.isAuthorized('1-3')).toBe(true)
     host.tree.unplug('1-3')
-    host.tree.plug({ ...liar, ...hub({ portPath: '1-3', vid: '0BDA', pid: '8150' }) })
+    host.tree.plug(hub({ portPath: '1-3', vid: '0BDA', pid: '8150', product: 'Another hub' }))
     await works(host, '1-3', true)
     host.tree.bind('1-3:1.0', 'rtl8150')
     await works(host, '1-3', false)

@@ -96,7 +96,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     clock,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     reports: { add: (code, message) => void world.reported.push(`${code} ${message}`) },
-    wasPresent: (key) => world.present.has(key),
+    wasPresent: ({ key }) => world.present.has(key),
     truth: {
       mismatch: () => null,
       closed: () => [],

@@ -53,7 +53,8 @@ export const windowsNodes = (report: DeviceReport, hub = 'USB\\ROOT_HUB30\\4&1A2
     driver: '{36fc9e60-c465-11cf-8056-444553540000}\\0003',
     capabilities: 0x80 | (report.serial === undefined ? 0 : 0x10) | (report.removable === 'fixed' ? 0 : 4),
     address: ports.at(-1) ?? 0,
-    locationPaths: [`PCIROOT(0)#PCI(1400)#USBROOT(0)${ports.map((port) => `#USB(${port})`).join('')}`],
+    // The hash of this controller makes it bus 1.
+    locationPaths: [`PCIROOT(0)#PCI(009D)#USBROOT(0)${ports.map((port) => `#USB(${port})`).join('')}`],
     ...(report.product === undefined ? {} : { product: report.product }),
     status: 0x180200a,
     problem: 0,

@@ -10,6 +10,10 @@ export const agentLimits = {
   changes: 2048,
   /** Maximum UTF-16 units of a device string. A string descriptor holds at most 126; cleaning can double the length. */
   string: 255,
+  /** Maximum UTF-16 units of the location of a controller. */
+  controller: 512,
+  /** Maximum characters of a serial number with each character escaped, for example as `%u200B`. */
+  escapedString: 6 * 255,
   /** Maximum Base64 characters of the raw descriptors of a device (12 KiB). */
   descriptors: 16_384,
   nics: 64,

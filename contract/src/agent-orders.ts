@@ -15,7 +15,18 @@ export const PolicyRule = Type.Object(
     }),
     vid: Type.Optional(Type.String({ pattern: '^[0-9A-F]{4}$' })),
     pid: Type.Optional(Type.String({ pattern: '^[0-9A-F]{4}$' })),
-    serial: Type.Optional(Type.String({ maxLength: 255, description: 'Exact serial number, after cleaning.' })),
+    serial: Type.Optional(
+      Type.String({
+        maxLength: agentLimits.escapedString,
+        description: 'Serial number, escaped. ASCII case does not count, and `_` equals a blank.',
+      }),
+    ),
+    hasCleanedSerial: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: an earlier release wrote the rule, with control characters removed from `serial`. It matches every serial number that gives this text. Only for agents that understand `identity`.',
+      }),
+    ),
     kinds: Type.Optional(
       Type.Array(Type.Enum(policyKinds), {
         minItems: 1,
@@ -28,6 +39,13 @@ export const PolicyRule = Type.Object(
       Type.String({
         pattern: '^[0-9a-f]{32}$',
         description: 'Exact fingerprint, or the fingerprint without the revision.',
+      }),
+    ),
+    ruleFingerprint: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{32}$',
+        description:
+          'With `fingerprint`: the same device at any port and speed. Only for agents that understand `identity`.',
       }),
     ),
     expiresAt: Type.Optional(Type.String({ format: 'date-time' })),

@@ -80,6 +80,12 @@ export const DeviceReport = Type.Object(
       description:
         'Port path, which is the sysfs device name: the bus and the chain of hub ports, for example `1-3.2`.',
     }),
+    controller: Type.Optional(
+      boundedText(
+        agentLimits.controller,
+        'Location of the USB controller and its root hub, for example `pci0000:00/14.0 usb2`. Unlike the number of the bus, it stays the same when controllers come and go. Absent if the agent or the system does not report it.',
+      ),
+    ),
     descriptors: Type.String({
       pattern: '^[A-Za-z0-9+/]*={0,2}$',
       minLength: 24,
@@ -291,9 +297,12 @@ export const HeldPort = Type.Object(
     mismatch: DriverMismatch,
     vid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
     pid: Type.String({ pattern: '^[0-9A-F]{4}$' }),
-    serial: boundedText(agentLimits.string, 'Cleaned serial number. Empty if the device has none.'),
+    serial: boundedText(agentLimits.escapedString, 'Escaped serial number. Empty if the device has none.'),
     name: boundedText(80, 'Cleaned product or manufacturer name, otherwise the kind, VID and PID.'),
-    fingerprint: Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Exact fingerprint, as in rules.' }),
+    fingerprint: Type.String({
+      pattern: '^[0-9a-f]{32}$',
+      description: 'Fingerprint for rules, without the revision. Older agents send the exact fingerprint.',
+    }),
   },
   { additionalProperties: false },
 )

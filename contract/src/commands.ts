@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { agentLimits } from './agent-limits.ts'
 import { agentCommandKinds } from './agent-protocol.ts'
 import { agentFilters, agentParams } from './agents.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
@@ -213,9 +214,11 @@ const device = {
   vid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Vendor ID (VID).' }),
   pid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Product ID (PID).' }),
   serialNumber: Type.Optional(
-    nullable(Type.String({ maxLength: 255, description: 'Only devices with this serial number.' })),
+    nullable(
+      Type.String({ maxLength: agentLimits.escapedString, description: 'Only devices with this serial number.' }),
+    ),
   ),
-  deviceID: Type.Optional(nullable(Type.String({ maxLength: 512, description: 'Only the device with this ID.' }))),
+  deviceID: Type.Optional(nullable(Type.String({ maxLength: 2048, description: 'Only the device with this ID.' }))),
 }
 
 export const peripheralsCommand = operation({

@@ -22,7 +22,7 @@ export const HeldPortRow = closed({
   serial: Type.String({ description: 'Serial number. Empty if the device has none.' }),
   name: Type.String({ description: 'Product or manufacturer name that the device reports.' }),
   fingerprint: Type.String({
-    description: 'Exact fingerprint. A deny rule with it blocks the device on all hosts.',
+    description: 'Fingerprint for rules. A deny rule with it blocks the device on all hosts.',
   }),
   isEnforced: Type.Boolean({ description: 'True if the host is Armed, so the port is disabled.' }),
   releaseAskedBy: nullable(

@@ -65,7 +65,7 @@ export const Peripheral = closed({
   hostIp: Type.String(),
   deviceID: Type.String({
     description:
-      'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, the port path.',
+      'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, a number of the USB controller and the ports. A device keeps the ID that it has.',
   }),
   description: Type.String(),
   status: Type.String({ description: '`OK`, `Blocked` or `Gone`.' }),
@@ -73,7 +73,9 @@ export const Peripheral = closed({
   caption: Type.String({ description: 'Product name that the device reports, otherwise the name in usb.ids.' }),
   vid: hex4('Vendor ID (VID)'),
   pid: hex4('Product ID (PID)'),
-  serialNumber: Type.String({ description: 'Serial number. Empty if the device has none.' }),
+  serialNumber: Type.String({
+    description: 'Serial number, with hidden characters as `%07` or `%u200B`. Empty if the device has none.',
+  }),
   classCode: Type.String({ description: 'Class of the interface that determined the kind, two hex digits.' }),
   subclassCode: Type.String(),
   uniqueSerial: Type.Boolean({

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { agentLimits } from './agent-limits.ts'
 import { policyKinds } from './agent-protocol.ts'
 import { enumFilter, tagsFilter, textFilter } from './filters.ts'
 import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
@@ -21,8 +22,9 @@ const match = {
   serial: Type.Optional(
     nullable(
       Type.String({
-        maxLength: 255,
-        description: 'Exact serial number. Empty: only devices without a serial number. Requires `vid` and `pid`.',
+        maxLength: agentLimits.escapedString,
+        description:
+          'Serial number as the lists show it: hidden characters as `%07` or `%u200B`. ASCII case does not count, and `_` equals a blank. Empty: only devices without a serial number. Requires `vid` and `pid`.',
       }),
     ),
   ),

@@ -1,18 +1,43 @@
+import { hash } from 'node:crypto'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { mustExist } from './must-exist.ts'
-import { cleanText } from './text.ts'
-
-/** Maximum code points of a serial number in a device ID. A string descriptor holds at most 126. */
-const MAX_SERIAL = 126
+import { escapeText, unescapeText } from './text.ts'
 
 /**
- * Returns the ID of a device on its host: `USB\VID_vvvv&PID_pppp\` and its cleaned serial number or, without one, its
- * port path. A backslash in a serial number becomes `_`, because backslashes separate the parts.
+ * Returns what two serial numbers have in common if they are the same: escaped, without the case of ASCII letters, and with
+ * a blank for `_`. Windows lists serial numbers in upper case and with `_` for each blank. Accepts escaped and original text.
  */
-export const deviceId = (vid: string, pid: string, serial: string | null | undefined, portPath: string): string => {
-  const clean = serial ? cleanText(serial, MAX_SERIAL).replaceAll('\\', '_') : ''
-  return `USB\\VID_${vid}&PID_${pid}\\${clean === '' ? portPath : clean}`
-}
+export const serialKey = (serial: string): string =>
+  escapeText(unescapeText(serial))
+    .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+    .replace(/%20|_/g, ' ')
+
+export const isSameSerial = (a: string, b: string): boolean =>
+  a === b || ((a.length === b.length || a.includes('%') || b.includes('%')) && serialKey(a) === serialKey(b))
+
+/** Returns the chain of ports below the root hub. */
+export const portsOf = (portPath: string): string => portPath.slice(portPath.indexOf('-') + 1)
+
+/**
+ * Returns the place of a port: a hash of the location of its controller, and the chain of ports. The number of a bus in a
+ * port path changes when controllers come and go. Without a location, returns the port path.
+ */
+export const placeOf = ({
+  portPath,
+  controller,
+}: {
+  portPath: string
+  controller?: string | null | undefined
+}): string => (controller ? `${hash('sha256', controller, 'hex').slice(0, 8)}-${portsOf(portPath)}` : portPath)
+
+/** Returns the ID of a device on its host: `USB\VID_vvvv&PID_pppp\` and its escaped serial number or, without one, its place. */
+export const deviceId = (
+  vid: string,
+  pid: string,
+  serial: string | null | undefined,
+  portPath: string,
+  controller?: string | null,
+): string => `USB\\VID_${vid}&PID_${pid}\\${serial ? escapeText(serial) : placeOf({ portPath, controller })}`
 
 /** Compares port paths numerically: 1-2 before 1-10, and a hub before its devices. */
 export const comparePortPaths = (a: string, b: string): number => {
@@ -30,11 +55,12 @@ export interface Identified {
   pid: string
   serial?: string | null | undefined
   portPath: string
+  controller?: string | null | undefined
 }
 
 /**
  * Returns unique IDs for all attached devices of a host, in the given order. Cheap devices share serial numbers: the
- * first by port path keeps the plain ID, and the others get `&` and their port path.
+ * first by port path keeps the plain ID, and the others get `&` and their place.
  */
 export const assignDeviceIds = (devices: readonly Identified[]): string[] => {
   const order = devices.map((_, index) => index)
@@ -44,10 +70,10 @@ export const assignDeviceIds = (devices: readonly Identified[]): string[] => {
   const taken = new Set<string>()
   const ids = new Array<string>(devices.length)
   for (const index of order) {
-    const { vid, pid, serial, portPath } = mustExist(devices[index], 'a device')
-    let id = deviceId(vid, pid, serial, portPath)
-    // A hostile serial number may already end in the port path of another device, so one suffix may not be enough.
-    while (taken.has(id)) id += `&${portPath}`
+    const device = mustExist(devices[index], 'a device')
+    let id = deviceId(device.vid, device.pid, device.serial, device.portPath, device.controller)
+    // A hostile serial number may already end in the place of another device, so one suffix may not be enough.
+    while (taken.has(id)) id += `&${placeOf(device)}`
     taken.add(id)
     ids[index] = id
   }

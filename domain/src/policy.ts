@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import type { DeviceReport, PolicyRule } from '@portcullis/contract'
 import { classify } from './classify.ts'
-import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
-import { fingerprints } from './fingerprint.ts'
+import type { ParsedDescriptors } from './descriptors.ts'
+import { isSameSerial } from './device-id.ts'
+import { fingerprints, ruleFingerprint } from './fingerprint.ts'
 import { isPlainHub } from './hub.ts'
 import type { CapabilityKind } from './icons.ts'
 import type { AttackLevel } from './risk.ts'
-import { cleanText } from './text.ts'
+import { cleanText, escapeText, unescapeText } from './text.ts'
 
 /** Sources of decisions, strongest first. `default` is the implicit block of an armed host. */
 export const policySources = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
@@ -25,7 +26,7 @@ export interface PolicyDevice {
   /** Four upper-case hex digits. */
   vid: string
   pid: string
-  /** Cleaned. Empty if the device has none. */
+  /** Escaped (`escapeText`). Empty if the device has none. */
   serial: string
   /** Kinds according to the descriptors, before a driver binds. Includes `Unknown` if the descriptors are incomplete. */
   kinds: readonly CapabilityKind[]
@@ -40,6 +41,8 @@ export interface PolicyDevice {
   isHub: boolean
   fingerprint: string
   fingerprintWithoutRevision: string
+  /** The fingerprint that rules name since they hold at every port and speed. */
+  ruleFingerprint: string
   attackTool: AttackLevel | null
 }
 
@@ -47,9 +50,9 @@ const HID_CLASS = 0x03
 
 /**
  * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the active configuration
- * only while a device is authorised. The decision must be the same before and after. Texts are
- * cleaned and empty strings removed, as the server stores them. Evaluate attack tools for a decision with this part as
- * well.
+ * only while a device is authorised. The decision must be the same before and after. Texts are cleaned and empty strings
+ * removed, because they describe the device; its identity is `PolicyDevice.serial`. Evaluate attack tools for a decision
+ * with this part as well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
   const {
@@ -71,8 +74,8 @@ export const steadyReport = (report: DeviceReport): DeviceReport => {
 }
 
 /**
- * Extracts the data for a decision from a report. The fingerprints cover only the steady part. Rules must use these
- * fingerprints and not those of a complete report.
+ * Extracts the data for a decision from a report with original texts. The fingerprints cover only the steady part. Rules
+ * must use these fingerprints and not those of a complete report.
  */
 export const policyDevice = (
   parsed: ParsedDescriptors,
@@ -87,12 +90,13 @@ export const policyDevice = (
   return {
     vid: parsed.vid,
     pid: parsed.pid,
-    serial: hasSerial(parsed, plain) ? (plain.serial ?? '') : '',
+    serial: escapeText(report.serial ?? ''),
     kinds: isUnknown && !kinds.includes('Unknown') ? [...kinds, 'Unknown'] : kinds,
     mayType: !parsed.isComplete || kinds.includes('HID') || interfaces.some((i) => i.class === HID_CLASS),
     isHub: isPlainHub(parsed),
     fingerprint: prints.exact,
     fingerprintWithoutRevision: prints.withoutRevision,
+    ruleFingerprint: ruleFingerprint(parsed, plain),
     attackTool,
   }
 }
@@ -111,15 +115,24 @@ const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
   return device.kinds.every((kind) => named(kind) || (companions.has(kind) && canType))
 }
 
+/** Compares serial numbers. A rule of an earlier release holds a cleaned one, which stands for all that it was cleaned from. */
+const serialMatches = ({ serial, hasCleanedSerial }: PolicyRule, device: PolicyDevice): boolean => {
+  if (serial === undefined || isSameSerial(serial, device.serial)) return true
+  return hasCleanedSerial === true && isSameSerial(serial, escapeText(cleanText(unescapeText(device.serial))))
+}
+
+const fingerprintMatches = ({ fingerprint, ruleFingerprint }: PolicyRule, device: PolicyDevice): boolean =>
+  fingerprint === undefined ||
+  (ruleFingerprint !== undefined && ruleFingerprint === device.ruleFingerprint) ||
+  [device.ruleFingerprint, device.fingerprint, device.fingerprintWithoutRevision].includes(fingerprint)
+
 /** Returns true if a rule matches a device. Absent fields match everything, but a rule without conditions never matches. */
 export const ruleMatches = (rule: PolicyRule, device: PolicyDevice): boolean =>
   (rule.vid !== undefined || rule.kinds !== undefined || rule.fingerprint !== undefined) &&
   (rule.vid === undefined || rule.vid === device.vid) &&
   (rule.pid === undefined || rule.pid === device.pid) &&
-  (rule.serial === undefined || rule.serial === device.serial) &&
-  (rule.fingerprint === undefined ||
-    rule.fingerprint === device.fingerprint ||
-    rule.fingerprint === device.fingerprintWithoutRevision) &&
+  serialMatches(rule, device) &&
+  fingerprintMatches(rule, device) &&
   kindsMatch(rule, device)
 
 const isInForce = (rule: PolicyRule, now: number): boolean =>

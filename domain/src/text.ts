@@ -32,3 +32,34 @@ export const isOddText = (text: string): boolean => {
   if (PLAIN.test(text) || text === '') return false
   return !text.isWellFormed() || text.replace(CONTROL, '').replace(INVISIBLE, '') !== text
 }
+
+/** Characters that `escapeText` replaces: all that a person cannot see or that change other text, a `%` before a code, and the backslash. */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\\]|%(?=[0-9a-f]{2}|u[0-9a-f{])|(?! )\p{Zs}|^ | $| (?= )/giu
+const NOT_ASCII = /[^\0-\x7f]/gu
+
+const escaped = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  const hex = code.toString(16).toUpperCase()
+  return code <= 0xff ? `%${hex.padStart(2, '0')}` : code <= 0xffff ? `%u${hex.padStart(4, '0')}` : `%u{${hex}}`
+}
+
+/**
+ * Shows each character of a text: hidden ones as `%07`, `%u200B` or `%u{E0041}`, and a `%` that could begin a code as `%25`. Different texts stay
+ * different, so the result can identify a device. `unescapeText` returns the original.
+ */
+export const escapeText = (text: string): string => {
+  if (PLAIN.test(text) && !/[%\\]| {2}/.test(text)) return text
+  const shown = text.replace(HIDDEN, escaped)
+  // Two texts that look alike differ in their composition. Few devices send such text.
+  return text.isWellFormed() && text.normalize('NFC') === text ? shown : shown.replace(NOT_ASCII, escaped)
+}
+
+/** Returns the original of an escaped text. A `%` without a code stays, because people write texts too. */
+export const unescapeText = (text: string): string =>
+  text.includes('%')
+    ? text.replace(/%(?:([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\})/gi, (whole, ...codes) => {
+        const code = Number.parseInt(codes.slice(0, 3).find((hex) => hex !== undefined) ?? '', 16)
+        return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+      })
+    : text

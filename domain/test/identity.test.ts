@@ -22,8 +22,8 @@ describe('device IDs', () => {
   it('use the serial number, otherwise the port path', () => {
     expect(deviceId('0781', '5581', '4C53', '1-3')).toBe('USB\\VID_0781&PID_5581\\4C53')
     expect(deviceId('0781', '5581', null, '1-3.2')).toBe('USB\\VID_0781&PID_5581\\1-3.2')
-    expect(deviceId('0781', '5581', ' \u0000\u202e ', '1-3')).toBe('USB\\VID_0781&PID_5581\\1-3')
-    expect(deviceId('0781', '5581', 'a\\b\nc', '1-3')).toBe('USB\\VID_0781&PID_5581\\a_b c')
+    expect(deviceId('0781', '5581', ' \u0000\u202e ', '1-3')).toBe('USB\\VID_0781&PID_5581\\%20%00%u202E%20')
+    expect(deviceId('0781', '5581', 'a\\b\nc', '1-3')).toBe('USB\\VID_0781&PID_5581\\a%5Cb%0Ac')
   })
 
   it('add the port path for all but the first device with the same serial number', () => {

@@ -22,6 +22,7 @@ const stick: PolicyDevice = {
   isHub: false,
   fingerprint: exact,
   fingerprintWithoutRevision: withoutRevision,
+  ruleFingerprint: 'd'.repeat(32),
   attackTool: null,
 }
 const ruleOf = (asks: Partial<PolicyRule>): PolicyRule => ({ id: 'r', effect: 'allow', level: 'global', ...asks })
@@ -38,6 +39,10 @@ describe.each(['allow', 'deny'] as const)('conditions of an %s rule', (effect) =
     ['its vendor and the lack of a serial number', { vid: '0781', serial: '' }, false],
     ['its exact fingerprint', { fingerprint: exact }, true],
     ['its fingerprint without revision', { fingerprint: withoutRevision }, true],
+    ['its rule fingerprint', { fingerprint: stick.ruleFingerprint }, true],
+    ['its rule fingerprint at another speed', { fingerprint: foreign, ruleFingerprint: stick.ruleFingerprint }, true],
+    ['another rule fingerprint', { fingerprint: foreign, ruleFingerprint: foreign }, false],
+    ['its fingerprint and another rule fingerprint', { fingerprint: exact, ruleFingerprint: foreign }, true],
     ['another fingerprint', { fingerprint: foreign }, false],
     ['its vendor and another fingerprint', { vid: '0781', fingerprint: foreign }, false],
     ['its fingerprint and another vendor', { vid: '1234', fingerprint: exact }, false],
@@ -51,6 +56,8 @@ describe.each(['allow', 'deny'] as const)('conditions of an %s rule', (effect) =
       { vid: '0781', pid: '5581', serial: 'S1', kinds: ['Mass Storage'], fingerprint: exact },
       true,
     ],
+    ['its serial number in another case', { vid: '0781', serial: 's1' }, true],
+    ['its serial number with a hidden character', { vid: '0781', serial: 'S%071' }, false],
     ['nothing', {}, false],
     ['its product alone', { pid: '5581' }, false],
     ['its serial number alone', { serial: 'S1' }, false],
@@ -100,7 +107,7 @@ describe('the data for a decision', () => {
   const { serial: _, ...withoutText } = storageStick({ portPath: '1-1' })
 
   it.each<[string, ReturnType<typeof storageStick>, Partial<PolicyDevice>]>([
-    ['a serial number, cleaned', storageStick({ portPath: '1-1', serial: ' S\u200b1 ' }), { serial: 'S1' }],
+    ['a serial number, escaped', storageStick({ portPath: '1-1', serial: ' S\u200b1 ' }), { serial: '%20S%u200B1%20' }],
     ['no serial number', plainMouse({ portPath: '1-1' }), { serial: '' }],
     ['a serial number that could not be read', withoutText, { serial: '' }],
     ['storage', storageStick({ portPath: '1-1' }), { kinds: ['Mass Storage'], mayType: false }],

@@ -18,6 +18,7 @@ const stick: PolicyDevice = {
   isHub: false,
   fingerprint: 'a'.repeat(32),
   fingerprintWithoutRevision: 'b'.repeat(32),
+  ruleFingerprint: 'c'.repeat(32),
   attackTool: null,
 }
 

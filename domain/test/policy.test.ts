@@ -29,6 +29,7 @@ const device: fc.Arbitrary<PolicyDevice> = fc.record({
   isHub: fc.constant(false),
   fingerprint: print,
   fingerprintWithoutRevision: print,
+  ruleFingerprint: print,
   attackTool: fc.constantFrom(null, null, 'suspected' as const, 'confirmed' as const),
 })
 const rule: fc.Arbitrary<PolicyRule> = fc.record(

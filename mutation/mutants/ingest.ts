@@ -69,8 +69,8 @@ export const ingestMutants: readonly Mutant[] = [
   {
     ...report,
     does: 'A second stick with the same serial number takes the id of the first',
-    find: 'other?.present && other.portPath !== device.portPath',
-    replace: 'other?.present && other.portPath === device.portPath',
+    find: '(row) => !row.present && row.design.vid',
+    replace: '(row) => row.design.vid',
   },
   {
     ...report,

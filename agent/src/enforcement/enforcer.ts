@@ -22,7 +22,7 @@ import type {
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
-import { createHolds } from './holds.ts'
+import { createHolds, isOneOf } from './holds.ts'
 import { createJudge } from './judge.ts'
 import {
   type BlockedDevice,
@@ -72,6 +72,18 @@ const tooManyHeld = `This host already holds ${agentLimits.heldPorts} ports, so 
 const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
   a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard && a.held === b.held
 
+type Keyed = { key: string; earlierKey?: string | undefined }
+
+/** Returns whether the stored keys contain a device. Keys of an earlier release begin with a port path: `1-3.2|…`. */
+const presentIn = (keys: readonly string[]): ((device: Keyed) => boolean) => {
+  const all = new Set(keys)
+  const earlier = new Set(keys.flatMap((key) => /^\d{1,3}-(.*)$/s.exec(key)?.[1] ?? []))
+  return ({ key, earlierKey }) => {
+    if (earlierKey !== undefined && earlier.has(earlierKey)) all.add(key)
+    return all.has(key)
+  }
+}
+
 /** Creates the enforcer, which controls the mode of the host and applies it to every device (SPEC.md, Enforcement). */
 export const createEnforcer = (deps: EnforcerDeps) => {
   const { agentId, gate, inventory, programs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
@@ -79,7 +91,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   const judge = createJudge()
   judge.use(deps.policy)
   const recent = createRecent({ clock, known: memory.recent, decide: judge.decide })
-  let present = new Set(memory.present)
+  let wasPresent = presentIn(memory.present)
   const { interfaces } = deps
   const holds = createHolds({
     clock,
@@ -111,7 +123,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     clock,
     log,
     reports,
-    wasPresent: (key) => present.has(key),
+    wasPresent: (judged) => wasPresent(judged),
     truth,
     holds,
     sparesLastKeyboard: () => judge.policy?.options?.keepsLastKeyboard !== false,
@@ -220,13 +232,14 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   function settle(outcomes: readonly Outcome[]): void {
     if (judge.policy === undefined || gate.settle === undefined) return
     const problems = gate.settle(
-      outcomes.map(({ judged: { portPath, key, device }, decision, guard, hold, isKeptOut }) => {
+      outcomes.map(({ judged, decision, guard, hold, isKeptOut }) => {
+        const { portPath, key, device } = judged
         const mayWork = decision.effect === 'allow' || (guard !== undefined && guard !== 'unblockable')
         return { portPath, key, device, passes: mayWork && hold === undefined && !isKeptOut }
       }),
       ({ key, device }) => {
         const { effect, source } = judge.decide(device, clock.now())
-        return effect === 'allow' || (source === 'default' && present.has(key))
+        return effect === 'allow' || (source === 'default' && wasPresent({ key }))
       },
     )
     for (const problem of problems) reports.add('enforcement_incomplete', problem)
@@ -245,7 +258,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     openSwitches = new Set()
     programs?.publish(undefined)
     recent.clear()
-    present = new Set()
+    wasPresent = presentIn([])
     const left = notRestored(gate, memory.defaults)
     remember({ contactBy: null, defaults: left, foreign: [], present: [], recent: [], blocked: [] })
     watchdog.end()
@@ -333,8 +346,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
      */
     mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
       const judged = judge.identify(scanned)
-      const hold = holds.find(judged.portPath)
-      if (hold?.fingerprint === judged.device.fingerprint) return hold.mismatch
+      const hold = holds.find(judged)
+      if (hold !== undefined && isOneOf(judged.device, hold.fingerprint)) return hold.mismatch
       const found = truth.mismatch(judged, { by: 'identity' })
       return (isArmed() ? part('unknown', found) : found) ?? undefined
     },
@@ -391,7 +404,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       }
       if (applyToPresent) memory = { ...memory, present: [] }
       memory = { ...memory, agentId, mode: 'Armed', reason: '', applyToPresent }
-      present = new Set(memory.present)
+      wasPresent = presentIn(memory.present)
       try {
         // Not `remember`: if the file cannot be written, the host could not be restored after a crash and must not be armed.
         saveMemory(memory)
@@ -400,7 +413,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       } catch (error) {
         if (wasArmed) {
           memory = before
-          present = new Set(memory.present)
+          wasPresent = presentIn(memory.present)
         } else free('')
         throw error
       }

@@ -9,7 +9,9 @@ import {
   type PolicyDecision,
   type PolicyDevice,
   parseReport,
+  placeOf,
   policyDevice,
+  portsOf,
   steadyReport,
 } from '@portcullis/domain'
 import type { ScannedDevice } from '../platform/platform.ts'
@@ -18,13 +20,17 @@ import type { HeldPolicy } from './policy-file.ts'
 /** A device with the values that the policy matches. */
 export interface JudgedDevice {
   portPath: string
+  /** Location of its controller, which stays the same when the system numbers its buses anew. */
+  controller: string | undefined
   instance: string
   device: PolicyDevice
   /** Parsed report of the device. It is the same before and after the device is authorised. */
   parsed: ParsedDescriptors
   steady: DeviceReport
-  /** Port and identity without the firmware revision. It survives a replug at this port and a firmware update. */
+  /** Place and identity without the firmware revision. It survives a replug at this port and a firmware update. */
   key: string
+  /** The same in the memory of an earlier release, without the bus. Undefined if the place is only a port path. */
+  earlierKey: string | undefined
   /** Display name: product, manufacturer, or kind with IDs. */
   name: string
 }
@@ -44,23 +50,28 @@ export const createJudge = () => {
     // The agent sets the authorisation, so it is not part of the identity.
     const text = JSON.stringify([
       instance,
-      { ...steady, authorized: undefined, enforced: undefined, mismatch: undefined },
+      { ...steady, serial: report.serial, authorized: undefined, enforced: undefined, mismatch: undefined },
     ])
     const cached = known.get(report.portPath)
     if (cached?.text === text) return cached.judged
     const parsed = parseReport(steady)
     const { kinds } = classify(parsed, steady)
     const finding = held?.attackTools.assess({ parsed, report: steady, kinds }).finding ?? null
-    const found = policyDevice(parsed, steady, finding?.level ?? null)
+    const found = policyDevice(parsed, report, finding?.level ?? null)
     const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.fingerprint)
     const device = isAccepted ? { ...found, attackTool: null } : found
     const judged = {
       portPath: report.portPath,
+      controller: report.controller,
       instance,
       device,
       parsed,
       steady,
-      key: `${report.portPath}|${device.fingerprintWithoutRevision}|${device.serial}`,
+      key: `${placeOf(report)}|${device.fingerprintWithoutRevision}|${device.serial}`,
+      earlierKey:
+        report.controller === undefined
+          ? undefined
+          : `${portsOf(report.portPath)}|${device.fingerprintWithoutRevision}|${steady.serial ?? ''}`,
       name: nameOf(report, device),
     }
     known.set(report.portPath, { text, judged })

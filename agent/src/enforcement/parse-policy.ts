@@ -52,9 +52,11 @@ const ruleRequired = new Map<string, Check>([
 const ruleOptional = new Map<string, Check>([
   ['vid', matches(/^[0-9A-F]{4}$/)],
   ['pid', matches(/^[0-9A-F]{4}$/)],
-  ['serial', isText(255)],
+  ['serial', isText(agentLimits.escapedString)],
+  ['hasCleanedSerial', (value) => typeof value === 'boolean'],
   ['kinds', isKinds],
   ['fingerprint', matches(/^[0-9a-f]{32}$/)],
+  ['ruleFingerprint', matches(/^[0-9a-f]{32}$/)],
   ['expiresAt', isTime],
   ['overrideAttackTool', (value) => typeof value === 'boolean'],
   ['reason', isText(200)],

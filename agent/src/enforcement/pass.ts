@@ -36,7 +36,7 @@ export interface PassDeps {
   log: Log
   reports: Pick<Reports, 'add'>
   /** Returns whether a key belongs to a device that worked when the host was armed. */
-  wasPresent: (key: string) => boolean
+  wasPresent: (judged: JudgedDevice) => boolean
   truth: Truth
   holds: Pick<Holds, 'find' | 'add' | 'isFull'>
   /**
@@ -89,13 +89,13 @@ export const createPass = (deps: PassDeps) => {
       judged,
       decision,
       guard: undefined,
-      hold: holds.find(judged.portPath),
+      hold: holds.find(judged),
       isKeptOut: false,
       isWorking: scanned.report.authorized !== false,
     }
     // Only the implicit block has exceptions, not a deny rule or an attack tool.
     if (decision.effect === 'block' && decision.source === 'default' && outcome.hold === undefined) {
-      if (wasPresent(judged.key)) outcome.guard = 'present'
+      if (wasPresent(judged)) outcome.guard = 'present'
       else if (recent.covers(judged)) outcome.guard = 'recent'
     }
     return outcome
@@ -140,7 +140,7 @@ export const createPass = (deps: PassDeps) => {
     outcome.guard = needs.bootPorts().has(outcome.judged.portPath) ? 'boot-disk' : undefined
     if (outcome.guard === undefined) deauthorise(outcome)
     const added = holds.add(outcome.judged, found)
-    outcome.hold = holds.find(outcome.judged.portPath)
+    outcome.hold = holds.find(outcome.judged)
     outcome.isKeptOut = added === 'full'
     if (added !== 'known' && holds.isFull()) reportFull(outcome, found, added === 'held')
     log.error('driver_mismatch', { portPath: outcome.judged.portPath, evidence: mismatchText(found) })

@@ -1,5 +1,6 @@
 export * from './feed.ts'
 export { chassisTypes, parseOsRelease } from './host-facts.ts'
+export * from './linux-controller.ts'
 export { macosPortPath } from './macos.ts'
 export * from './poll.ts'
 export type { Reading, ReadingFailure } from './reading.ts'

@@ -1,5 +1,6 @@
 import type { DeviceReport, NicReport } from '@portcullis/contract'
 import { hostFacts, macOf, parseOsRelease, parseUname, type SaidOfHost } from './host-facts.ts'
+import { linuxController } from './linux-controller.ts'
 import { cut, deviceText, failed, type Reading, reading } from './reading.ts'
 
 /** A port path, as in the contract. `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
@@ -79,6 +80,11 @@ const valuesOf = (text: string) => {
     } else if (values[at] === 'd') {
       if (PORT_PATH.test(name)) devices.set(name, deviceOf(values.slice(at + 2, at + 9)))
       at += 9
+    } else if (values[at] === 'c') {
+      const device = devices.get(name)
+      const controller = linuxController(deviceText(values[at + 2]) ?? '', Number.parseFloat(values[at + 3] ?? '') >= 3)
+      if (device && controller !== undefined) device.controller = controller
+      at += 4
     } else break
   }
   const os = parseOsRelease(osRelease)

@@ -46,6 +46,7 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
     `*) printf "n\\0%s\\0" "\${n##*/}"; v "$n/address"; v "$n/operstate";; esac; done;`,
     `for d do printf "d\\0%s\\0" "\${d##*/}";`,
     'for f in authorized speed removable manufacturer product serial configuration; do v "$d/$f"; done; done;',
+    `for d do n=\${d##*/}; printf "c\\0%s\\0%s\\0" "$n" "$(cd "$d" && pwd -P)"; v "$b/usb\${n%%-*}/version"; done;`,
     '} | od -An -v -tx1;',
     `for d do printf "= %s\\n" "\${d##*/}"; od -An -v -tx1 "$d/descriptors";`,
     `for h in "$d"/*:*/*:*:*/report_descriptor; do [ -r "$h" ] && { i=\${h%/*/*}; printf "+ %s\\n" "\${i##*/}";`,

@@ -53,6 +53,7 @@ export const syntheticReport = (said: SaidOfDevice): DeviceReport => {
     descriptors: syntheticDescriptors(said, texts).toString('base64'),
     ...texts,
   }
+  if (said.controller !== undefined) report.controller = said.controller
   if (said.speedMbps !== undefined) report.speedMbps = said.speedMbps
   if (said.removable !== undefined) report.removable = said.removable
   return report

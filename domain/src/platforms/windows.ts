@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DeviceReport, NicReport } from '@portcullis/contract'
+import { mustExist } from '../must-exist.ts'
 import { hostFacts, macOf } from './host-facts.ts'
 import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
@@ -79,9 +80,11 @@ const pathOf = (said: TreeObject): { controller: string; ports: string[] } | und
   return undefined
 }
 
+const hashOf = (text: string): bigint => BigInt(`0x${hash('sha256', text, 'hex').slice(0, 15)}`)
+
 /** Returns three groups of three digits as a hash of a text. */
 const digitsOf = (text: string): string[] => {
-  const number = BigInt(`0x${hash('sha256', text, 'hex').slice(0, 15)}`) % 1_000_000_000n
+  const number = hashOf(text) % 1_000_000_000n
   return (
     String(number)
       .padStart(9, '0')
@@ -91,28 +94,24 @@ const digitsOf = (text: string): string[] => {
 }
 
 /**
- * Returns the port paths of devices. Controllers, sorted by path, are the buses from 1 on. Without a location path, the
- * port path is bus 0 with stable digits. They represent the hub in the instance ID and its port, or the complete ID.
+ * Returns the port paths of devices, and their controllers if known. The bus is a number of the controller alone, from 1 to
+ * 999, because other controllers come and go. Without a location path, the port path is bus 0 with stable digits. They
+ * represent the hub in the instance ID and its port, or the complete ID.
  */
-const placesOf = (devices: readonly Node[]): Map<Node, string> => {
-  const paths = new Map(devices.map((node) => [node, pathOf(node.said)]))
-  const controllers = [...new Set([...paths.values()].flatMap((path) => (path ? [path.controller] : [])))].sort()
-  const places = new Map<Node, string>()
+const placesOf = (devices: readonly Node[]): Map<Node, Pick<DeviceReport, 'portPath' | 'controller'>> => {
+  const places = new Map<Node, Pick<DeviceReport, 'portPath' | 'controller'>>()
   const taken = new Set<string>()
   for (const node of devices) {
-    const path = paths.get(node)
+    const path = pathOf(node.said)
     const [, hub, port] = /^(.+&\d+)&(\d{1,3})$/.exec(node.instance) ?? []
-    const bus = path ? controllers.indexOf(path.controller) + 1 : 0
+    const bus = path ? 1n + (hashOf(path.controller) % 999n) : 0
     const ports =
       path?.ports ?? (hub && port && serialOf(node) === undefined ? [...digitsOf(hub), port] : digitsOf(node.id))
     let place = `${bus}-${ports.map(Number).join('.')}`
     // Two devices with the same port path are still two devices.
-    for (let salt = 1; bus > 999 || taken.has(place); salt++) {
-      place = `0-${digitsOf(`${node.id} ${salt}`).join('.')}`
-      if (!taken.has(place)) break
-    }
+    for (let salt = 1; taken.has(place); salt++) place = `0-${digitsOf(`${node.id} ${salt}`).join('.')}`
     taken.add(place)
-    places.set(node, place)
+    places.set(node, { portPath: place, ...(path === undefined ? {} : { controller: path.controller }) })
   }
   return places
 }
@@ -203,7 +202,7 @@ const reportsOf = (nodes: readonly Node[], below: ReturnType<typeof childrenOf> 
     // Windows lists a device with one interface by the class of that interface. Only hubs have the same class as device class.
     const deviceCode = classOf(node.said, true) ?? interfaces.find((i) => i.code[0] === 9)?.code
     const report = syntheticReport({
-      portPath: places.get(node) ?? '',
+      ...mustExist(places.get(node), 'the place of a device'),
       vid: node.vid,
       pid: node.pid,
       bcdDevice: revisionOf(node.said),

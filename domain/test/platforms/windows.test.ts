@@ -136,9 +136,13 @@ describe('a Windows host', () => {
       at('PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)', 'A'),
     ])
     expect(devicesOf(output).map((d) => [d.portPath, d.serial])).toEqual([
-      ['1-3', 'A'],
-      ['1-3.2', 'B'],
-      ['2-1', 'C'],
+      ['717-1', 'C'],
+      ['820-3', 'A'],
+      ['820-3.2', 'B'],
+    ])
+    // Other controllers do not change them.
+    expect(devicesOf(windowsAnswer([at('PCIROOT(0)#PCI(1D00)#USBROOT(0)#USB(1)', 'C')]))).toMatchObject([
+      { portPath: '717-1', report: { controller: 'PCIROOT(0)#PCI(1D00)#USBROOT(0)' } },
     ])
   })
 

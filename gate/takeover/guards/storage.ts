@@ -26,8 +26,8 @@ export const storageGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/devices/policy/open-policy.ts',
-        find: 'if (seals.isAuthentic(row)) return true',
-        replace: 'if (seals.isAuthentic(row) || rows.length > 0) return true',
+        find: 'if (seals.isAuthentic(row)) return [seals.withIdentity(row)]',
+        replace: 'if (seals.isAuthentic(row) || rows.length > 0) return [row]',
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { linuxController } from '@portcullis/domain'
 import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { attributeText } from '../../collectors/text.ts'
 import { errnoOf, messageOf } from '../../exit.ts'
@@ -49,6 +50,16 @@ const readReportDescriptors = (dir: string, portPath: string): string[] => {
     // The device was removed while it was read.
   }
   return found
+}
+
+/** Returns the location of the controller of a port; undefined if the device was removed. */
+const readController = (root: string, portPath: string): string | undefined => {
+  try {
+    const hub = readFileSync(join(root, `usb${portPath.slice(0, portPath.indexOf('-'))}`, 'descriptors'))
+    return linuxController(realpathSync(join(root, portPath)), (hub[3] ?? 0) >= 3)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns 0 if no configuration is active: the attribute is then empty. */
@@ -101,6 +112,8 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
     portPath,
     descriptors: descriptors.subarray(0, MAX_DESCRIPTOR_BYTES).toString('base64'),
   }
+  const controller = readController(root, portPath)
+  if (controller !== undefined) report.controller = controller
   for (const name of ['manufacturer', 'product', 'serial', 'configuration'] as const) {
     const value = readText(join(dir, name))
     if (value !== undefined) report[name] = value

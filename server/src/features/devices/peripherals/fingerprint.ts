@@ -32,7 +32,7 @@ const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
 
 /** The properties of a device that a verdict reads in addition to its fingerprint. */
 export interface FingerprintedDevice {
-  /** Cleaned; empty if the device has none. */
+  /** Escaped; empty if the device has none. */
   serial: string
   /** Mbit/s; 0 if unknown. */
   speed: number
@@ -94,6 +94,7 @@ export const deviceOf = (design: Fingerprint, device: FingerprintedDevice): Poli
 export interface JudgedDevice {
   report: DeviceReport
   design: Fingerprint
+  /** Escaped; empty if the device has none. */
   serial: string
 }
 

@@ -11,6 +11,7 @@ const nobody: PolicyDevice = {
   isHub: false,
   fingerprint: '',
   fingerprintWithoutRevision: '',
+  ruleFingerprint: 'c'.repeat(32),
   attackTool: null,
 }
 

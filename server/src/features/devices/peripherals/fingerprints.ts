@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { cleanText, hasSerial, type Knowledge, mustExist, parseReport } from '@portcullis/domain'
+import { escapeText, type Knowledge, mustExist, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import {
@@ -16,6 +16,8 @@ import type { PeripheralsStore } from './peripherals.store.ts'
 
 /** Limit on cached characters: about 20,000 fingerprints of real devices. A made-up fingerprint may have 16,000. */
 const cacheLimit = 64_000_000
+/** Number of fingerprints per statement: about 50 ms of work. */
+const namedAtOnce = 500
 /** Overhead of a fingerprint in addition to its texts. */
 const fingerprintOverhead = 2_000
 
@@ -85,10 +87,10 @@ export const createFingerprints = ({
         for (const design of await store.ensureFingerprints(db, judged, version, now))
           found.set(design.fingerprint, keep(design))
       }
-      return parsed.map(({ report, descriptors, key }) => ({
+      return parsed.map(({ report, key }) => ({
         report,
         design: mustExist(found.get(key.fingerprint), 'the fingerprint of a report'),
-        serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
+        serial: escapeText(report.serial ?? ''),
       }))
     },
 
@@ -99,19 +101,30 @@ export const createFingerprints = ({
       kept = 0
     },
 
-    /** Returns fingerprints by id, from memory or the database. */
-    byIds: async (ids: readonly number[]): Promise<ReadonlyMap<number, Fingerprint>> => {
-      const missing = [...new Set(ids)].filter((id) => !byId.has(id))
-      const result = new Map<number, Fingerprint>()
-      for (const id of ids) {
-        const design = byId.get(id)
-        if (design !== undefined) result.set(id, design)
+    byIds,
+
+    /** Computes the rule fingerprints of devices that were stored by an earlier release. */
+    nameRuleFingerprints: async (): Promise<void> => {
+      for (;;) {
+        const ids = await store.withoutRuleFingerprint(namedAtOnce)
+        if (ids.length === 0) return
+        await store.writeRuleFingerprints([...(await byIds(ids)).values()])
       }
-      if (missing.length > 0)
-        for (const design of await store.fingerprintsById(missing)) {
-          result.set(design.id, keep(design))
-        }
-      return result
     },
+  }
+
+  /** Returns fingerprints by id, from memory or the database. */
+  async function byIds(ids: readonly number[]): Promise<ReadonlyMap<number, Fingerprint>> {
+    const missing = [...new Set(ids)].filter((id) => !byId.has(id))
+    const result = new Map<number, Fingerprint>()
+    for (const id of ids) {
+      const design = byId.get(id)
+      if (design !== undefined) result.set(id, design)
+    }
+    if (missing.length > 0)
+      for (const design of await store.fingerprintsById(missing)) {
+        result.set(design.id, keep(design))
+      }
+    return result
   }
 }

@@ -15,7 +15,7 @@ import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
 export { deviceOf, type Fingerprint, type JudgedDevice } from './fingerprint.ts'
-export { modelsList, peripheralsList } from './peripherals.read.ts'
+export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 

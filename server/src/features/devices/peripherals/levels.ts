@@ -1,4 +1,12 @@
-import { type AttackLevel, classify, type Knowledge, parseReport, steadyReport } from '@portcullis/domain'
+import {
+  type AttackLevel,
+  classify,
+  cleanText,
+  type Knowledge,
+  parseReport,
+  steadyReport,
+  unescapeText,
+} from '@portcullis/domain'
 import type { FingerprintedDevice, LevelOf, StoredFingerprint } from './fingerprint.ts'
 
 type JudgedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
@@ -20,7 +28,7 @@ export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): Level
       descriptors,
       manufacturer,
       product,
-      serial,
+      serial: unescapeText(serial),
       ...(speed === 0 ? {} : { speedMbps: speed }),
       removable: judgedBy?.removable ?? 'unknown',
     })
@@ -28,7 +36,7 @@ export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): Level
     return knowledge.assess(parsed, report, classify(parsed, report).kinds).attackTool?.level ?? null
   }
   return (device) => {
-    if (device.serial !== '' && knowledge.namesSerial(device.serial)) return judge(device)
+    if (device.serial !== '' && knowledge.namesSerial(cleanText(unescapeText(device.serial)))) return judge(device)
     const key = `${device.speed} ${device.portPath.includes('-')} ${device.serial === ''}`
     const before = known.get(key)
     if (before !== undefined) return before

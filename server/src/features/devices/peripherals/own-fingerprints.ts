@@ -1,4 +1,4 @@
-import { type Knowledge, parseReport } from '@portcullis/domain'
+import { cleanText, type Knowledge, parseReport, unescapeText } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -19,6 +19,9 @@ interface OwnFingerprintsDeps {
   knowledge(): Knowledge
   accepted: Pick<Accepted, 'all'>
 }
+
+/** Returns the serial number as knowledge compares it. */
+const spelledOf = ({ serial }: SerialRow): string => cleanText(unescapeText(serial))
 
 /**
  * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
@@ -42,8 +45,9 @@ export const createOwnFingerprints = ({
   ) =>
     rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewFingerprint }[] => {
       const from = rowOf.get(row.design_id)
-      if (from === undefined || from.judged_by === null || from.judged_by.serial === row.serial) return []
-      const report = { ...reportOf(from, undefined), serial: row.serial }
+      const serial = spelledOf(row)
+      if (from === undefined || from.judged_by === null || from.judged_by.serial === serial) return []
+      const report = { ...reportOf(from, undefined), serial }
       const parsed = parseReport(report)
       const design = judge(by, report, parsed, fingerprintKey(by, report, parsed))
       return [{ row, from, design: withAcceptance(design, known.get(design.device.fingerprint)) }]
@@ -99,7 +103,7 @@ export const createOwnFingerprints = ({
     const { namesSerial } = knowledge()
     for (let after = { agentId: '00000000-0000-0000-0000-000000000000', deviceId: '' }; ; ) {
       const rows = await store.withSerial(after, rowsAtOnce)
-      const named = rows.filter((row) => namesSerial(row.serial))
+      const named = rows.filter((row) => namesSerial(spelledOf(row)))
       if (named.length > 0) await move(named)
       const last = rows.at(-1)
       if (last === undefined) return

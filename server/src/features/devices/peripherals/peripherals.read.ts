@@ -7,6 +7,12 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
 import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'
 
+/** Computes `serialKey` of a stored serial number. */
+export const serialKeySql = (column: string): SqlFragment =>
+  raw(`replace(replace(lower(${column} collate "C"), '%20', ' '), '_', ' ')`)
+/** Whether a stored serial number differs from its cleaned text, so that a rule of an earlier release may name it by another. */
+export const isEscapedSql = (column: string): SqlFragment => raw(`position('%' in ${column}) > 0`)
+
 const iconName = (column: string): string =>
   `case ${column} ${Object.entries(icons)
     .map(([number, name]) => `when ${number} then '${name}'`)

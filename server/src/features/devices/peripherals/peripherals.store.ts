@@ -26,6 +26,8 @@ export interface StoredPeripheral {
   case_number: string
   driver_mismatch: string
   kernel: KernelReport
+  /** Location of its controller; empty: not reported. Null: an earlier release stored the row, with a cleaned serial number. */
+  controller: string | null
 }
 
 /** What the host reports of its kernel about a device. Members are absent if there is nothing to say. */
@@ -63,6 +65,7 @@ export interface PeripheralWrite extends DecisionWrite {
    */
   driverMismatch: string
   kernel: KernelReport
+  controller: string | null
 }
 
 /** Change of a counter by one batch. */
@@ -125,18 +128,24 @@ const policyView = (row: FingerprintRow): StoredFingerprint['device'] => {
     product: row.product,
   }
   const parsed = parseReport(report)
-  const { serial: _, attackTool: __, ...plain } = policyDevice(parsed, report, null)
-  if (row.policy_fingerprint !== '')
-    return {
-      ...plain,
-      fingerprint: row.policy_fingerprint,
-      fingerprintWithoutRevision: row.policy_without_revision,
-    }
+  const viewOf = (given: typeof report & { serial?: string }) => {
+    const { serial: _, attackTool: __, ...view } = policyDevice(parsed, given, null)
+    return view
+  }
+  const plain = viewOf(report)
+  if (row.policy_fingerprint !== '') {
+    const stored = { fingerprint: row.policy_fingerprint, fingerprintWithoutRevision: row.policy_without_revision }
+    const same = [plain, viewOf({ ...report, serial: '1' })].find(
+      (view) =>
+        view.fingerprint === stored.fingerprint &&
+        view.fingerprintWithoutRevision === stored.fingerprintWithoutRevision,
+    )
+    // Rules for a stored fingerprint follow the device to other ports only if the descriptors are those of the fingerprint.
+    return { ...plain, ...stored, ruleFingerprint: same?.ruleFingerprint ?? '' }
+  }
   // Earlier releases did not store the configuration and whether a serial number exists: compare the full fingerprint.
   const withSerial = { ...report, configuration: row.configuration, serial: '1' }
-  if (fingerprints(parsed, withSerial).exact !== row.fingerprint) return plain
-  const { fingerprint, fingerprintWithoutRevision } = policyDevice(parsed, withSerial, null)
-  return { ...plain, fingerprint, fingerprintWithoutRevision }
+  return fingerprints(parsed, withSerial).exact === row.fingerprint ? viewOf(withSerial) : plain
 }
 
 const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
@@ -190,10 +199,10 @@ export const createPeripheralsStore = (db: Db) => ({
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
-        policy_fingerprint, policy_without_revision, exact_fingerprint, judged_by, missing_evidence, accepted)
+        policy_fingerprint, policy_without_revision, policy_rule_fingerprint, exact_fingerprint, judged_by, missing_evidence, accepted)
       select u.fingerprint, u.without_revision, m.model_id, u.manufacturer, u.product, u.configuration, u.folded, u.icon, string_to_array(u.kinds, '|'),
         u.class_code, u.subclass_code, u.protocol_code, u.interfaces, u.bcd_device, u.attack_tool, u.vulnerable, u.severity, u.evidence,
-        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.exact_fingerprint, u.judged_by, string_to_array(u.missing_evidence, '|'), u.accepted
+        u.vulnerabilities, u.findings, decode(u.descriptors, 'base64'), ${knowledgeVersion}, ${now}, u.policy_fingerprint, u.policy_without_revision, u.policy_rule_fingerprint, u.exact_fingerprint, u.judged_by, string_to_array(u.missing_evidence, '|'), u.accepted
       from ${unnestOf([
         [column('fingerprint'), 'text[]'],
         [column('withoutRevision'), 'text[]'],
@@ -219,19 +228,35 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('descriptors'), 'text[]'],
         [designs.map((d) => d.device.fingerprint), 'text[]'],
         [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
+        [designs.map((d) => d.device.ruleFingerprint), 'text[]'],
         [column('exactFingerprint'), 'text[]'],
         [designs.map((d) => JSON.stringify(d.judgedBy)), 'jsonb[]'],
         [designs.map((d) => d.missingEvidence.join('|')), 'text[]'],
         [column('accepted'), 'boolean[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
-        policy_without_revision, exact_fingerprint, judged_by, missing_evidence, accepted)
+        policy_without_revision, policy_rule_fingerprint, exact_fingerprint, judged_by, missing_evidence, accepted)
       join models m on m.vid = u.vid and m.pid = u.pid
       -- This statement also creates shapes. The order prevents deadlocks between two such statements.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)
     const rows = await queryable.query<FingerprintRow>(sql`
       select ${fingerprintColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)
     return rows.map(fingerprintOf)
+  },
+
+  withoutRuleFingerprint: async (limit: number): Promise<number[]> =>
+    (
+      await db.query<{ design_id: number }>(
+        sql`select d.design_id from designs d where d.policy_rule_fingerprint is null limit ${limit}::int`,
+      )
+    ).map((row) => row.design_id),
+
+  writeRuleFingerprints: async (designs: readonly StoredFingerprint[]): Promise<void> => {
+    await db.execute(sql`
+      update designs d set policy_rule_fingerprint = u.fingerprint from ${unnestOf([
+        [designs.map((one) => one.id), 'int[]'],
+        [designs.map((one) => one.device.ruleFingerprint), 'text[]'],
+      ])} u(design_id, fingerprint) where d.design_id = u.design_id`)
   },
 
   fingerprintsById: async (ids: readonly number[]): Promise<StoredFingerprint[]> =>
@@ -245,16 +270,16 @@ export const createPeripheralsStore = (db: Db) => ({
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
       select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
-        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, p.kernel
+        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, p.kernel, p.controller
       from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
       insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
-        source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel)
+        source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)
       select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
-        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch, u.kernel
+        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch, u.kernel, u.controller
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
@@ -272,12 +297,13 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => r.caseNumber), 'text[]'],
         [rows.map((r) => r.driverMismatch), 'text[]'],
         [rows.map((r) => JSON.stringify(r.kernel)), 'jsonb[]'],
-      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel)
+        [rows.map((r) => r.controller), 'text[]'],
+      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)
       on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
         serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
         present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
         unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number,
-        driver_mismatch = excluded.driver_mismatch, kernel = excluded.kernel`)
+        driver_mismatch = excluded.driver_mismatch, kernel = excluded.kernel, controller = excluded.controller`)
   },
 
   /** Writes decisions that changed while the device itself did not. */

@@ -1,4 +1,3 @@
-import type { PolicyRule } from '@portcullis/contract'
 import { decide, mustExist, type PolicySource, ruleMatches } from '@portcullis/domain'
 import { deviceOf, type Fingerprint } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
@@ -92,7 +91,7 @@ export const decideAfter = async (
     const known = policies.get(n)
     if (known !== undefined) return known
     const { tags, own } = mustExist(groups[n], 'a group of hosts')
-    const wires = own.map((row): PolicyRule => wireRule(row))
+    const wires = own.map(wireRule)
     // Decisions do not depend on whether a host is armed.
     const policy = rules.hostPolicy({ armed: true, hashtags: tags.join(','), own: wires })
     policies.set(n, policy)

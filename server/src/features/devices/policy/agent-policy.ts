@@ -1,4 +1,11 @@
-import { agentLimits, type PolicyPayload, type PolicyRequest, type SignedText } from '@portcullis/contract'
+import {
+  agentLimits,
+  type PolicyPayload,
+  type PolicyRequest,
+  type PolicyRule,
+  type SignedText,
+} from '@portcullis/contract'
+import { cleanText, unescapeText } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -6,6 +13,21 @@ import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
+
+/**
+ * Returns a rule as a host compares it; null: its agent cannot compare it, and then fewer devices work. An agent of an
+ * earlier release compares cleaned serial numbers and fingerprints that depend on the speed.
+ */
+const ruleFor = (rule: PolicyRule, understandsIdentity: boolean): PolicyRule | null => {
+  if (understandsIdentity) return rule
+  const { hasCleanedSerial, ruleFingerprint: _, ...earlier } = rule
+  if (earlier.serial === undefined || hasCleanedSerial === true) return earlier
+  const original = unescapeText(earlier.serial)
+  const cleaned = cleanText(original)
+  // Several devices may have this cleaned serial number.
+  if (earlier.effect === 'allow' && original.trim() !== cleaned) return null
+  return { ...earlier, serial: cleaned }
+}
 
 export interface AgentPolicyDeps {
   db: Db
@@ -32,9 +54,9 @@ export const createAgentPolicy =
       commandKey = host.command_key
       const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])
       const now = clock.now()
-      const rules = (policies.get(agentId)?.all() ?? []).filter(
-        (rule) => rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now,
-      )
+      const rules = (policies.get(agentId)?.all() ?? [])
+        .filter((rule) => rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now)
+        .flatMap((rule) => ruleFor(rule, understands.includes('identity')) ?? [])
       if (rules.length > agentLimits.rules)
         log.error(
           { agentId, rules: rules.length },

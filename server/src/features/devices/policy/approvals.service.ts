@@ -1,5 +1,5 @@
 import type { AuditAction, BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
-import { mustExist } from '@portcullis/domain'
+import { escapeText, isSameSerial, mustExist, unescapeText } from '@portcullis/domain'
 import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { AgentIdentity, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
@@ -31,9 +31,18 @@ type Body = BodyOf<typeof peripheralsCommand>
 type Item = NonNullable<Body['peripheralsIds']>[number]
 
 /** The criteria of a host rule that comes from an approval or a denial. */
-type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint'>
+type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint' | 'rule_fingerprint'>
 
 const administrator = 10
+
+const escapedOf = (serial: string | null | undefined): string | null =>
+  typeof serial === 'string' ? escapeText(unescapeText(serial)) : null
+
+/** Returns the fingerprints of a rule for one device: its model at every port and speed, with any firmware revision. */
+const printsOf = (design: Fingerprint | undefined): Pick<ByHand, 'fingerprint' | 'rule_fingerprint'> => ({
+  fingerprint: design?.device.fingerprintWithoutRevision ?? null,
+  rule_fingerprint: design?.device.ruleFingerprint || null,
+})
 
 /** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
 export const createApprovals = ({
@@ -61,6 +70,7 @@ export const createApprovals = ({
       effect,
       is_grant: expiresAt !== null,
       ...match,
+      exact_serial: true,
       kinds: null,
       agent_id: agentId,
       tag_id: null,
@@ -85,7 +95,9 @@ export const createApprovals = ({
   const meant = (item: Item, rows: readonly StoredPeripheral[]) =>
     rows.filter(
       (row) =>
-        (item.serialNumber === null || item.serialNumber === undefined || row.serial === item.serialNumber) &&
+        (item.serialNumber === null ||
+          item.serialNumber === undefined ||
+          isSameSerial(item.serialNumber, row.serial)) &&
         (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
     )
 
@@ -168,9 +180,9 @@ export const createApprovals = ({
             vid,
             pid,
             serial: row.serial,
-            fingerprint: designs.get(row.design_id)?.device.fingerprintWithoutRevision ?? null,
+            ...printsOf(designs.get(row.design_id)),
           }))
-        : [{ vid, pid, serial: item.serialNumber ?? null, fingerprint: null }]
+        : [{ vid, pid, serial: escapedOf(item.serialNumber), fingerprint: null }]
       for (const match of matches) {
         const rule = ruleFor(
           actor,
@@ -341,7 +353,7 @@ export const createApprovals = ({
             vid: design.vid,
             pid: design.pid,
             serial: row.serial,
-            fingerprint: design.device.fingerprintWithoutRevision,
+            ...printsOf(design),
           },
           `Attached when ${actor.userName} approved all devices`.slice(0, 200),
           false,

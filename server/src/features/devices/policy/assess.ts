@@ -67,4 +67,5 @@ export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   caseNumber: p.caseNumber,
   driverMismatch: p.driverMismatch,
   kernel: p.kernel,
+  controller: p.controller,
 })

@@ -7,11 +7,12 @@ export const because = (details: string, reason: string): string =>
   reason === '' ? details : `${details}, reason: ${reason}`
 
 /** A rule in a stored request: JSON has neither times nor bytes. */
-type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
+type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal' | 'identity_seal'> & {
   expires_at: string | null
   created_at: string
   changed_at: string
   seal: string
+  identity_seal?: string | null
 }
 
 /** A rule change that waits for a second approver. */
@@ -34,6 +35,7 @@ export const carried = (r: RuleRow): CarriedRule => ({
   created_at: r.created_at.toISOString(),
   changed_at: r.changed_at.toISOString(),
   seal: r.seal.toString('base64'),
+  identity_seal: r.identity_seal?.toString('base64') ?? null,
 })
 
 export const uncarried = (r: CarriedRule): RuleRow => ({
@@ -42,6 +44,7 @@ export const uncarried = (r: CarriedRule): RuleRow => ({
   created_at: new Date(r.created_at),
   changed_at: new Date(r.changed_at),
   seal: Buffer.from(r.seal, 'base64'),
+  identity_seal: typeof r.identity_seal === 'string' ? Buffer.from(r.identity_seal, 'base64') : null,
 })
 
 /** Returns a rule in the form in which people write it. */

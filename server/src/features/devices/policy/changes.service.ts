@@ -22,10 +22,11 @@ import { because, type CarriedChange, carried, ruleFacts, uncarried } from './ch
 import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
 import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
-import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
+import { type PolicyStore, type RuleRow, writtenForm } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
-import type { Seals } from './seal.ts'
+import type { RulePrints } from './rule-prints.ts'
+import type { IdentityPart, Seals } from './seal.ts'
 
 export interface ChangesDeps {
   db: Db
@@ -37,6 +38,7 @@ export interface ChangesDeps {
   audit: Audit
   hosts: Pick<PolicyHostsStore, 'giveJob'>
   affected: Affected
+  rulePrints: RulePrints
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Starts the job that recalculates the decisions of this number of hosts. Returns the id of the job. */
@@ -91,6 +93,7 @@ export const createChanges = ({
   audit,
   hosts,
   affected,
+  rulePrints,
   newlyAllowed,
   approvals,
   startJob,
@@ -102,7 +105,7 @@ export const createChanges = ({
     tx: Queryable,
     written: WrittenRule,
     actor: Actor,
-    known: { id: string; createdAt: Date; createdBy: string; origin: string } | null,
+    known: RuleRow | null,
     field: string,
   ): Promise<RuleRow> {
     const now = new Date(clock.now())
@@ -113,20 +116,31 @@ export const createChanges = ({
     }
     if (written.agent_id !== null && !(await store.hostExists(tx, written.agent_id)))
       throw invalid(`${field}.host`, 'no agent has this uuid')
-    return sealed({
+    return seals.sealed({
       ...written,
-      rule_id: known?.id ?? newId(clock.now()),
+      ...(await identityOf(tx, written, known)),
+      rule_id: known?.rule_id ?? newId(clock.now()),
       tag_id: tag?.tag_id ?? null,
       tag_name: tag?.name ?? null,
       origin: known?.origin ?? 'rule',
-      created_at: known?.createdAt ?? now,
-      created_by: known?.createdBy ?? actor.userName,
+      created_at: known?.created_at ?? now,
+      created_by: known?.created_by ?? actor.userName,
       changed_at: now,
       changed_by: actor.userName,
     })
   }
 
-  const sealed = (row: Omit<RuleRow, 'seal'>): RuleRow => ({ ...row, seal: seals.sealOf(row) })
+  /** Returns what a written rule binds. A cleaned serial number stays one while nobody changes it. */
+  async function identityOf(
+    tx: Queryable,
+    { fingerprint, serial }: Pick<RuleRow, 'fingerprint' | 'serial'>,
+    known: RuleRow | null,
+  ): Promise<Required<IdentityPart>> {
+    return {
+      rule_fingerprint: fingerprint === null ? null : ((await rulePrints(tx, [fingerprint])).get(fingerprint) ?? null),
+      exact_serial: known === null || known.serial !== serial || known.exact_serial === true,
+    }
+  }
 
   /**
    * Commits rule changes: one version, its history, the affected hosts and the audit record. The caller has locked the
@@ -334,7 +348,8 @@ export const createChanges = ({
   return {
     commit,
     change,
-    sealed,
+    sealed: seals.sealed<Omit<RuleRow, 'seal'>>,
+    identityOf,
 
     create: (actor: Actor, input: PolicyRuleInput | PolicyGrantInput, isGrant: boolean): Promise<PolicyChange> =>
       change(actor, async (tx) => {
@@ -347,7 +362,7 @@ export const createChanges = ({
           { remove: [], write: [row] },
           `Added a ${noun(isGrant)}${inBrackets(row.reason)}`,
           `policy.${noun(isGrant)}.created`,
-          `${JSON.stringify(wireRule(row))}${override}`,
+          `${JSON.stringify(writtenForm(row))}${override}`,
         )
         return answer(done, row.rule_id, warnings)
       }),
@@ -360,13 +375,7 @@ export const createChanges = ({
     ): Promise<PolicyChange> =>
       change(actor, async (tx) => {
         const old = await existing(tx, id, isGrant)
-        const row = await rowOf(
-          tx,
-          await written(tx, actor, input, isGrant),
-          actor,
-          { id, createdAt: old.created_at, createdBy: old.created_by, origin: old.origin },
-          'body',
-        )
+        const row = await rowOf(tx, await written(tx, actor, input, isGrant), actor, old, 'body')
         const others = (await store.beside(tx, row.agent_id)).filter((other) => other.rule_id !== id)
         const warnings = warningsOf(row, others)
         const done = await commit(
@@ -375,7 +384,7 @@ export const createChanges = ({
           { remove: [], write: [row] },
           `Changed a ${noun(isGrant)}${inBrackets(row.reason)}`,
           `policy.${noun(isGrant)}.changed`,
-          `from ${JSON.stringify(wireRule(old))} to ${JSON.stringify(wireRule(row))}`,
+          `from ${JSON.stringify(writtenForm(old))} to ${JSON.stringify(writtenForm(row))}`,
         )
         return answer(done, id, warnings)
       }),
@@ -462,7 +471,7 @@ export const createChanges = ({
           { remove: [old], write: [], reason },
           `${isGrant ? 'Ended' : 'Deleted'}: ${sentenceOf(shown, id)}`.slice(0, 500),
           `policy.${noun(isGrant)}.deleted`,
-          JSON.stringify(wireRule(old)),
+          JSON.stringify(writtenForm(old)),
         )
         return answer(done, null, [])
       }),

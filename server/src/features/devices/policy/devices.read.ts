@@ -17,6 +17,12 @@ export const createDevicesRead = () => ({
       select d.design_id from designs d join models m on m.model_id = d.model_id
       where m.vid = any(${models}::text[]) or m.vid || ':' || m.pid = any(${models}::text[])`)
   },
+
+  /** Returns one device fingerprint for each of these fingerprints without revision. */
+  withoutRevision: (tx: Queryable, fingerprints: readonly string[]): Promise<{ design_id: number }[]> =>
+    tx.query(sql`
+      select distinct on (d.policy_without_revision) d.design_id from designs d
+      where d.policy_without_revision = any(${fingerprints}::text[]) order by d.policy_without_revision, d.design_id`),
 })
 
 export type DevicesRead = ReturnType<typeof createDevicesRead>

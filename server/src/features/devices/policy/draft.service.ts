@@ -14,11 +14,13 @@ import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 import type { PredictedRow } from './predict.read.ts'
 import type { Predict } from './predict.ts'
+import type { RulePrints } from './rule-prints.ts'
 
 export interface DraftDeps {
   longRead: LongRead
   clock: Clock
   store: PolicyStore
+  rulePrints: RulePrints
   predict: Predict
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'mayAlone'>
@@ -52,7 +54,7 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
 })
 
 /** Previews rule changes. Writes nothing. */
-export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, approvals }: DraftDeps) => {
+export const createDrafts = ({ longRead, clock, store, rulePrints, predict, newlyAllowed, approvals }: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -82,7 +84,18 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
     write.forEach((row, n) => {
       row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
     })
-    return { gone, write }
+    const prints = await rulePrints(
+      tx,
+      write.flatMap((row) => row.fingerprint ?? []),
+    )
+    return {
+      gone,
+      write: write.map((row) => ({
+        ...row,
+        rule_fingerprint: prints.get(row.fingerprint ?? '') ?? null,
+        exact_serial: true,
+      })),
+    }
   }
 
   /** Returns warnings about added rules that contradict or shadow other rules, or are shadowed by them. */

@@ -42,6 +42,8 @@ export interface HostPeripheral {
    */
   driverMismatch: string
   kernel: KernelReport
+  /** Location of its controller; empty: not reported. Null: an earlier release stored it, with a cleaned serial number. */
+  controller: string | null
 }
 
 /** Returns the number of a source in the database. */
@@ -70,6 +72,7 @@ export const hostOf = (
     caseNumber: row.case_number,
     driverMismatch: row.driver_mismatch,
     kernel: row.kernel,
+    controller: row.controller,
   }))
 
 /** Returns the decision that an armed host makes by its rules. */

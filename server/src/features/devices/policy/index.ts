@@ -35,6 +35,7 @@ import { createPolicyTest } from './policy-test.service.ts'
 import { createPredict } from './predict.ts'
 import { createReassess } from './reassess.ts'
 import { createRestore } from './restore.service.ts'
+import { createRulePrints } from './rule-prints.ts'
 import { createSeals } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
@@ -90,6 +91,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
   })
   const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
+  const rulePrints = createRulePrints({ devices, designs: deps.peripherals.designs })
   const newlyAllowed = createNewlyAllowed({ store, affected })
   const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
   const tagGate = createTagGate({
@@ -107,6 +109,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     store,
     hosts,
     affected,
+    rulePrints,
     newlyAllowed,
     seals,
     settings,
@@ -117,8 +120,12 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
   const findings = createAcceptedFindings({ ...deps, store, newlyAllowed, announceChange })
   const longRead = createLongRead(deps.exportDb)
-  const drafts = createDrafts({ ...deps, longRead, store, predict, newlyAllowed })
-  const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
+  const drafts = createDrafts({ ...deps, longRead, store, rulePrints, predict, newlyAllowed })
+  const upkeep = createPolicyUpkeep({
+    ...{ db, clock, store, seals, affected, rulePrints, announceChange },
+    designs: deps.peripherals.designs,
+    drain: reassess.drain,
+  })
   const overview = createPolicyOverview({
     ...deps,
     read,
@@ -175,6 +182,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     /** Carries out the expiry of rules and grants. */
     endOver: upkeep.endOver,
     checkSeals: upkeep.checkSeals,
+    adoptFingerprints: upkeep.adoptFingerprints,
     /** Runs a rule change: locks the head, does the work, then recalculates decisions. */
     change: changes.change,
     writtenRules: changes.writtenRules,

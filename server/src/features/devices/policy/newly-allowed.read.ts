@@ -1,3 +1,5 @@
+import { serialKey } from '@portcullis/domain'
+import { isEscapedSql, serialKeySql } from '#features/devices/peripherals/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
@@ -26,7 +28,7 @@ export interface OpenedDevices {
 const rowsOf = (opened: readonly OpenedDevices[]) =>
   unnestOf([
     [opened.map((one) => one.fingerprintId), 'int[]'],
-    [opened.map((one) => one.serial), 'text[]'],
+    [opened.map((one) => (one.serial === null ? null : serialKey(one.serial))), 'text[]'],
     [opened.map((one) => one.source), 'smallint[]'],
     [opened.map((one) => one.agentId), 'uuid[]'],
     [opened.map((one) => one.allow !== undefined), 'boolean[]'],
@@ -44,12 +46,15 @@ const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
     select from policy_rules r where r.rule_id = p.rule_id and not r.is_over and (r.effect = 'allow' or r.tag_name is null)
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
+/** Whether a rule may name the serial number of a device. A cleaned one may stand for any escaped one. */
+const isSame = sql`(${serialKeySql('p.serial')} = u.serial or ${isEscapedSql('p.serial')})`
+
 const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string[]) => sql`
   select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
   union
   select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
   join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
-    and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
+    and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
   where not u.is_guarded or exists (select from agent_rows r where r.agent_id = p.agent_id and r.armed)`
 
 export const createNewlyAllowedRead = () => ({
@@ -82,7 +87,7 @@ export const createNewlyAllowedRead = () => ({
     q.query(sql`
       select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
       join peripherals p on p.design_id = u.design_id and p.source = u.source
-        and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
+        and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
 
   /** Counts the given hosts with an attached device that "approve all attached devices" would allow. */

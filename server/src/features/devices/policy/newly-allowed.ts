@@ -5,6 +5,7 @@ import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read
 import { inBrackets } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { covers, meets, reaches } from './policy.warnings.ts'
+import { printOf } from './seal.ts'
 
 /** A rule change, with the stored versions of the rules that it replaces or deletes. */
 export interface MeasuredChange {
@@ -51,7 +52,7 @@ const meetingOf = (rules: readonly RuleRow[]) => {
 }
 
 /** Returns the criteria by which a rule matches fingerprints. */
-const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds, r.fingerprint, r.serial === null])
+const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds, printOf(r), r.serial === null])
 
 /**
  * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that the change

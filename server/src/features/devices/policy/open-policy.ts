@@ -1,4 +1,3 @@
-import type { PolicyRule } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
@@ -22,12 +21,12 @@ export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; se
   const reported = new Set<string>()
 
   const authentic = (rows: readonly RuleRow[]): RuleRow[] =>
-    rows.filter((row) => {
-      if (seals.isAuthentic(row)) return true
+    rows.flatMap((row) => {
+      if (seals.isAuthentic(row)) return [seals.withIdentity(row)]
       if (!reported.has(row.rule_id))
         log.error({ ruleId: row.rule_id }, 'ignoring a rule that this server did not write')
       reported.add(row.rule_id)
-      return false
+      return []
     })
 
   /** Returns policies by agent id, and the version of the rules they come from. */
@@ -57,7 +56,7 @@ export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; se
           rules.hostPolicy({
             armed,
             hashtags,
-            own: (ownOf.get(agent_id) ?? []).map((row): PolicyRule => wireRule(row)),
+            own: (ownOf.get(agent_id) ?? []).map(wireRule),
           }),
         ]),
       ),

@@ -1,11 +1,12 @@
 import type { PolicyGrantInput, PolicyRuleInput } from '@portcullis/contract'
-import { cleanText, isOddText } from '@portcullis/domain'
+import { escapeText, isOddText, serialKey, unescapeText } from '@portcullis/domain'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
 import { requireTime } from '#platform/time.ts'
 import type { RuleRow } from './policy.store.ts'
+import { printOf } from './seal.ts'
 
 /** The part of a rule that a person writes. */
 export type WrittenRule = Pick<
@@ -22,6 +23,7 @@ export type WrittenRule = Pick<
   | 'expires_at'
   | 'reason'
   | 'override_attack_tool'
+  | 'rule_fingerprint'
 >
 
 /** Profile number of Administrators. */
@@ -64,7 +66,7 @@ export const writtenRule = (
     is_grant: isGrant,
     vid: upper(input.vid),
     pid: upper(input.pid),
-    serial: input.serial === null || input.serial === undefined ? null : cleanText(input.serial),
+    serial: input.serial === null || input.serial === undefined ? null : escapeText(unescapeText(input.serial.trim())),
     kinds: input.kinds === null || input.kinds === undefined ? null : [...new Set(input.kinds)].sort(),
     fingerprint: input.fingerprint ?? null,
     agent_id: input.host ?? null,
@@ -77,8 +79,7 @@ export const writtenRule = (
     throw invalid(field, 'matches every device; set vid, kinds or fingerprint')
   if (rule.pid !== null && rule.vid === null) throw invalid(`${field}.pid`, 'requires vid')
   if (rule.serial !== null && rule.pid === null) throw invalid(`${field}.serial`, 'requires vid and pid')
-  if (rule.serial === '' && input.serial !== '')
-    throw invalid(`${field}.serial`, 'contains only blanks and invisible characters')
+  if (rule.serial === '' && input.serial !== '') throw invalid(`${field}.serial`, 'contains only blanks')
   if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot be combined with host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is not the uuid of an agent')
   if (rule.reason === '' && effect === 'allow') throw invalid(`${field}.reason`, 'must not be empty')
@@ -101,9 +102,9 @@ export const matchKey = (
   JSON.stringify([
     r.vid,
     r.pid,
-    r.serial,
+    r.serial === null ? null : serialKey(r.serial),
     r.kinds,
-    r.fingerprint,
+    printOf(r),
     r.agent_id,
     r.tag_name === null ? null : fold(r.tag_name),
   ])

@@ -4,9 +4,9 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { rulesList } from './policy.read.ts'
-import type { SealedPart } from './seal.ts'
+import type { IdentityPart, SealedPart } from './seal.ts'
 
-export interface RuleRow extends SealedPart {
+export interface RuleRow extends SealedPart, IdentityPart {
   kinds: CapabilityKind[] | null
   effect: 'allow' | 'deny'
   /** Null: the tag was deleted, and the rule no longer applies. */
@@ -16,10 +16,12 @@ export interface RuleRow extends SealedPart {
   changed_at: Date
   changed_by: string
   seal: Buffer
+  identity_seal?: Buffer | null
 }
 
 const ruleColumns = sql`r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_id, r.tag_name,
-  r.expires_at, r.reason, r.override_attack_tool, r.origin, r.created_at, r.created_by, r.changed_at, r.changed_by, r.seal`
+  r.expires_at, r.reason, r.override_attack_tool, r.origin, r.created_at, r.created_by, r.changed_at, r.changed_by, r.seal,
+  r.rule_fingerprint, r.exact_serial, r.identity_seal`
 
 /** Returns the part of a rule that hosts receive. */
 export const wireRule = (r: RuleRow): PolicyRule => ({
@@ -30,11 +32,16 @@ export const wireRule = (r: RuleRow): PolicyRule => ({
   ...(r.pid === null ? {} : { pid: r.pid }),
   ...(r.serial === null ? {} : { serial: r.serial }),
   ...(r.kinds === null ? {} : { kinds: r.kinds }),
+  ...(r.serial === null || r.exact_serial === true ? {} : { hasCleanedSerial: true }),
   ...(r.fingerprint === null ? {} : { fingerprint: r.fingerprint }),
+  ...(r.fingerprint === null || typeof r.rule_fingerprint !== 'string' ? {} : { ruleFingerprint: r.rule_fingerprint }),
   ...(r.expires_at === null ? {} : { expiresAt: r.expires_at.toISOString() }),
   ...(r.override_attack_tool ? { overrideAttackTool: true } : {}),
   ...(r.effect === 'deny' && r.reason !== '' ? { reason: r.reason } : {}),
 })
+
+/** Returns a rule as its author knows it, for audit records. */
+export const writtenForm = (r: RuleRow): PolicyRule => wireRule({ ...r, rule_fingerprint: null, exact_serial: true })
 
 export const createPolicyStore = () => ({
   /**
@@ -142,9 +149,10 @@ export const createPolicyStore = () => ({
     if (rows.length === 0) return
     await tx.execute(sql`
       insert into policy_rules as r (rule_id, effect, is_grant, vid, pid, serial, kinds, fingerprint, agent_id, tag_id, tag_name, expires_at, reason,
-        override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal)
+        override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal)
       select u.rule_id, u.effect, u.is_grant, u.vid, u.pid, u.serial, string_to_array(u.kinds, '|'), u.fingerprint, u.agent_id, u.tag_id, u.tag_name,
-        u.expires_at, u.reason, u.override_attack_tool, u.origin, u.created_at, u.created_by, u.changed_at, u.changed_by, decode(u.seal, 'hex')
+        u.expires_at, u.reason, u.override_attack_tool, u.origin, u.created_at, u.created_by, u.changed_at, u.changed_by, decode(u.seal, 'hex'),
+        u.rule_fingerprint, u.exact_serial, decode(u.identity_seal, 'hex')
       from ${unnestOf([
         [rows.map((r) => r.rule_id), 'uuid[]'],
         [rows.map((r) => r.effect), 'text[]'],
@@ -166,13 +174,35 @@ export const createPolicyStore = () => ({
         [rows.map((r) => r.changed_at), 'timestamptz[]'],
         [rows.map((r) => r.changed_by), 'text[]'],
         [rows.map((r) => r.seal.toString('hex')), 'text[]'],
+        [rows.map((r) => r.rule_fingerprint ?? null), 'text[]'],
+        [rows.map((r) => r.exact_serial === true), 'boolean[]'],
+        [rows.map((r) => r.identity_seal?.toString('hex') ?? null), 'text[]'],
       ])} u(rule_id, effect, is_grant, vid, pid, serial, kinds, fingerprint, agent_id, tag_id, tag_name, expires_at, reason, override_attack_tool,
-        origin, created_at, created_by, changed_at, changed_by, seal)
+        origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal)
       on conflict (rule_id) do update set effect = excluded.effect, is_grant = excluded.is_grant, vid = excluded.vid, pid = excluded.pid,
         serial = excluded.serial, kinds = excluded.kinds, fingerprint = excluded.fingerprint, agent_id = excluded.agent_id, tag_id = excluded.tag_id,
         tag_name = excluded.tag_name, expires_at = excluded.expires_at, is_over = false, reason = excluded.reason,
         override_attack_tool = excluded.override_attack_tool, origin = excluded.origin, changed_at = excluded.changed_at,
-        changed_by = excluded.changed_by, seal = excluded.seal`)
+        changed_by = excluded.changed_by, seal = excluded.seal, rule_fingerprint = excluded.rule_fingerprint,
+        exact_serial = excluded.exact_serial, identity_seal = excluded.identity_seal`)
+  },
+
+  /** Returns rules without a rule fingerprint whose fingerprint a device has reported to this release. */
+  adoptable: (tx: Queryable, after: string, limit: number): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r
+      where r.rule_id > ${after}::uuid and r.fingerprint is not null and r.rule_fingerprint is null and not r.is_over and exists (
+        select from designs d where d.policy_without_revision = r.fingerprint and d.policy_rule_fingerprint <> '')
+      order by r.rule_id limit ${limit}::int`),
+
+  writeIdentities: async (tx: Tx, rows: readonly RuleRow[]): Promise<void> => {
+    await tx.execute(sql`
+      update policy_rules r set rule_fingerprint = u.rule_fingerprint, identity_seal = decode(u.seal, 'hex')
+      from ${unnestOf([
+        [rows.map((r) => r.rule_id), 'uuid[]'],
+        [rows.map((r) => r.rule_fingerprint ?? null), 'text[]'],
+        [rows.map((r) => r.identity_seal?.toString('hex') ?? null), 'text[]'],
+      ])} u(rule_id, rule_fingerprint, seal) where r.rule_id = u.rule_id`)
   },
 
   remove: async (tx: Tx, ids: readonly string[]): Promise<void> => {

@@ -1,10 +1,12 @@
 import type { PolicyWarning } from '@portcullis/contract'
+import { serialKey } from '@portcullis/domain'
 import { fold } from '#platform/list/columns.ts'
 import { matchKey, type WrittenRule } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
+import { printOf } from './seal.ts'
 
 type Scoped = Pick<WrittenRule, 'agent_id' | 'tag_name'>
-type Matching = Pick<WrittenRule, 'vid' | 'pid' | 'serial' | 'kinds' | 'fingerprint' | 'effect'>
+type Matching = Pick<WrittenRule, 'vid' | 'pid' | 'serial' | 'kinds' | 'fingerprint' | 'rule_fingerprint' | 'effect'>
 
 const rank = (r: Scoped & { is_grant: boolean }): number =>
   r.is_grant ? 0 : r.agent_id !== null ? 1 : r.tag_name !== null ? 2 : 3
@@ -19,6 +21,8 @@ const sameTag = (a: Scoped, b: Scoped): boolean =>
 export const reaches = (a: Scoped, b: Scoped): boolean =>
   (a.agent_id === null && a.tag_name === null) || (a.agent_id !== null && a.agent_id === b.agent_id) || sameTag(a, b)
 
+const keyOf = ({ serial }: Matching): string | null => (serial === null ? null : serialKey(serial))
+
 const allows = <T>(asked: T | null, given: T | null): boolean => asked === null || asked === given
 
 /** Returns whether `a` matches every device that `b` matches; false if the rules alone do not show it. */
@@ -27,8 +31,8 @@ export const covers = (a: Matching, b: Matching): boolean => {
   return (
     allows(a.vid, b.vid) &&
     allows(a.pid, b.pid) &&
-    allows(a.serial, b.serial) &&
-    allows(a.fingerprint, b.fingerprint) &&
+    allows(keyOf(a), keyOf(b)) &&
+    allows(printOf(a), printOf(b)) &&
     kinds
   )
 }
@@ -38,11 +42,7 @@ export const meets = (a: Matching, b: Matching): boolean => {
   const alike = (x: string | null, y: string | null): boolean => x === null || y === null || x === y
   const kinds = a.kinds === null || b.kinds === null || a.kinds.some((k) => b.kinds?.includes(k))
   return (
-    alike(a.vid, b.vid) &&
-    alike(a.pid, b.pid) &&
-    alike(a.serial, b.serial) &&
-    alike(a.fingerprint, b.fingerprint) &&
-    kinds
+    alike(a.vid, b.vid) && alike(a.pid, b.pid) && alike(keyOf(a), keyOf(b)) && alike(printOf(a), printOf(b)) && kinds
   )
 }
 

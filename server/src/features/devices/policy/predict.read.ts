@@ -1,3 +1,4 @@
+import { isEscapedSql, serialKeySql } from '#features/devices/peripherals/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
@@ -31,7 +32,7 @@ export interface Examined {
 export interface Distinctions {
   /** Groups of hosts with their own rules; all other hosts are in group 0. */
   groupOf: ReadonlyMap<string, number>
-  /** Serial numbers that rules name. */
+  /** Keys of the serial numbers that rules name. */
   serials: readonly string[]
   /** Fingerprints with a verdict that may depend on a serial number. */
   serialFingerprints: readonly number[]
@@ -117,12 +118,12 @@ const hostsOf = (examined: Examined): SqlFragment => sql`(
 const likeAttached = (examined: Examined): SqlFragment => sql`
   left join (
     select distinct g.agent_id, g.device_id
-    from peripherals g join peripherals q on q.agent_id = g.agent_id and q.serial = g.serial
+    from peripherals g join peripherals q on q.agent_id = g.agent_id and ${serialKeySql('q.serial')} = ${serialKeySql('g.serial')}
       and q.present and q.severity < 40 and q.source = any(${approvedSources}::smallint[])
     join designs d on d.design_id = g.design_id
     join designs e on e.design_id = q.design_id and e.model_id = d.model_id
-      and coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
-        = coalesce(nullif(d.policy_without_revision, ''), d.without_revision)
+      and coalesce(e.policy_rule_fingerprint, nullif(e.policy_without_revision, ''), e.without_revision)
+        = coalesce(d.policy_rule_fingerprint, nullif(d.policy_without_revision, ''), d.without_revision)
     where not g.present and g.last_seen >= ${examined.since} and g.severity < 40 and g.source = any(${approvedSources}::smallint[])
       and g.agent_id in (select h.agent_id from ${hostsOf(examined)} h)) w
   on w.agent_id = p.agent_id and w.device_id = p.device_id`
@@ -145,7 +146,8 @@ const distinctions = ({ serials, serialFingerprints }: Distinctions) => ({
   named_serial:
     serials.length + serialFingerprints.length === 0
       ? raw('null::text')
-      : sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialFingerprints}::int[])) then p.serial end`,
+      : sql`case when p.serial <> '' and (${serialKeySql('p.serial')} = any(${serials}::text[]) or ${isEscapedSql('p.serial')}
+          or p.design_id = any(${serialFingerprints}::int[])) then p.serial end`,
   has_serial: raw(`p.serial <> ''`),
   speed: raw('p.speed'),
   has_port: raw(`position('-' in p.port_path) > 0`),

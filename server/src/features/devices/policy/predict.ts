@@ -1,4 +1,5 @@
 import { type Prediction, predictedDays } from '@portcullis/contract'
+import { serialKey } from '@portcullis/domain'
 import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
 import type { HostTagChange } from '#features/system/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -61,7 +62,7 @@ export interface Predicted {
 export interface PredictDeps {
   clock: Clock
   store: Pick<PolicyStore, 'wide' | 'ownAbout'>
-  seals: Pick<Seals, 'isAuthentic'>
+  seals: Pick<Seals, 'isAuthentic' | 'withIdentity'>
   affected: Pick<Affected, 'fingerprintsOf'>
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
 }
@@ -127,7 +128,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     const some = hostsOf([...gone, ...write], tags)
     const replaced = new Set([...gone, ...write].map((r) => r.rule_id))
     const left = (rows: readonly RuleRow[]): RuleRow[] =>
-      rows.filter((r) => !replaced.has(r.rule_id) && seals.isAuthentic(r))
+      rows.filter((r) => !replaced.has(r.rule_id) && seals.isAuthentic(r)).map(seals.withIdentity)
     const wide = [
       ...left(stored),
       ...write.filter((r) => r.agent_id === null && (r.tag_name === null || r.tag_id !== null)),
@@ -148,7 +149,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     )
     const by = {
       groupOf,
-      serials: [...new Set([...wide, ...own].flatMap(({ serial }) => serial ?? []))],
+      serials: [...new Set([...wide, ...own].flatMap(({ serial }) => (serial === null ? [] : serialKey(serial))))],
       // A verdict that depends on a serial number has its own fingerprint.
       serialFingerprints: [...known.values()]
         .filter(({ judgedBy }) => judgedBy === null || typeof judgedBy.serial === 'string')

@@ -14,7 +14,7 @@ import type { Seals } from './seal.ts'
 export interface RestoreDeps {
   clock: Clock
   store: PolicyStore
-  changes: Pick<Changes, 'change' | 'commit' | 'sealed'>
+  changes: Pick<Changes, 'change' | 'commit' | 'sealed' | 'identityOf'>
   seals: Seals
   settings: PolicySettingsApi
   predict: Predict
@@ -95,6 +95,9 @@ export const createRestore = ({
       const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
       const row = changes.sealed({
         ...was,
+        ...(await changes.identityOf(tx, was, null)),
+        // The history does not tell whether an earlier release cleaned the serial number. If in doubt, fewer devices work.
+        exact_serial: current?.exact_serial ?? before.effect === 'allow',
         expires_at: isTooLong ? grantEnd : was.expires_at,
         tag_id: tag?.tag_id ?? null,
         created_at: new Date(before.createdAt),

@@ -20,6 +20,18 @@ export interface SealedPart {
   origin: string
 }
 
+/** The part of a rule that the releases before it do not know. */
+export interface IdentityPart {
+  /** Fingerprint that holds at every port and speed; absent: `fingerprint` is not known to have one. */
+  rule_fingerprint?: string | null
+  /** True: `serial` is escaped. Otherwise an earlier release cleaned it. */
+  exact_serial?: boolean
+}
+
+/** Returns the fingerprint by which a rule matches: the one for every port and speed, if there is one. */
+export const printOf = (r: Pick<SealedPart & IdentityPart, 'fingerprint' | 'rule_fingerprint'>): string | null =>
+  r.rule_fingerprint ?? r.fingerprint
+
 /** Seals rules that this server writes. A row that someone inserts into the database directly has no valid seal. */
 export const createSeals = (key: Secret<Buffer>) => {
   const sealOf = (r: SealedPart): Buffer =>
@@ -43,12 +55,23 @@ export const createSeals = (key: Secret<Buffer>) => {
         ]),
       )
       .digest()
+  const identitySealOf = (r: IdentityPart & { seal: Buffer }): Buffer =>
+    createHmac('sha256', key.reveal())
+      .update(JSON.stringify(['identity', r.seal.toString('hex'), r.rule_fingerprint ?? null, r.exact_serial === true]))
+      .digest()
+  const isSame = (seal: Buffer | null | undefined, expected: Buffer): boolean =>
+    seal?.length === expected.length && timingSafeEqual(seal, expected)
   return {
-    sealOf,
-    isAuthentic: (row: SealedPart & { seal: Buffer }): boolean => {
+    /** Returns the row with both seals. */
+    sealed: <T extends SealedPart & IdentityPart>(row: T): T & { seal: Buffer; identity_seal: Buffer } => {
       const seal = sealOf(row)
-      return row.seal.length === seal.length && timingSafeEqual(row.seal, seal)
+      return { ...row, seal, identity_seal: identitySealOf({ ...row, seal }) }
     },
+    sealOf,
+    isAuthentic: (row: SealedPart & { seal: Buffer }): boolean => isSame(row.seal, sealOf(row)),
+    /** Returns an authentic row with an identity that this server wrote. An earlier release leaves the old one behind. */
+    withIdentity: <T extends IdentityPart & { seal: Buffer; identity_seal?: Buffer | null }>(row: T): T =>
+      isSame(row.identity_seal, identitySealOf(row)) ? row : { ...row, rule_fingerprint: null, exact_serial: false },
   }
 }
 

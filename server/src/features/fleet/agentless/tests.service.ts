@@ -8,7 +8,7 @@ import {
   pollCauses,
   type WorkerLeaseRequest,
 } from '@portcullis/contract'
-import { cleanText, parseReport } from '@portcullis/domain'
+import { cleanText, escapeText, parseReport } from '@portcullis/domain'
 import type { Static } from 'typebox'
 import type { Audit } from '#features/system/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
@@ -74,7 +74,7 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
           vid,
           pid,
           name: cleanText(`${device.manufacturer ?? ''} ${device.product ?? ''}`),
-          serialNumber: cleanText(device.serial ?? ''),
+          serialNumber: escapeText(device.serial ?? ''),
         }
       }),
       peripheralsCount: result?.devices.length ?? 0,

@@ -1,5 +1,5 @@
 import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
-import { cleanText, mismatchText, part } from '@portcullis/domain'
+import { cleanText, escapeText, mismatchText, part, unescapeText } from '@portcullis/domain'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -49,7 +49,7 @@ const reported = (agentId: string, hold: HeldPort): ReportedHold & { isUnknown: 
   isUnknown: part('known', hold.mismatch) === null,
   vid: hold.vid,
   pid: hold.pid,
-  serial: cleanText(hold.serial, 255),
+  serial: escapeText(unescapeText(hold.serial)),
   name: cleanText(hold.name, 80),
   fingerprint: hold.fingerprint,
 })

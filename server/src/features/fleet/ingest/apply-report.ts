@@ -4,12 +4,15 @@ import {
   cleanText,
   comparePortPaths,
   deviceId,
-  type Identified,
   inventoryHash,
+  isSameSerial,
   mismatchText,
   type Occurrence,
   parseReport,
   part,
+  placeOf,
+  portsOf,
+  unescapeText,
   whyNotWorking,
 } from '@portcullis/domain'
 import type { Fingerprint, JudgedDevice, KernelReport } from '#features/devices/peripherals/index.ts'
@@ -74,10 +77,35 @@ const kernelOf = (report: DeviceReport): KernelReport => {
   }
 }
 
+/** Returns whether a stored serial number is that of a report. A row of an earlier release has a cleaned one. */
+const hasSerial = (row: HostPeripheral, serial: string): boolean =>
+  isSameSerial(row.serial, serial) || (row.controller === null && row.serial === cleanText(unescapeText(serial)))
+
+/**
+ * Returns how surely a device is at the place of a stored one: 0 the same controller and ports, 1 the same port path, if
+ * one of them has no location, 2 the same ports of a controller that is unknown in the row. Undefined: another place.
+ */
+const placeRank = (row: HostPeripheral, { portPath, controller }: DeviceReport): number | undefined => {
+  if (row.controller && controller) return placeOf(row) === placeOf({ portPath, controller }) ? 0 : undefined
+  if (row.portPath === portPath) return 1
+  return !row.controller && controller && portsOf(row.portPath) === portsOf(portPath) ? 2 : undefined
+}
+
+/** Returns the case number of a device at a port. The host derives it from the port path if there is no serial number. */
+const caseNumberAt = (row: HostPeripheral | undefined, portPath: string): string =>
+  row === undefined || (row.serial === '' && row.portPath !== portPath) ? '' : row.caseNumber
+
+const isAt = (row: HostPeripheral | undefined, { report, design, serial }: JudgedDevice): row is HostPeripheral =>
+  row !== undefined &&
+  isSameDevice(row.design, design) &&
+  hasSerial(row, serial) &&
+  placeRank(row, report) !== undefined
+
 /**
  * Applies changes, then a full inventory if there is one, to the stored state of a host. Pure. A device keeps its id
- * when it returns. Two attached devices with the same vendor, product and serial number are distinguished by their
- * port.
+ * when it returns: one with a serial number at any port, and one without at the same port of the same controller, whatever
+ * the number of the bus. Two attached devices with the same vendor, product and serial number are distinguished by their
+ * place.
  */
 export const applyReport = (
   stored: readonly HostPeripheral[],
@@ -105,15 +133,27 @@ export const applyReport = (
     happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, ...calm, occurred })
   }
 
-  /** Returns an id for a device at a port that no other attached device uses. */
-  function idFor(device: Identified): string {
-    let id = deviceId(device.vid, device.pid, device.serial, device.portPath)
-    for (let other = byId.get(id); other?.present && other.portPath !== device.portPath; other = byId.get(id))
-      id += `&${device.portPath}`
+  /** Returns the id of a device that no other attached device has: that of the row that it had before, or a new one. */
+  function idFor({ report, design, serial }: JudgedDevice): string {
+    const rows = [...byId.values()].filter(
+      (row) => !row.present && row.design.vid === design.vid && row.design.pid === design.pid && hasSerial(row, serial),
+    )
+    const ranked = Map.groupBy(rows, (row) => placeRank(row, report))
+    const [unknown, ...others] = ranked.get(2) ?? []
+    const before =
+      ranked.get(0)?.[0] ??
+      ranked.get(1)?.[0] ??
+      (others.length === 0 ? unknown : undefined) ??
+      (serial === '' ? undefined : rows[0])
+    if (before !== undefined) return before.deviceId
+    const { portPath, controller } = report
+    let id = deviceId(design.vid, design.pid, unescapeText(serial), portPath, controller)
+    while (byId.has(id)) id += `&${placeOf(report)}`
     return id
   }
 
-  function attach({ report, design, serial }: JudgedDevice, occurred: Occurrence | undefined): void {
+  function attach(device: JudgedDevice, occurred: Occurrence | undefined): void {
+    const { report, design, serial } = device
     const portPath = report.portPath
     const there = byPort.get(portPath)
     const fresh = {
@@ -126,13 +166,20 @@ export const applyReport = (
       enforced: report.enforced ?? null,
       driverMismatch: driversText('known', report),
       kernel: kernelOf(report),
+      controller: report.controller ?? '',
     }
     const driverNews = (before: Pick<HostPeripheral, 'driverMismatch' | 'kernel'> | undefined) => ({
       isUnmasked: fresh.driverMismatch !== '' && fresh.driverMismatch !== before?.driverMismatch,
       isUnknown:
         (fresh.kernel.unknownDriver ?? '') !== (before?.kernel.unknownDriver ?? '') && 'unknownDriver' in fresh.kernel,
     })
-    if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {
+    if (isAt(there, device)) {
+      // An agent of an earlier release reports no location.
+      const changed = { ...there, ...fresh, controller: fresh.controller || (there.controller ?? '') }
+      if (isDeepStrictEqual({ ...changed, design: design.id }, { ...there, design: there.design.id })) return
+      byPort.set(portPath, changed)
+      set(changed)
+      // Nothing happened to the device if this release only knows more about it.
       if (
         there.design.id === design.id &&
         there.authorized === fresh.authorized &&
@@ -142,9 +189,6 @@ export const applyReport = (
         isDeepStrictEqual(there.enforced, fresh.enforced)
       )
         return
-      const changed = { ...there, ...fresh }
-      byPort.set(portPath, changed)
-      set(changed)
       happened.push({
         what: 'changed',
         peripheral: changed,
@@ -156,7 +200,7 @@ export const applyReport = (
       return
     }
     if (there !== undefined) remove(portPath, occurred)
-    const deviceId = idFor({ vid: design.vid, pid: design.pid, serial, portPath })
+    const deviceId = idFor(device)
     const attached: HostPeripheral = {
       ...fresh,
       deviceId,
@@ -165,11 +209,41 @@ export const applyReport = (
       source: 'default',
       ruleId: null,
       unapproved: false,
-      caseNumber: byId.get(deviceId)?.caseNumber ?? '',
+      caseNumber: caseNumberAt(byId.get(deviceId), portPath),
     }
     byPort.set(portPath, attached)
     set(attached)
     happened.push({ what: 'attached', peripheral: attached, wasUsable: false, ...driverNews(undefined), occurred })
+  }
+
+  /**
+   * Gives attached devices the port paths of an inventory after the host numbered its buses anew, or after its agent began
+   * to report controllers. Nothing happened to these devices.
+   */
+  function follow(devices: readonly JudgedDevice[]): void {
+    const lost = new Set(byPort.values())
+    const found: JudgedDevice[] = []
+    for (const device of devices) {
+      const there = byPort.get(device.report.portPath)
+      if (isAt(there, device)) lost.delete(there)
+      else found.push(device)
+    }
+    const moved: HostPeripheral[] = []
+    for (const rank of [0, 2])
+      for (const device of found) {
+        const { portPath, controller = '' } = device.report
+        const row = [...lost].find((one) => isAt(one, device) && placeRank(one, device.report) === rank)
+        if (row === undefined || moved.some((one) => one.portPath === portPath)) continue
+        lost.delete(row)
+        byPort.delete(row.portPath)
+        moved.push({ ...row, portPath, controller, caseNumber: caseNumberAt(row, portPath) })
+      }
+    for (const row of moved) {
+      // Another device was there, and did not follow.
+      remove(row.portPath, undefined)
+      byPort.set(row.portPath, row)
+      set(row)
+    }
   }
 
   for (const change of changes) {
@@ -177,6 +251,7 @@ export const applyReport = (
     else attach(change.device, change.occurred)
   }
   if (inventory !== null) {
+    follow(inventory)
     const ports = new Set(inventory.map((device) => device.report.portPath))
     for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath, undefined)
     for (const device of [...inventory].sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
@@ -200,7 +275,7 @@ export const storedHash = (all: readonly HostPeripheral[]): string =>
         manufacturer: p.design.manufacturer,
         product: p.design.product,
         configuration: p.design.configuration,
-        serial: p.serial,
+        serial: unescapeText(p.serial),
         authorized: p.authorized,
       })),
   )

@@ -125,7 +125,7 @@ export const collectReport = (
     current: applied.all,
     applied,
     isFirst,
-    isMoved: applied.changes.length > 0 || isModeNew,
+    isMoved: applied.touched.size > 0 || isModeNew,
     facts,
     mode: mode === undefined ? null : { agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason },
     held: mode?.held ?? null,

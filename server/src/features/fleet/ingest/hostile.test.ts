@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { agentLimits, agentPaths, type CheckInRequest } from '@portcullis/contract'
-import { factsHash, inventoryHash } from '@portcullis/domain'
+import { cleanText, escapeText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type HostileVariant,
   hostileStrings,
@@ -275,8 +275,11 @@ describe('hostile strings', () => {
     expect(detail.hostIdentifier).toBe(clean)
     expect(detail.osVersion).toBe(clean)
     const [device] = detail.peripherals
-    expect([device?.manufacturer, device?.serialNumber, device?.caption]).toEqual([clean, clean, clean])
-    expect(device?.deviceID).toBe(`USB\\VID_0781&PID_5581\\${clean}`)
+    // The serial number identifies the device, so every character of it is shown.
+    const shown = escapeText(hostileStrings(variant as HostileVariant).serial ?? '')
+    expect(cleanText(shown, 2_000)).toBe(shown)
+    expect([device?.manufacturer, device?.serialNumber, device?.caption]).toEqual([clean, shown, clean])
+    expect(device?.deviceID).toBe(`USB\\VID_0781&PID_5581\\${shown}`)
     await agent.plug(hostileStrings(variant as HostileVariant, { portPath: '1-9' }))
     expect((await pageOf(t, `agents?GlobalSearch=${encodeURIComponent(clean)}`)).recordsFiltered).toBeGreaterThan(0)
     expect((await pageOf(t, `peripherals?globalSearch=${encodeURIComponent(clean)}`)).recordsFiltered).toBeGreaterThan(
