@@ -80,7 +80,7 @@ export const Peripheral = closed({
   subclassCode: Type.String(),
   uniqueSerial: Type.Boolean({
     description:
-      'True if the serial number is unique. It is not a placeholder (`000000`, `1.0`), and no device with the same VID and PID has it on another host.',
+      'True if the serial number is unique. It is not a placeholder (`000000`, `1.0`), and no device of any model has it on another host.',
   }),
   guiSerial: Type.String({ description: 'Serial number for display.' }),
   devIcon: Type.Integer({ description: 'Number of the icon.' }),

@@ -78,8 +78,11 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
  */
 const placeholderSerial = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
   ~ '^((.)\\2*|.{0,3}|0?123456?7?8?9?0?(abcdef?)?|none|null|default|unknown|serial(number)?|na|nil|tbd|notavailable|notspecified|tobefilledbyoem)$')`
-/** A device with the same ids and serial number is attached to another host. */
-const sharedSerial = `exists (select 1 from peripherals q where q.device_id = p.device_id and q.agent_id <> p.agent_id and q.present and q.serial <> '')`
+/**
+ * A device with the same serial number is attached to another host, whatever its model: chip vendors give a constant to
+ * all their customers. On the same host, the parts of a dock share a serial number that is unique.
+ */
+const sharedSerial = `exists (select 1 from peripherals q where q.serial_folded = p.serial_folded and q.serial <> '' and q.agent_id <> p.agent_id and q.present)`
 
 /** Keys that need more than a column. The same expression selects and sorts each. */
 const shown = {

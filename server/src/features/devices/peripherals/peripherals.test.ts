@@ -63,6 +63,13 @@ describe('a serial number', () => {
     expect(await unique()).toEqual(own.filter((serial) => serial !== 'A1B2').sort())
     await other.unplug('1-1')
     expect(await unique()).toEqual([...own].sort())
+    // A constant of a chip vendor is on different models. A dock has one serial number for its parts.
+    await agent.plug(storageStick({ portPath: '2-1', vid: '0BDA', pid: '8153', serial: '1234567X' }))
+    expect((await unique()).filter((serial) => serial === '1234567X')).toHaveLength(2)
+    const third = await enrolAgent(t, { devices: [storageStick({ vid: '0BDA', pid: '8761', serial: '1234567X' })] })
+    expect(await unique()).toEqual(own.filter((serial) => serial !== '1234567X').sort())
+    await third.unplug('1-1')
+    await agent.unplug('2-1')
     const sorted = await pageOf<Peripheral>(t, 'peripherals?SortBy=uniqueSerial_desc&PageSize=100')
     const flags = sorted.data.map((row) => row.uniqueSerial)
     expect(flags).toEqual([...flags].sort((a, b) => Number(b) - Number(a)))
