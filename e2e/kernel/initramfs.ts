@@ -22,6 +22,7 @@ const MODULES = [
   'hid-generic',
   'hid-mcp2221',
   'evdev',
+  'uhid',
   'usb-storage',
   'uas',
   'rtl8150',
