@@ -94,6 +94,9 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'restorePolicy',
     'undoPolicyVersion',
     'decideDevices',
+    'decideDuplicate',
+    'acceptFinding',
+    'revokeAcceptedFinding',
     'resumeRollout',
     'revertRollout',
     'runBulk',
@@ -125,6 +128,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'peripheralsAggExportPdf',
   ],
   'fleet:read': [
+    'listAcceptedFindings',
     'previewTags',
     'agentsClassificationSummary',
     'assetSchema',

@@ -126,6 +126,7 @@ export const bans: readonly Ban[] = [
     isBroken: (node) => ts.isPropertyAccessExpression(node) && node.getText() === 'Math.random',
     known: {
       'agent/src/backoff.ts': { places: 1, because: jitter },
+      'cli/simulator/commands.ts': { places: 1, because: jitter },
       'agent/src/enforcement/policy-fetch.ts': { places: 1, because: jitter },
       'agent/src/loop.ts': { places: 1, because: jitter },
       'agent/src/server-calls.ts': { places: 1, because: jitter },

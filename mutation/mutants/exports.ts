@@ -231,7 +231,7 @@ export const exportsMutants: readonly Mutant[] = [
   {
     ...computed,
     does: 'A host name runs as a formula in an insight export',
-    find: "return quoted(kind === 'text' ? defuse(text) : text)",
+    find: "return quoted(kind === 'text' && label.form !== 'number' ? defuse(text) : text)",
     replace: 'return quoted(text)',
   },
   {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CellForm, columnLabels, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allCsvRecords } from '../server/test/csv.ts'
+import { allCsvRecords } from '../../server/test/csv.ts'
 import {
   createTree,
   type RunningServer,
@@ -14,7 +14,7 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../harness.ts'
 
 const program = '/usr/bin/soffice'
 const reason = existsSync(program) ? undefined : `no ${program}`
