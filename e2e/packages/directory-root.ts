@@ -1,7 +1,7 @@
 /** Real directories in a Debian system of their own: Samba as a domain controller, 389 Directory Server and OpenLDAP. */
 import { spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -52,6 +52,8 @@ dscreate from-file /ds.inf
 const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', HOME: '/root' }
 
 const prepare = (dir: string): void => {
+  // The directories run as users of their own, who must be able to enter the folder.
+  chmodSync(dir, 0o755)
   writeFileSync(join(dir, 'prepare.sh'), PREPARE)
   const begin = `mount -t tmpfs -o mode=1777 shm '${dir}/dev/shm'; exec chroot '${dir}' /bin/sh /prepare.sh`
   const done = spawnSync(
