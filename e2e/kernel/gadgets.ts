@@ -51,6 +51,9 @@ export const stick: Gadget = {
 /** A device with the IDs of the approved keyboard that also has a disk. */
 export const impostor: Gadget = { ...approved, name: 'impostor', functions: ['keyboard', 'storage'] }
 
+/** A keyboard with two configurations. */
+export const twofold: Gadget = { ...approved, name: 'twofold', pid: '0006', serial: 'T-1' }
+
 export const gadgets = [typist, approved, desk, stick, impostor]
 
 /** Time limit for typing. A keystroke takes 4 to 8 ms, and several times as long under load. */

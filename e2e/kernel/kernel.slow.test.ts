@@ -15,6 +15,7 @@ import {
   plug,
   stick,
   TYPING_MS,
+  twofold,
   typeOn,
   typist,
   unplug,
@@ -31,6 +32,7 @@ const OLD_DEFAULTS = '1 1 1 2'
 const ARMED_DEFAULTS = '0 0 0 0'
 
 const allowApproved: PolicyRule = { id: 'r1', effect: 'allow', level: 'global', vid: approved.vid, pid: approved.pid }
+const allowTwofold: PolicyRule = { ...allowApproved, id: 'r5', pid: twofold.pid }
 const allowStick: PolicyRule = { id: 'r2', effect: 'allow', level: 'host', vid: stick.vid, serial: stick.serial }
 
 /** All tests share one virtual machine, and each continues from the previous one. */
@@ -139,6 +141,26 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(ack).toMatchObject({ outcome: 'confirmed' })
     await eventually('it has a disk', async () => (await vm.run('disks')) === '1')
     await unplug(vm, stick)
+  })
+
+  it('an armed host keeps the configuration of a device that it authorises again', async () => {
+    peer.setRules(allowApproved, allowStick, allowTwofold)
+    await peer.command('policy', { version: peer.policyVersion() })
+    await makeGadget(vm, twofold)
+    await vm.run('second_configuration twofold')
+    await plug(vm, twofold)
+    const device = `/sys/bus/usb/devices/$(port ${twofold.controller})`
+    await eventually('it has the first configuration', () => reported(twofold)?.configurationValue === 1)
+    await vm.run(`echo 2 >${device}/bConfigurationValue`)
+    await eventually('it has the second configuration', () => reported(twofold)?.configurationValue === 2)
+    await vm.run(`echo 0 >${device}/authorized`)
+    await eventually('it is back with the second configuration', async () => {
+      const state = await vm.run(`cat ${device}/authorized ${device}/bConfigurationValue | tr '\n' ' '`)
+      return state === '1 2'
+    })
+    await unplug(vm, twofold)
+    peer.setRules(allowApproved, allowStick)
+    await peer.command('policy', { version: peer.policyVersion() })
   })
 
   it('an armed host blocks a keyboard with a disk despite the IDs of the approved keyboard', async () => {

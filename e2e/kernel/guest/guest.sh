@@ -36,6 +36,14 @@ keyboard_function() {
   ln -s $f $gadgets/$1/configs/c.1/
 }
 
+# second_configuration NAME: adds another configuration with another keyboard.
+second_configuration() {
+  f=$gadgets/$1/functions/hid.1
+  mkdir -p $f $gadgets/$1/configs/c.2/strings/0x409
+  for name in protocol subclass report_length report_desc; do cat $gadgets/$1/functions/hid.0/$name >$f/$name; done
+  ln -s $f $gadgets/$1/configs/c.2/
+}
+
 # storage_function NAME: adds a mass storage of 1 MiB of zeros.
 storage_function() {
   f=$gadgets/$1/functions/mass_storage.0
