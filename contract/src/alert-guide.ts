@@ -53,6 +53,11 @@ export const alertGuide: Readonly<Record<NoticeKind, AlertGuidance>> = {
     'An armed host blocked a device, because a rule denies it or no rule allows it.',
   ),
   keyClone: raisedBy('keyClone', 'Copied agent key', 'The key of an agent was used from two places.'),
+  duplicate: raisedBy(
+    'duplicate',
+    'Possible duplicate',
+    'A host that enrolled or was polled looks like the same machine as another one.',
+  ),
   agentSilent: raisedBy(
     'silent',
     'Disconnected host',

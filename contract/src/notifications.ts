@@ -16,6 +16,7 @@ export const noticeKinds = [
   'whitelistViolation',
   'blocked',
   'keyClone',
+  'duplicate',
   'agentSilent',
   'tokenExpiring',
   'accountSuspended',
@@ -249,7 +250,10 @@ export const listHealthNotices = operation({
   description: 'After recovery, an alert stays in the list for a day with the status OK.',
   permission: 'notices:read',
   response: closed({
-    status: Type.Enum([...healthStatuses], { description: 'Worst current status of all subsystems.' }),
+    status: Type.Enum([...healthStatuses], {
+      description:
+        'Worst current status of all subsystems. It can be ahead of `items`: a change becomes an alert within 15 seconds, and dismissed alerts are not listed.',
+    }),
     lastUpdated: utcTime('Time of the last probe of the subsystems.'),
     items: Type.Array(HealthNotice),
   }),

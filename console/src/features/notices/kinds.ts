@@ -11,6 +11,7 @@ export const kindLabels: Readonly<Record<(typeof noticeKinds)[number], string>> 
   whitelistViolation: strings.notAllowed,
   blocked: strings.blockedDevice,
   keyClone: strings.copiedAgentKey,
+  duplicate: strings.possibleDuplicate,
   agentSilent: strings.hostDisconnected,
   tokenExpiring: strings.apiTokenExpiresSoon,
   accountSuspended: strings.accountSuspended,

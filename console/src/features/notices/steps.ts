@@ -20,6 +20,7 @@ const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
   whitelistViolation: ['devices', 'approve', 'deny', 'hosts'],
   blocked: ['devices', 'approve', 'hosts'],
   keyClone: ['hosts', 'events'],
+  duplicate: ['hosts', 'events'],
   agentSilent: ['hosts', 'events'],
   tokenExpiring: ['list'],
   accountSuspended: ['list'],

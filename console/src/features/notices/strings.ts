@@ -93,6 +93,7 @@ export const strings = messages({
   notAllowed: 'Not on the allowlist',
   blockedDevice: 'Blocked device',
   copiedAgentKey: 'Copied agent key',
+  possibleDuplicate: 'Possible duplicate',
   hostDisconnected: 'Disconnected host',
   apiTokenExpiresSoon: 'API token expires soon',
   accountSuspended: 'Account suspended',

@@ -40,6 +40,20 @@ describe('a possible duplicate', () => {
     await old.checkIn()
   })
 
+  it('raises an alert that leads to the host', async () => {
+    const [old, fresh] = await reinstalled()
+    await t.notifications.run()
+    const query = `kind=duplicate&entityId=${fresh.agentId}`
+    const answer = await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?${query}`)
+    expect(answer.json()).toMatchObject([
+      {
+        title: `Possible duplicate: ${fresh.facts.hostname}`,
+        description: expect.stringContaining(`Same hardware as ${old.facts.hostname}, reinstalled or cloned`),
+        severity: 4,
+      },
+    ])
+  })
+
   it('that is the same computer is removed, and the host gets its tags', async () => {
     const [old, fresh] = await reinstalled()
     expect((await decide(fresh.agentId, old.agentId, true)).json()).toEqual({ removed: true })

@@ -51,7 +51,7 @@ export interface Aggregated extends TitleParts {
 }
 
 /** Kinds whose subject is the host, because each host has its own problem. Else it is the model, on any number of hosts. */
-const byHost: ReadonlySet<NoticeKind> = new Set(['keyClone', 'agentSilent'])
+const byHost: ReadonlySet<NoticeKind> = new Set(['keyClone', 'duplicate', 'agentSilent'])
 
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 

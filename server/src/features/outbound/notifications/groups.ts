@@ -55,10 +55,11 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 1,
     groupName: 'Attacks',
-    description: 'Attack tools, devices that are not what they claim to be, and copied agent keys.',
+    description:
+      'Attack tools, devices that are not what they claim to be, copied agent keys, and possible duplicates.',
     kind: 'Risk',
     of: 'notices',
-    switches: kinds('attackTool', 'driverMismatch', 'keyClone'),
+    switches: kinds('attackTool', 'driverMismatch', 'keyClone', 'duplicate'),
     channels: ['email', 'webhook', 'syslog'],
     minimumSeverity: 'Warning',
   },

@@ -37,6 +37,7 @@ const floods: Readonly<Partial<Record<NoticeKind, string>>> = {
   whitelistViolation: 'Many devices not on the allowlist',
   blocked: 'Many blocked devices',
   keyClone: 'Many copied agent keys',
+  duplicate: 'Many possible duplicates',
 }
 
 const accounts: Readonly<Partial<Record<NoticeKind, string>>> = {
@@ -54,6 +55,7 @@ export const titleOf = ({ kind, device, entity, isFlood }: TitleParts, known: Ti
   if (account !== undefined) return isFlood ? `${account}: many accounts` : `${account}: ${entity}`
   const hosts = hostsText(known.count === 0 && !isFlood && entity !== 'fleet' ? { count: 1, name: entity } : known)
   if (kind === 'agentSilent') return hosts === '' ? 'Many hosts stopped checking in' : `${hosts} stopped checking in`
+  if (kind === 'duplicate' && !isFlood) return `Possible duplicate: ${hosts}`
   const what = isFlood
     ? (floods[kind] ?? 'Many alerts')
     : kind === 'keyClone'
