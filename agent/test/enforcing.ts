@@ -3,6 +3,7 @@ import type { DeviceReport, PolicyRule, ReleaseKeyFile } from '@portcullis/contr
 import { parseReport, policyDevice } from '@portcullis/domain'
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../src/clock.ts'
+import type { System } from '../src/platform/platform.ts'
 import { createTree, startAgent, temporaryDir, until } from './harness.ts'
 import { type PeerOptions, startPeer } from './peer.ts'
 
@@ -26,6 +27,7 @@ export interface HostOptions extends PeerOptions {
   /** Release key that is built into the agent. */
   builtInKey?: ReleaseKeyFile | undefined
   args?: readonly string[]
+  system?: System
 }
 
 /** Starts a peer and an enrolled agent on its own tree. The host has only USB keyboards. */
@@ -36,6 +38,7 @@ export const startHost = async ({
   version,
   builtInKey,
   args: more = [],
+  system,
   ...options
 }: HostOptions = {}) => {
   const peer = await startPeer({ nextCheckInSeconds: 0.1, ...options })
@@ -55,6 +58,7 @@ export const startHost = async ({
   const start = (as = version, key = builtInKey) =>
     startAgent(args, {
       ...(clock === undefined ? {} : { clock }),
+      ...(system === undefined ? {} : { system }),
       ...(as === undefined ? {} : { version: as }),
       builtInKey: key,
     })

@@ -39,7 +39,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     /** Ports of devices with a driver that does not match their claim. */
     mismatching: new Set<string>(),
     opened: [] as string[],
-    /** What programs were told, in order with the closing of interfaces. */
+    /** What programs see of a device, in order with what the agent does. */
     told: [] as string[],
     sparesLastKeyboard: true,
     plug(report: DeviceReport, { instance = '1', authorized = false } = {}) {
@@ -53,10 +53,11 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     run(...ports: readonly string[]) {
       const all = [...world.attached.values()]
       const isComplete = ports.length === 0
-      const { outcomes, hasWritten } = pass.run(
+      const { outcomes, hasWritten, opened } = pass.run(
         all.filter(({ report }) => isComplete || ports.includes(report.portPath)),
         isComplete,
       )
+      for (const portPath of opened) world.told.push(`announce ${portPath}`)
       return {
         hasWritten,
         /** Result of each device: the source of the decision, the guard, `held` or `kept-out`; and `+` if it works. */
@@ -74,23 +75,24 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
   const holds = createHolds({ clock, known: [], accepted: [], peerOf: () => undefined, onChange: () => undefined })
   const log = (level: string) => (code: string, fields?: object) =>
     void world.logged.push(`${level} ${code} ${Object.values(fields ?? {}).join(' ')}`)
+  const setAuthorized = (portPath: string, isAllowed: boolean): WriteOutcome => {
+    world.writes.push(`${portPath}=${isAllowed ? 1 : 0}`)
+    const device = world.attached.get(portPath)
+    const answer: WriteOutcome = world.refusals.get(portPath) ?? { kind: 'done' }
+    if (answer.kind === 'done' && device !== undefined)
+      world.attached.set(portPath, { ...device, report: { ...device.report, authorized: isAllowed } })
+    return answer
+  }
   const pass = createPass({
-    gate: {
-      setAuthorized(portPath, isAllowed) {
-        world.writes.push(`${portPath}=${isAllowed ? 1 : 0}`)
-        const device = world.attached.get(portPath)
-        const answer = world.refusals.get(portPath) ?? { kind: 'done' }
-        if (answer.kind === 'done' && device !== undefined)
-          world.attached.set(portPath, { ...device, report: { ...device.report, authorized: isAllowed } })
-        return answer
-      },
-    },
+    gate: { setAuthorized },
     judge,
     programs: {
       withdraw: (portPath) => void world.told.push(`withdraw ${portPath}`),
-      announce: (portPath) => void world.told.push(`announce ${portPath}`),
     },
-    closeInterfaces: (portPath) => void world.told.push(`close interfaces of ${portPath}`),
+    authorise: (portPath) => {
+      world.told.push(`authorise ${portPath}`)
+      return setAuthorized(portPath, true)
+    },
     needs: { otherKeyboards: () => world.otherKeyboards, bootPorts: () => world.bootPorts },
     recent,
     clock,

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildDevice, plainMouse, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
+import { linux } from '../src/platform/linux/linux.ts'
+import type { System } from '../src/platform/platform.ts'
 import { rule, startHost } from './enforcing.ts'
 import { temporaryDir, until } from './harness.ts'
 import { createWorld, mismatch } from './passing.ts'
@@ -67,6 +69,32 @@ describe('programs of an armed host', () => {
     expect(host.interfaceDefault()).toBe('1')
   })
 
+  it('see a device only when its next interfaces are open, also beside other new devices', async () => {
+    const seen: string[] = []
+    const state = (): string =>
+      `${host.tree.read('usb1', 'interface_authorized_default')} ${host.tree.isAuthorized('1-2') && host.tree.isAuthorized('1-3')}`
+    const system: System = {
+      ...linux,
+      create: (settings) => ({
+        ...linux.create(settings),
+        programs: {
+          publish: (decided) => void (decided?.has('1-2') && seen.push(`publish ${state()}`)),
+          withdraw: () => undefined,
+          announce: (portPath) => void seen.push(`${portPath} ${state()}`),
+        },
+      }),
+    }
+    const host = await startHost({ rules: [allowPhone, allowCameras], system })
+    await host.arm()
+    await host.change([])
+    host.tree.plug(phone('1-2', '12A8'))
+    host.tree.plug(storageStick({ portPath: '1-3' }))
+    await until('both are blocked', () => host.reported('1-3')?.enforced !== undefined)
+    seen.length = 0
+    await host.change([allowPhone, rule({ effect: 'allow', vid: '0781' })])
+    expect(seen.slice(0, 3)).toEqual(['1-2 1 true', '1-3 1 true', 'publish 1 true'])
+  })
+
   it('do not keep interfaces open on a host that fails closed and whose agent stops', async () => {
     const host = await startPublic({ rules: [allowPhone] })
     host.peer.policy.options = { failsClosed: true, keepsLastKeyboard: true }
@@ -83,14 +111,14 @@ describe('programs of an armed host', () => {
     world.plug(storageStick({ portPath: '1-2' }))
     world.plug(plainMouse({ portPath: '1-3' }))
     world.run()
-    expect(world.told).toEqual(['withdraw 1-2', 'close interfaces of 1-2', 'open 1-2', 'announce 1-2'])
+    expect(world.told).toEqual(['withdraw 1-2', 'authorise 1-2', 'open 1-2', 'announce 1-2'])
     world.run()
     world.mismatching.add('1-4')
     world.plug(storageStick({ portPath: '1-4' }))
     world.run('1-4')
     expect(world.told.filter((line) => /announce|1-4/.test(line)).slice(1)).toEqual([
       'withdraw 1-4',
-      'close interfaces of 1-4',
+      'authorise 1-4',
       'open 1-4',
     ])
     expect(world.holds.list()).toMatchObject([{ portPath: '1-4', mismatch }])

@@ -115,9 +115,16 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     judge,
     needs: deps.needs,
     programs,
-    closeInterfaces(portPath) {
+    authorise(portPath) {
       const name = gate.interfaceSwitch?.(portPath)
-      if (name !== undefined && openSwitches.delete(name)) closeDefaults()
+      const wasOpen = name !== undefined && openSwitches.delete(name)
+      if (wasOpen) closeDefaults()
+      const result = gate.setAuthorized(portPath, true)
+      if (wasOpen) {
+        openSwitches.add(name)
+        closeDefaults()
+      }
+      return result
     },
     recent,
     clock,
@@ -163,7 +170,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   const publish = (): void =>
     programs?.publish(new Map([...known].map(([portPath, { outcome }]) => [portPath, outcome.judged.instance])))
 
-  function finishPass(): void {
+  /** Call with the devices that programs may use after the pass. Their next interfaces must be open before that. */
+  function finishPass(opened: readonly string[]): void {
     const next = switchesToOpen(
       [...known.values()].map(({ outcome }) => outcome),
       { gate, judge },
@@ -172,6 +180,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       openSwitches = new Set(next)
       closeDefaults()
     }
+    for (const portPath of opened) programs?.announce(portPath)
     publish()
   }
 
@@ -304,11 +313,11 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     enforce(devices: ReadonlyMap<string, ScannedDevice>): boolean {
       if (!isArmed()) return false
       closeDefaults()
-      const { outcomes, hasWritten } = pass.run([...devices.values()], true)
+      const { outcomes, hasWritten, opened } = pass.run([...devices.values()], true)
       compared = interfaces.stamps()
       for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
       for (const outcome of outcomes) note(outcome)
-      finishPass()
+      finishPass(opened)
       settle(outcomes)
       updateBlocked()
       return hasWritten
@@ -333,10 +342,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         if (device !== undefined) fresh.push(device)
       }
       if (fresh.length === 0) return false
-      const { outcomes } = pass.run(fresh, false)
+      const { outcomes, opened } = pass.run(fresh, false)
       compared = interfaces.stamps()
       for (const outcome of outcomes) note(outcome)
-      finishPass()
+      finishPass(opened)
       return true
     },
 

@@ -2,7 +2,7 @@ import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '
 import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Gate, HostNeeds, Programs, ScannedDevice } from '../platform/platform.ts'
+import type { Gate, HostNeeds, Programs, ScannedDevice, WriteOutcome } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
 import type { Holds } from './holds.ts'
 import type { Judge, JudgedDevice } from './judge.ts'
@@ -28,9 +28,9 @@ export interface PassDeps {
   gate: Pick<Gate, 'setAuthorized'>
   judge: Judge
   needs: HostNeeds
-  programs?: Pick<Programs, 'withdraw' | 'announce'> | undefined
-  /** Call before a device is authorised, so that its interfaces are opened one by one. */
-  closeInterfaces: (portPath: string) => void
+  programs?: Pick<Programs, 'withdraw'> | undefined
+  /** Authorises a device with closed interfaces, so that they are opened one by one. */
+  authorise: (portPath: string) => WriteOutcome
   recent: Recent
   clock: Clock
   log: Log
@@ -107,8 +107,7 @@ export const createPass = (deps: PassDeps) => {
     if (tried >= MAX_TRIES) return false
     tries.set(attachment, tried + 1)
     deps.programs?.withdraw(outcome.judged.portPath)
-    deps.closeInterfaces(outcome.judged.portPath)
-    const result = gate.setAuthorized(outcome.judged.portPath, true)
+    const result = deps.authorise(outcome.judged.portPath)
     if (result.kind === 'refused') reportOnce('authorize_failed', outcome, result.reason)
     if (result.kind !== 'done') return false
     tries.delete(attachment)
@@ -210,10 +209,14 @@ export const createPass = (deps: PassDeps) => {
      *
      * @param devices in port order, so that a hub is authorised before its children
      * @param isComplete false if `devices` has only new devices
-     * @returns the result for each device, and whether a device changed
+     * @returns the result for each device, whether a device changed, and the ports of devices that programs may use now
      */
-    run(devices: readonly ScannedDevice[], isComplete: boolean): { outcomes: Outcome[]; hasWritten: boolean } {
+    run(
+      devices: readonly ScannedDevice[],
+      isComplete: boolean,
+    ): { outcomes: Outcome[]; hasWritten: boolean; opened: string[] } {
       let hasWritten = false
+      const opened: string[] = []
       const outcomes = devices.map(judgeOne)
       for (const outcome of outcomes) {
         if (!passes(outcome)) continue
@@ -226,7 +229,7 @@ export const createPass = (deps: PassDeps) => {
         }
         // Check the bound drivers before the next device is authorised.
         if (holdOnMismatch(outcome)) hasWritten = true
-        else if (!wasWorking) deps.programs?.announce(outcome.judged.portPath)
+        else if (!wasWorking) opened.push(outcome.judged.portPath)
       }
       // Without a policy, working devices keep working.
       const toBlock =
@@ -244,7 +247,7 @@ export const createPass = (deps: PassDeps) => {
         tries = new Map([...tries].filter(([attachment]) => here.has(attachment)))
         reported = new Set([...reported].filter((attachment) => here.has(attachment)))
       } else if (settled !== 'all') for (const o of working) settled.add(attachmentOf(o.judged))
-      return { outcomes, hasWritten }
+      return { outcomes, hasWritten, opened }
     },
   }
 }
