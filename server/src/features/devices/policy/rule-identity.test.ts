@@ -220,6 +220,9 @@ describe('an upgrade of a fleet with each kind of rule', () => {
     const twin = { ...devices.binary, serial: 'P\u0003f\u0004g ', controller: front }
     expect((await report([...placed.filter((one) => one.portPath !== twin.portPath), twin])).status).toBe(200)
     expect((await decisionsOf(after, host)).binary).toBe('allow')
+    // Otherwise it may carry out the changes of the other tests, a moment later.
+    await after.close()
+    upgraded = undefined
   })
 })
 
