@@ -12,7 +12,10 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 /** Usage page Generic Desktop, usage Keyboard, application collection, end. */
-const keyboardReport = Buffer.from('05010906a101c0', 'hex').toString('base64')
+const keyboardReport = Buffer.from(
+  '05010906a101050719e029e7150025017501950881029506750815002565190029658100c0',
+  'hex',
+).toString('base64')
 const mouseReport = Buffer.from('05010902a101c0', 'hex').toString('base64')
 /**
  * A HID interface that does not reveal its kind, and a storage interface. If the HID is a keyboard, this is an attack
