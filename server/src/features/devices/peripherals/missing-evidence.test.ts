@@ -29,8 +29,8 @@ const [refused] = windowsReports([
   })),
 ])
 
-const verdictOf = ({ deviceID, devIconDescription, severity, attackTool, vulnerability }: Peripheral) => ({
-  ...{ deviceID, devIconDescription, severity, attackTool, vulnerability },
+const verdictOf = ({ devIconDescription, severity, attackTool, vulnerability }: Peripheral) => ({
+  ...{ devIconDescription, severity, attackTool, vulnerability },
 })
 const onlyOf = async (host: keyof typeof hosts): Promise<Peripheral> => {
   const [device] = await hosts[host].peripherals()

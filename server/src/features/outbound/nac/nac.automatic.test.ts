@@ -9,7 +9,11 @@ import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
 let n: NacTest
 /** A device that types and stores files, unlike any honest device. */
 const tool = (portPath = '1-5'): DeviceReport => ({
-  ...buildDevice({ vid: '1234', pid: '5679', interfaces: ['03:01:01', '08:06:50'] }),
+  ...buildDevice({
+    ...{ vid: '1234', pid: '5679', interfaces: ['03:01:01', '08:06:50'] },
+    // As in gadgets: it cannot wake the host, and has its own power supply.
+    ...{ remoteWakeup: false, selfPowered: true },
+  }),
   portPath,
 })
 beforeAll(async () => {

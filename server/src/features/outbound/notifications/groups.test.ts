@@ -64,6 +64,7 @@ describe('notification groups', () => {
         { id: 'attackTool', name: 'Attack tool', isEnabled: true },
         { id: 'driverMismatch', name: 'Driver mismatch', isEnabled: true },
         { id: 'keyClone', name: 'Copied agent key', isEnabled: false },
+        { id: 'duplicate', name: 'Possible duplicate', isEnabled: true },
       ],
       quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },
     })

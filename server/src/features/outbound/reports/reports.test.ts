@@ -98,7 +98,7 @@ describe('a schedule', () => {
     expect(run).toMatchObject({
       state: 'failed',
       hasFile: false,
-      error: expect.stringMatching(/at most 10,000 rows.*Choose CSV/),
+      error: expect.stringMatching(/at most 10,000 rows.*Choose XLSX or CSV/),
     })
     expect(existsSync(folder('toolarge'))).toBe(false)
     expect((await reports.schedule(made.id)).lastRun).toMatchObject({ state: 'failed', error: run.error })

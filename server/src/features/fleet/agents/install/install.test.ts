@@ -95,7 +95,7 @@ ${part}
 ls "$d"
 mkdir "$d/rules.d"
 ${part}
-sh -n "$WAITER" && ls -l "$WAITER" "$RULE" | cut -c 1-10; grep -c /usr/local/lib/portcullis/udev-wait "$RULE"; rm -r "$d"`,
+sh -n "$WAITER" && stat -c %A "$WAITER" "$RULE" | cut -c 1-10; grep -c /usr/local/lib/portcullis/udev-wait "$RULE"; rm -r "$d"`,
     )
     expect([ran.stdout, ran.stderr]).toEqual(['work\nreloaded\n-rwxr-xr-x\n-rw-r--r--\n1\n', ''])
   })
