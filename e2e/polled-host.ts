@@ -6,12 +6,13 @@ import { pollLinux } from '../domain/test/platforms/linux-host.ts'
 
 /** Returns the poll output of a Linux host with these devices and any host name. */
 const answerOf = (hostName: string, devices: readonly DeviceReport[]): Buffer => {
-  const lines = pollLinux(describeSysfs(devices)).toString('latin1').split('\n')
+  // An empty line ends the greeting of a host.
+  const lines = pollLinux(describeSysfs(devices)).toString('latin1').trimStart().split('\n')
   // Marker and system, then the values in hex. The first value is the output of `uname -snrm`.
   const end = lines.findIndex((line, at) => at >= 2 && !/^[0-9a-f ]*$/.test(line))
   const values = Buffer.from(lines.slice(2, end).join('').replaceAll(' ', ''), 'hex')
   const said = Buffer.concat([Buffer.from(`Linux ${hostName} 6.1.0 x86_64`), values.subarray(values.indexOf(0))])
-  return Buffer.from([...lines.slice(0, 2), said.toString('hex'), ...lines.slice(end)].join('\n'), 'latin1')
+  return Buffer.from(['', ...lines.slice(0, 2), said.toString('hex'), ...lines.slice(end)].join('\n'), 'latin1')
 }
 
 /** Starts an SSH server on 127.0.0.1 that accepts every sign-in and answers every command as this host. */
