@@ -51,8 +51,15 @@ export const stick: Gadget = {
 /** A device with the IDs of the approved keyboard that also has a disk. */
 export const impostor: Gadget = { ...approved, name: 'impostor', functions: ['keyboard', 'storage'] }
 
-/** A keyboard with two configurations. */
-export const twofold: Gadget = { ...approved, name: 'twofold', pid: '0006', serial: 'T-1' }
+/** A disk with two configurations. No keyboard: the kernel makes four, and the other gadgets have them. */
+export const twofold: Gadget = {
+  ...approved,
+  name: 'twofold',
+  pid: '0006',
+  product: 'Two Disks',
+  serial: 'T-1',
+  functions: ['storage'],
+}
 
 export const gadgets = [typist, approved, desk, stick, impostor]
 

@@ -36,11 +36,12 @@ keyboard_function() {
   ln -s $f $gadgets/$1/configs/c.1/
 }
 
-# second_configuration NAME: adds another configuration with another keyboard.
+# second_configuration NAME: adds another configuration with another mass storage.
 second_configuration() {
-  f=$gadgets/$1/functions/hid.1
+  f=$gadgets/$1/functions/mass_storage.1
   mkdir -p $f $gadgets/$1/configs/c.2/strings/0x409
-  for name in protocol subclass report_length report_desc; do cat $gadgets/$1/functions/hid.0/$name >$f/$name; done
+  truncate -s 1M /tmp/$1.1.img
+  echo /tmp/$1.1.img >$f/lun.0/file
   ln -s $f $gadgets/$1/configs/c.2/
 }
 
