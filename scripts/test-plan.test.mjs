@@ -32,7 +32,7 @@ it('allows only tests of emulated machines, installed packages and the whole int
   expect(
     files.filter(
       (file) =>
-        !/^(e2e\/(door|installed|kernel|packages|images|windows)|scripts\/release)\/|^poller\/test\/ssh-packages/.test(
+        !/^(e2e\/(door|installed|kernel|packages|programs|images|windows)|scripts\/release)\/|^poller\/test\/ssh-packages/.test(
           file,
         ),
     ),
