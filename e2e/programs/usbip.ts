@@ -11,7 +11,7 @@ export interface Emulated {
   control?(setup: Setup, data: Buffer): Buffer | undefined
   /** Takes a transfer to an endpoint. */
   out?(endpoint: number, data: Buffer): void
-  /** Returns the answer for an endpoint; undefined while there does not exist. */
+  /** Returns the answer for an endpoint; undefined until there is one. */
   in?(endpoint: number, length: number): Buffer | undefined
 }
 
