@@ -16,7 +16,7 @@ export type Acceptance = Static<typeof Acceptance>
 
 export const AcceptedFinding = closed({
   ...Acceptance.properties,
-  fingerprint: Type.String({ description: 'Fingerprint for rules, with the revision.' }),
+  fingerprint: Type.String({ description: 'Rule fingerprint: it is the same at every port and speed, and for every firmware revision. 32 hex digits.' }),
   finding: Type.String({ description: 'The accepted finding. Another finding about the device is not accepted.' }),
   vid: Type.String(),
   pid: Type.String(),

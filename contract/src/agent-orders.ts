@@ -111,7 +111,7 @@ export const PolicyPayload = Type.Object(
     accepted: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
         maxItems: agentLimits.accepted,
-        description: 'Fingerprints whose suspected findings a person accepted. They do not count as attack tools.',
+        description: 'Rule fingerprints whose suspected findings a person accepted. They do not count as attack tools.',
       }),
     ),
   },

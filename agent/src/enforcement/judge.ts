@@ -58,7 +58,7 @@ export const createJudge = () => {
     const { kinds } = classify(parsed, steady)
     const finding = held?.attackTools.assess({ parsed, report: steady, kinds }).finding ?? null
     const found = policyDevice(parsed, report, finding?.level ?? null)
-    const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.fingerprint)
+    const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.ruleFingerprint)
     const device = isAccepted ? { ...found, attackTool: null } : found
     const judged = {
       portPath: report.portPath,

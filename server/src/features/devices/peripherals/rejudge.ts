@@ -92,7 +92,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
           product,
           folded: fold([row.vid, row.pid, vendor, product].join(' ')),
         })
-      const verdict = withAcceptance(reevaluate(by, row), known.get(row.policy_fingerprint))
+      const verdict = withAcceptance(reevaluate(by, row), known.get(row.policy_rule_fingerprint ?? ''))
       verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
     }
     await store.renameModels(tx, models)
@@ -202,7 +202,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     for (let after = 0; ; ) {
       const rows = await store.present(after, fingerprintsAtOnce)
       for (const row of rows) {
-        const verdict = withAcceptance(reevaluate(other, row), known.get(row.policy_fingerprint))
+        const verdict = withAcceptance(reevaluate(other, row), known.get(row.policy_rule_fingerprint ?? ''))
         if (hasChanged(row, verdict)) found.push({ row, verdict })
         const { vendor, product } = modelNames(other, row)
         if (vendor !== row.vendor || product !== row.model_product) renamed.add(row.model_id)
@@ -251,7 +251,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     progress,
 
     /**
-     * Judges the fingerprints again that share a fingerprint for rules, and queues their hosts and all armed hosts, whose
+     * Judges the fingerprints again that share a rule fingerprint, and queues their hosts and all armed hosts, whose
      * policies list accepted findings. Call `settle` after COMMIT.
      */
     again: async (tx: Tx, fingerprint: string): Promise<void> => {
