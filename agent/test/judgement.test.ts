@@ -115,11 +115,14 @@ describe('the drivers of a device', () => {
     const truth = createTruth({
       interfaces: {
         of: (portPath) => (portPath === '1-1' ? state.map((one) => ({ ...one })) : []),
-        open(name, wanted) {
-          opened.push(`${name} ${wanted === 'any' ? 'any' : wanted[0]}`)
-          const at = state.findIndex((one) => one.name === name)
-          const one = state[at]
-          if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
+        open(toOpen, mayGoOn = () => true) {
+          for (const { name, wanted } of toOpen) {
+            opened.push(`${name} ${wanted === 'any' ? 'any' : wanted[0]}`)
+            const at = state.findIndex((one) => one.name === name)
+            const one = state[at]
+            if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
+            if (!mayGoOn()) return
+          }
         },
       },
       holds: { isAccepted: (_, { bound }) => bound.length > 0 && accepts },

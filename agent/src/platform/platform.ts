@@ -154,6 +154,14 @@ export interface DeviceInterface extends BoundInterface {
   isAuthorized: boolean
 }
 
+export interface InterfaceToOpen {
+  name: string
+  /** Names of drivers in the order to try, or `any` for all drivers of the system. */
+  wanted: readonly string[] | 'any'
+  /** Tries the drivers of the system that the table does not know after those. */
+  mayBeUnknown?: boolean
+}
+
 /** Controls which drivers bind to the interfaces of a device. */
 export interface Interfaces {
   /** Returns the interfaces of a device by number; empty while the device is not authorised. */
@@ -161,12 +169,11 @@ export interface Interfaces {
   /** Returns a text for each port that changes when a driver binds or unbinds. */
   stamps(): Map<string, string>
   /**
-   * Authorises an interface and binds the first driver that accepts it.
+   * Authorises interfaces of a device, and then binds each to the first driver that accepts it.
    *
-   * @param wanted names of drivers in the order to try, or `any` for all drivers of the system
-   * @param mayBeUnknown tries the drivers of the system that the table does not know after those
+   * @param mayGoOn called after each interface. If it returns false, those that have no driver yet are closed again.
    */
-  open(name: string, wanted: readonly string[] | 'any', mayBeUnknown?: boolean): void
+  open(toOpen: readonly InterfaceToOpen[], mayGoOn?: () => boolean): void
   /** Returns the port path of the same socket on the bus of the other speed. */
   peerOf(portPath: string): string | undefined
 }
