@@ -124,7 +124,8 @@ export const DeviceReport = Type.Object(
     ),
     removable: Type.Optional(
       Type.Enum(['removable', 'fixed', 'unknown'], {
-        description: 'Whether a person can reach the port, according to hub descriptor bits and ACPI.',
+        description:
+          'Whether a person can reach the port, according to hub descriptor bits and ACPI. `fixed` behind a hub only if the hub is `fixed` too, because anyone can bring a hub.',
       }),
     ),
     authorized: Type.Optional(Type.Boolean({ description: 'False if the kernel blocks the device.' })),
