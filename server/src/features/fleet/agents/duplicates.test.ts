@@ -1,5 +1,6 @@
 import type { Agent, AgentDetail, AuditRecord } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, Refused, type TestAgent } from '#test/builders.ts'
 
@@ -52,6 +53,19 @@ describe('a possible duplicate', () => {
         severity: 4,
       },
     ])
+  })
+
+  it('of a host with a hundred of them is only on its own page', async () => {
+    const [old, fresh] = await reinstalled()
+    const ids = Array.from({ length: 99 }, (_, i) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`)
+    await t.db.execute(sql`
+      update agents a set possible_duplicates = a.possible_duplicates || ${ids}::uuid[] where a.agent_id = ${old.agentId}`)
+    const smbiosHash = machines.toString(16).padStart(64, '5')
+    const next = await enrolAgent(t, { smbiosHash, machineIdHash: machines.toString(16).padStart(64, 'c') })
+    expect((await linksOf(old)).map(({ uuid }) => uuid)).toEqual([fresh.agentId])
+    expect((await linksOf(next)).map(({ uuid }) => uuid).sort()).toEqual([old.agentId, fresh.agentId].sort())
+    expect((await decide(next.agentId, old.agentId, false)).statusCode).toBe(200)
+    expect((await linksOf(next)).map(({ uuid }) => uuid)).toEqual([fresh.agentId])
   })
 
   it('that is the same computer is removed, and the host gets its tags', async () => {
