@@ -29,11 +29,11 @@ export const providerErrors = define({
   },
   oidc_answer_invalid: {
     status: 400,
-    title: 'The answer of the identity provider was not accepted',
+    title: 'The response of the identity provider was not accepted',
     detail:
-      'This server could not accept the answer of the identity provider. The fault is in the configuration, not in your password.',
+      'This server could not accept the response of the identity provider. The fault is in the configuration, not in your password.',
     cause:
-      'A token or the userinfo answer has an unaccepted algorithm, a wrong signature, issuer, audience or subject, or a time that differs from the clock of this server.',
+      'A token or the userinfo response has an unsupported algorithm, a wrong signature, issuer, audience or subject, or a time that differs from the clock of this server.',
     cure: 'Sign in with a local account, or ask an Administrator. The server log names the exact cause, and the connection test of the identity provider checks the configuration.',
   },
   oidc_denied: {
@@ -55,9 +55,9 @@ export const providerErrors = define({
     status: 403,
     title: 'The identity provider did not send your groups',
     detail:
-      'The identity provider signed you in, but this server could not read your groups in its answer. Your account was not changed.',
+      'The identity provider signed you in, but this server could not read your groups in its response. Your account was not changed.',
     cause:
-      'The groups claim is missing, was left out because of too many groups, or is not a list that contains a configured group.',
+      'The groups claim is missing, was left out because you are in too many groups, is one string with separators, or is not a list of strings.',
     cure: 'Ask an Administrator to correct the groups claim. The audit trail and the server log record the exact reason.',
   },
   oidc_not_fresh: {
