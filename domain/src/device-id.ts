@@ -5,8 +5,8 @@ import { mustExist } from './must-exist.ts'
 import { escapeText, unescapeText } from './text.ts'
 
 /**
- * Returns what two serial numbers have in common if they are the same: escaped, without the case of ASCII letters, and with
- * a blank for `_`. Windows lists serial numbers in upper case and with `_` for each blank. Accepts escaped and original text.
+ * Returns the form in which serial numbers are compared: escaped, ASCII letters in one case, and a space for each `_`. Windows
+ * lists serial numbers in upper case and with `_` for each space. Accepts escaped and original text.
  */
 export const serialKey = (serial: string): string =>
   escapeText(unescapeText(serial))

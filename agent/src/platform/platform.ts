@@ -113,7 +113,7 @@ export interface Gate {
   isAuthorized(portPath: string): boolean | undefined
   /** Differs between two attachments at the same port. Empty if unknown. */
   instance(portPath: string): string
-  /** Returns the switch that decides about the interfaces that a device at this port gets later. */
+  /** Returns the switch for interfaces that a device at this port gets after its authorisation. */
   interfaceSwitch?(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
   /**
@@ -200,7 +200,7 @@ export const noInterfaces: Interfaces = {
   peerOf: () => undefined,
 }
 
-/** The programs of the host that follow its devices. They use a new device at once, and do not try again if it is blocked. */
+/** The programs of the host that watch for devices. They use a new device at once, and do not try again if it is blocked. */
 export interface Programs {
   /**
    * Publishes which attachments are decided, by port. Programs see a new device only then.
@@ -208,9 +208,9 @@ export interface Programs {
    * @param decided undefined if the host blocks nothing
    */
   publish(decided: ReadonlyMap<string, string> | undefined): void
-  /** Call before a blocked device is authorised. If programs saw it, they see now that it was removed. */
+  /** Call before a blocked device is authorised. Announces its removal to programs that saw it. */
   withdraw(portPath: string): void
-  /** Tells programs about a device that was authorised and whose interfaces are open. */
+  /** Announces a device that was authorised and whose interfaces are open. */
   announce(portPath: string): void
 }
 

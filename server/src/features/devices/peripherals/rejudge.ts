@@ -60,8 +60,8 @@ const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(reso
  * Brings the verdicts of stored fingerprints, and of the hosts that have them, up to date with the knowledge in force.
  */
 /**
- * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. The
- * name of the owner of the VID, which an earlier release stored for a registered product, is replaced.
+ * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. This
+ * replaces the owner of the VID, which an earlier release stored for a registered product.
  */
 const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: string } => ({
   vendor: by.vendorName(row.vid, row.pid) ?? (row.vendor === by.vendorName(row.vid) ? row.manufacturer : row.vendor),
@@ -251,8 +251,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     progress,
 
     /**
-     * Judges the fingerprints again that share a rule fingerprint, and queues their hosts and all armed hosts, whose
-     * policies list accepted findings. Call `settle` after COMMIT.
+     * Judges all fingerprints with a rule fingerprint again. Queues their hosts, and all armed hosts, because their policies
+     * list accepted findings. Call `settle` after COMMIT.
      */
     again: async (tx: Tx, fingerprint: string): Promise<void> => {
       await judgeRows(tx, knowledge(), await store.takeByPolicy(tx, fingerprint))

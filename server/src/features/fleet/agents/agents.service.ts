@@ -170,7 +170,7 @@ export const createAgentsService = ({
           await audit.write(tx, actor, {
             action: 'agent.duplicate_decided',
             entity: `${kept.host} (${kept.address})`,
-            details: `${isSameMachine ? 'same machine as' : 'other machine than'} ${gone.host}, agent ${other}`,
+            details: `${isSameMachine ? 'same machine as' : 'different machine from'} ${gone.host}, agent ${other}`,
             objects: [{ kind: 'host', id: agentId, name: kept.host }],
           })
           return { removed: isSameMachine }

@@ -88,7 +88,7 @@ const announcing =
 const toUserinfo = { preferred_username: undefined }
 
 describe('a wrong response of the provider', () => {
-  it('is the exception: a correct one opens a session and logs no failure', async () => {
+  it('differs from a correct one, which opens a session and logs no failure', async () => {
     expect((await attempt({})).code).toBe('/#signed-in')
     expect([await lastFailure(), lines.filter(({ msg }) => msg === 'a sign-in failed')]).toEqual(['', []])
   })
