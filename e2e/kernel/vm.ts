@@ -48,11 +48,23 @@ const RUN_MS = 60_000
 
 export type Vm = Awaited<ReturnType<typeof bootVm>>
 
+class BootError extends Error {}
+
 /**
- * Boots a kernel in QEMU and returns a shell in it. Uses emulation (`tcg`), because hardware virtualisation is not
- * available on all test machines and results must be the same everywhere.
+ * Boots a kernel in QEMU and returns a shell in it. Repeats a boot that ends early: on a busy machine, the emulation sometimes
+ * runs code that the kernel is just patching for its second processor, and the kernel panics.
  */
-export const bootVm = async ({
+export const bootVm = (options: VmOptions) =>
+  bootOnce(options).catch((error: unknown) => {
+    if (error instanceof BootError) return bootOnce(options)
+    throw error
+  })
+
+/**
+ * Uses emulation (`tcg`), because hardware virtualisation is not available on all test machines and results must be the same
+ * everywhere.
+ */
+const bootOnce = async ({
   qemu,
   kernel,
   initramfs,
@@ -163,8 +175,9 @@ export const bootVm = async ({
       bootMs,
     )
   } catch (error) {
+    const isOver = hasEnded
     await stop()
-    fail(String(error))
+    throw isOver ? new BootError(String(error)) : new Error(`${error}\n${said}\n${log()}`)
   }
   return {
     attempt,
