@@ -57,7 +57,7 @@ describe('the knowledge files', () => {
     expect(attackTools.length).toBeGreaterThan(150)
   })
 
-  it('have words for every row of a real product, or only name it', () => {
+  it('have a condition in each row of a real product that has supporting strings', () => {
     for (const row of attackTools.filter((r) => r.group === 'real' && r.support !== undefined))
       expect(row.when, row.id).toBeDefined()
   })

@@ -98,7 +98,7 @@ describe('unblocking all devices', () => {
             ...{ name: `${port}:1.${number}`, number, configuration: 1, driver: null, hidDrivers: [] },
             isAuthorized: number === 0,
           })),
-        open: (name, wanted) => void did.push(`${name} ${wanted}`),
+        open: (toOpen) => void did.push(...toOpen.map(({ name, wanted }) => `${name} ${wanted}`)),
       },
       defaults,
       ports: ['1-1', '1-2', '1-3', '1-4', '1-5'],

@@ -34,12 +34,14 @@ describe('a judge', () => {
     const row = { id: 'd', group: 'own', vid: '03EB', pid: '2401', name: 'Ducky', kind: 'k', source: 's' } as const
     const attackTools = createAttackTools([{ ...row, support: [{ product: 'Sure' }] }], [])
     const plain = judgeOf([])
-    const prints = [tool, confirmed].map((report) => identify(plain, report).device.fingerprint)
+    const prints = [tool, confirmed].map((report) => identify(plain, report).device.ruleFingerprint)
     const judge = createJudge()
     const { policy } = heldPolicy([rule({ id: 'all', effect: 'allow', kinds: ['Keyboard'] })])
     judge.use({ policy: { ...policy, accepted: prints }, attackTools })
     const sourceOf = (report: typeof tool) => judge.decide(identify(judge, report).device, 0).source
     expect(sourceOf(tool)).toBe('global')
+    // At a port of another speed, packets have other sizes.
+    expect(sourceOf(rubberDucky({ portPath: '2-1', bcdUsb: 0x0210, maxPacketSize0: 64 }))).toBe('global')
     expect(sourceOf({ ...tool, manufacturer: 'Other' })).toBe('attack-tool')
     expect(identify(judge, confirmed).device.attackTool).toBe('confirmed')
     expect(sourceOf(confirmed)).toBe('attack-tool')
@@ -113,11 +115,14 @@ describe('the drivers of a device', () => {
     const truth = createTruth({
       interfaces: {
         of: (portPath) => (portPath === '1-1' ? state.map((one) => ({ ...one })) : []),
-        open(name, wanted) {
-          opened.push(`${name} ${wanted === 'any' ? 'any' : wanted[0]}`)
-          const at = state.findIndex((one) => one.name === name)
-          const one = state[at]
-          if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
+        open(toOpen, mayGoOn = () => true) {
+          for (const { name, wanted } of toOpen) {
+            opened.push(`${name} ${wanted === 'any' ? 'any' : wanted[0]}`)
+            const at = state.findIndex((one) => one.name === name)
+            const one = state[at]
+            if (one !== undefined) state[at] = { ...one, isAuthorized: true, driver: binds[at] ?? null }
+            if (!mayGoOn()) return
+          }
         },
       },
       holds: { isAccepted: (_, { bound }) => bound.length > 0 && accepts },

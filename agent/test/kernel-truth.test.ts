@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseReport } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
+import { createInterfaces } from '../src/platform/linux/interfaces.ts'
 import { rule, startHost } from './enforcing.ts'
 import { until } from './harness.ts'
 
@@ -274,8 +275,8 @@ describe('an allowed device', () => {
     const host = await startHost({ devices: [keyboard, stick], rules: [allowStick] })
     await host.arm()
     await until('reported', () => host.reported('1-2')?.enforced?.effect === 'allow')
-    // The kernel chooses the first configuration when a device is authorised.
-    host.tree.write('1-2', 'bConfigurationValue', '1\n')
+    // A blocked device has no configuration. When it is authorised, the kernel chooses the first one.
+    host.tree.write('1-2', 'bConfigurationValue', '\n')
     host.tree.write('1-2', 'authorized', '0\n')
     await works(host, '1-2', true)
     await until('restored', () => host.tree.read('1-2', 'bConfigurationValue') === '2')
@@ -330,6 +331,19 @@ describe('interfaces', () => {
     expect(host.tree.read('1-2:1.7', 'authorized')).toBe('0')
     await host.free()
     expect(host.tree.read('1-2:1.7', 'authorized')).toBe('1')
+  })
+
+  it('are all open before the first is bound, and closed again if the check fails', async () => {
+    const { tree } = await startHost({ devices: [keyboard] })
+    const names = ['1-2:1.0', '1-2:1.1', '1-2:1.2']
+    const states = () => names.map((name) => tree.read(name, 'authorized')).join('')
+    const seen: string[] = []
+    for (const name of names) tree.write(name, 'authorized', '0\n')
+    createInterfaces({ sysfsRoot: tree.root }).open(
+      names.map((name) => ({ name, wanted: ['cdc_acm'] })),
+      () => seen.push(states()) < 2,
+    )
+    expect([...seen, states()]).toEqual(['111', '111', '110'])
   })
 
   it('of an allowed identity are offered to drivers that the table does not know, and those of an allowed kind are not', async () => {

@@ -105,6 +105,24 @@ describe('sysfs collector', () => {
     expect(problems.map((problem) => problem.code)).toEqual(['descriptors_odd', 'descriptors_odd'])
   })
 
+  it('believes a hub that a port is fixed only if the hub is inside the host', () => {
+    const fixed = { removable: 'fixed' as const }
+    const { devices } = scanOf(
+      createTree([
+        hub({ portPath: '1-1', removable: 'removable' }),
+        hub({ portPath: '1-1.1', ...fixed }),
+        plainKeyboard({ portPath: '1-1.1.2', ...fixed }),
+        hub({ portPath: '1-2', ...fixed }),
+        hub({ portPath: '1-2.1', ...fixed }),
+        plainKeyboard({ portPath: '1-2.1.2', ...fixed }),
+        plainKeyboard({ portPath: '1-3.1', ...fixed }),
+      ]).root,
+    )
+    const isFixed = [...devices.values()].filter(({ report }) => report.removable === 'fixed')
+    expect(isFixed.map(({ report }) => report.portPath)).toEqual(['1-2', '1-2.1', '1-2.1.2'])
+    expect(devices.get('1-1.1.2')?.report.removable).toBe('unknown')
+  })
+
   it('keeps an inventory within its limits', () => {
     const tree = createTree()
     for (let i = 1; i <= 200; i++) {

@@ -1,6 +1,6 @@
 import { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { assignDeviceIds, classify, fingerprints, missingEvidence, parseReport } from '@portcullis/domain'
-import { devicePresets, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
+import { devicePresets, hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
@@ -59,6 +59,21 @@ describe('the inventory of Windows', () => {
       service: 'usbccgp',
       parents: ['USB\\ROOT_HUB30\\4&1A2B3C4D&0&0'],
     })
+  })
+
+  it('believes a hub that a port is fixed only if the hub is inside the host', () => {
+    const { devices } = windowsScan([
+      ...windowsNodes(hub({ portPath: '1-1', removable: 'removable' })),
+      ...windowsNodes(plainKeyboard({ portPath: '1-1.2', removable: 'fixed' })),
+      ...windowsNodes(hub({ portPath: '1-2', removable: 'fixed' })),
+      ...windowsNodes(plainMouse({ portPath: '1-2.2', removable: 'fixed' })),
+    ])
+    expect([...devices.values()].map(({ report }) => report.removable)).toEqual([
+      'removable',
+      'unknown',
+      'fixed',
+      'fixed',
+    ])
   })
 
   it('reports a disabled device as not authorised', () => {

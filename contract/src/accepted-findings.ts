@@ -16,7 +16,10 @@ export type Acceptance = Static<typeof Acceptance>
 
 export const AcceptedFinding = closed({
   ...Acceptance.properties,
-  fingerprint: Type.String({ description: 'Fingerprint for rules, with the revision.' }),
+  fingerprint: Type.String({
+    description:
+      'Rule fingerprint: it is the same at every port and speed, and for every firmware revision. 32 hex digits.',
+  }),
   finding: Type.String({ description: 'The accepted finding. Another finding about the device is not accepted.' }),
   vid: Type.String(),
   pid: Type.String(),
@@ -43,7 +46,7 @@ export const acceptFinding = operation({
   fresh: 'it is not a dry run',
   errors: ['second_person_required', 'finding_confirmed'],
   description:
-    'Devices with the same fingerprint and the same finding no longer count as suspected attack tools, on any host: they raise no alerts, and rules decide about them. Nothing else is allowed. The acceptance ends when the finding changes or becomes confirmed. A confirmed finding cannot be accepted. If the device is blocked as an attack tool on more hosts than the limit, the acceptance becomes a change request. Agents before 0.3.0 keep blocking the device.',
+    'Devices with the same rule fingerprint and the same finding no longer count as suspected attack tools, on any host: they raise no alerts, and rules decide about them. The acceptance itself allows nothing. It ends when the finding changes or becomes confirmed. A confirmed finding cannot be accepted. If more hosts than the limit block the device as an attack tool, the acceptance becomes a change request. Agents before 0.3.0 keep blocking the device.',
   permission: 'fleet:write',
   body: closed({
     uuid: Type.String({ minLength: 1, maxLength: 128, description: 'UUID of a host that has or had the device.' }),
@@ -55,9 +58,7 @@ export const acceptFinding = operation({
     acceptance: nullable(AcceptedFinding),
     finding: Type.String({ description: 'Name of the finding.' }),
     evidence: Type.Array(Type.String(), { description: 'Evidence for the finding, as text.' }),
-    hosts: Type.Integer({
-      description: 'Number of hosts whose decision blocks the device as an attack tool, including free hosts.',
-    }),
+    hosts: Type.Integer({ description: 'Number of hosts that block the device as an attack tool.' }),
     version: nullable(Type.Integer({ description: 'Version of the policy after this call. `null` for a dry run.' })),
   }),
 })

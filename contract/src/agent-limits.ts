@@ -2,7 +2,7 @@
 export const agentLimits = {
   /** Maximum bytes of a request body. Holds twice a full inventory of 256 devices with 4 KiB of descriptors each. */
   bodyBytes: 4 * 1024 * 1024,
-  /** Maximum number of accepted findings in a policy. */
+  /** Maximum number of accepted findings on a server, and in the policy of a host. */
   accepted: 1_000,
   /** Maximum number of devices in an inventory. A USB controller allows 127. */
   devices: 1024,
@@ -10,7 +10,7 @@ export const agentLimits = {
   changes: 2048,
   /** Maximum UTF-16 units of a device string. A string descriptor holds at most 126; cleaning can double the length. */
   string: 255,
-  /** Maximum UTF-16 units of the location of a controller. */
+  /** Maximum UTF-16 units of a controller location. */
   controller: 512,
   /** Maximum characters of a serial number with each character escaped, for example as `%u200B`. */
   escapedString: 6 * 255,

@@ -18,13 +18,13 @@ export const PolicyRule = Type.Object(
     serial: Type.Optional(
       Type.String({
         maxLength: agentLimits.escapedString,
-        description: 'Serial number, escaped. ASCII case does not count, and `_` equals a blank.',
+        description: 'Escaped serial number. The comparison ignores ASCII case, and `_` equals a space.',
       }),
     ),
     hasCleanedSerial: Type.Optional(
       Type.Boolean({
         description:
-          'True: an earlier release wrote the rule, with control characters removed from `serial`. It matches every serial number that gives this text. Only for agents that understand `identity`.',
+          'True: an earlier release wrote the rule and removed control characters from `serial`. The rule matches every serial number that becomes this text when they are removed. Only for agents that support `identity`.',
       }),
     ),
     kinds: Type.Optional(
@@ -45,7 +45,7 @@ export const PolicyRule = Type.Object(
       Type.String({
         pattern: '^[0-9a-f]{32}$',
         description:
-          'With `fingerprint`: the same device at any port and speed. Only for agents that understand `identity`.',
+          'Beside `fingerprint`: matches the same device at any port and speed. Only for agents that support `identity`.',
       }),
     ),
     expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
@@ -111,7 +111,7 @@ export const PolicyPayload = Type.Object(
     accepted: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
         maxItems: agentLimits.accepted,
-        description: 'Fingerprints whose suspected findings a person accepted. They do not count as attack tools.',
+        description: 'Rule fingerprints whose suspected findings a person accepted. They do not count as attack tools.',
       }),
     ),
   },

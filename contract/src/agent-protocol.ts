@@ -34,7 +34,7 @@ export const EnrolRequest = Type.Object(
     }),
     machineIdHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
       description:
-        'SHA-256 (hex) of `portcullis:` + /etc/machine-id. Null for a placeholder, or if it changes at each start.',
+        'SHA-256 (hex) of `portcullis:` + /etc/machine-id. Null for a placeholder, or if the machine ID changes at each start.',
     }),
     smbiosHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
       description:

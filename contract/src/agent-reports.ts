@@ -83,7 +83,7 @@ export const DeviceReport = Type.Object(
     controller: Type.Optional(
       boundedText(
         agentLimits.controller,
-        'Location of the USB controller and its root hub, for example `pci0000:00/14.0 usb2`. Unlike the number of the bus, it stays the same when controllers come and go. Absent if the agent or the system does not report it.',
+        'Location of the USB controller and its root hub, for example `pci0000:00/14.0 usb2`. Unlike the bus number, it stays the same when controllers are added or removed. Absent if the agent or the system does not report it.',
       ),
     ),
     descriptors: Type.String({
@@ -124,7 +124,8 @@ export const DeviceReport = Type.Object(
     ),
     removable: Type.Optional(
       Type.Enum(['removable', 'fixed', 'unknown'], {
-        description: 'Whether a person can reach the port, according to hub descriptor bits and ACPI.',
+        description:
+          'Whether a person can reach the port, according to hub descriptor bits and ACPI. `fixed` behind a hub only if the hub is `fixed` too, because anyone can bring a hub.',
       }),
     ),
     authorized: Type.Optional(Type.Boolean({ description: 'False if the kernel blocks the device.' })),

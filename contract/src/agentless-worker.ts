@@ -65,7 +65,7 @@ export const workerPollerDetails = operation({
   tag,
   summary: 'Returns the status of the worker and its processes',
   description:
-    'The server starts its own worker at the first need for it: the first call of this operation, or the first connection. Until the worker has registered, some seconds later, its fields are `null`. Then activate it by its `id`.',
+    'The server starts its own worker at the first call of this operation, or when the first connection exists. The worker registers a few seconds later. Until then, its fields are `null`. Then activate it by its `id`.',
   permission: 'fleet:read',
   response: WorkerPollerDetails,
 })

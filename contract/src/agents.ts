@@ -203,7 +203,7 @@ export const AgentDetail = closed({
   }),
   possibleDuplicates: Type.Array(closed({ uuid: Type.String(), hostIdentifier: Type.String() }), {
     description:
-      'Other hosts that look like the same machine: it was reinstalled or cloned. A person decides with `decideDuplicate`.',
+      'Other hosts that look like the same machine, because it was reinstalled or cloned. Decide about each one with `decideDuplicate`.',
   }),
 })
 export type AgentDetail = Static<typeof AgentDetail>
@@ -234,12 +234,12 @@ export const decideDuplicate = operation({
   tag: 'Agents',
   summary: 'Decides whether a possible duplicate is the same machine',
   description:
-    'The same machine: the host gets the tags of the other one in addition to its own, and the other one is deleted as by `deleteAgents`, within the same limit. Otherwise, both hosts stay, and the link between them is removed.',
+    'For the same machine, the server adds the tags of the other host to this one, and deletes the other host as `deleteAgents` does, within the same limit. Otherwise, it keeps both hosts and removes the link between them.',
   permission: 'fleet:write',
   params: agentParams,
   body: closed({
     uuid: Type.String({ maxLength: 128, description: 'UUID of the other host.' }),
-    isSameMachine: Type.Boolean(),
+    isSameMachine: Type.Boolean({ description: 'True if both hosts are the same machine.' }),
   }),
   response: closed({ removed: Type.Boolean({ description: 'True if the other host was deleted.' }) }),
   errors: ['second_person_required'],

@@ -100,7 +100,7 @@ export const configGroups = {
     LDAP_GROUP_ATTRIBUTE: item(
       'attribute',
       'Group attribute',
-      '`memberOf`: the user entry lists its groups. `member` or `uniqueMember`: the group entry lists the DNs of its members. With these, nested groups count, up to ten levels. In Active Directory, the primary group counts as well. `memberUid`: the group entry lists user names.',
+      '`memberOf`: the user entry lists its groups. `member` or `uniqueMember`: the group entry lists the DNs of its members. With these three, nested groups count, up to ten levels. In Active Directory, the primary group counts as well. `memberUid`: the group entry lists user names.',
       { default: 'memberOf' },
     ),
     LDAP_ADMINISTRATOR_GROUP: item('dn', 'Administrators', 'DN of the group whose members are Administrators.'),

@@ -70,7 +70,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   unknownDriver: {
     meaning: 'The kernel bound a driver that the server does not know. The event names the driver and the kernel.',
     cause: 'The kernel is newer than the list of drivers, or the driver comes from another package of the host.',
-    cure: 'Check where the driver comes from. If a rule names the product id or fingerprint of the device, it works. A rule by kind does not accept the driver: the port is held. Write a rule with the product id, or choose Accept drivers on the page of the host.',
+    cure: 'Check where the driver comes from. The device works if a rule names its product id or fingerprint. If only a rule by kind or vendor id allows it, the host holds the port. Write a rule with the product id, or choose Accept drivers on the page of the host.',
     guide: 'policy.md#unknown-drivers',
   },
   inventory: {
@@ -143,7 +143,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   duplicate: {
     meaning: 'A host looks like the same machine as another one. The event says what both have in common.',
     cause: 'Its system was reinstalled, it was cloned, or an image gave its machine ID to several computers.',
-    cure: 'Open the host, and choose *Same computer* for a reinstalled computer or *Different computers* for a clone. Give each clone a machine ID of its own.',
+    cure: 'Open the host. Choose Same computer for a reinstalled computer, or Different computers for a clone. Reset the machine ID of each clone.',
     guide: 'operator.md#cloned-and-reinstalled-hosts',
   },
   silent: {

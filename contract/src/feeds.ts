@@ -21,7 +21,7 @@ export const feedFaults = {
   'device-missing': 'The event does not contain a device.',
   'time-invalid': 'The time of the event is invalid.',
   'unknown-form':
-    'The line looks like event 6416 or PnpDeviceConnected, but has a form that the server does not read. Compare it with the forms in the guide.',
+    'The line looks like event 6416 or PnpDeviceConnected, but the server does not support its form. Compare it with the forms in the guide.',
 } as const
 export type FeedFault = keyof typeof feedFaults
 

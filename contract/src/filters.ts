@@ -40,7 +40,7 @@ export const numberFilter = (what: string) =>
 export const timeFilter = (what: string) =>
   filter('time', `Filters by ${nameOf(what)}: a time or from..to, with either end open. A date means the whole day.`)
 
-/** Defines a time filter whose parameter has the format `date-time` in the specification. It takes the same values. */
+/** Defines a time filter whose parameter has the format `date-time` in the specification. It accepts the same values. */
 export const instantFilter = (what: string): ReturnType<typeof timeFilter> =>
   Object.assign(timeFilter(what), { format: 'date-time' })
 

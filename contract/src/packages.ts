@@ -90,7 +90,7 @@ export const ReleaseKey = closed({
   }),
   isInBuild: Type.Boolean({
     description:
-      'True if the agent build of this server contains this key. Otherwise, agents that you install now refuse updates.',
+      'True if the agent build of this server contains this key. Otherwise, newly installed agents refuse updates.',
   }),
   sequence: Type.Integer({ minimum: 0, description: 'Sequence number of the rotation. 0 for the first key.' }),
   rotatedAt: nullable(Type.String({ format: 'date-time' }), {

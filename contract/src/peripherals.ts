@@ -65,7 +65,7 @@ export const Peripheral = closed({
   hostIp: Type.String(),
   deviceID: Type.String({
     description:
-      'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, a number of the USB controller and the ports. A device keeps the ID that it has.',
+      'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, a hash of the location of the USB controller and the chain of ports. A stored device keeps its ID.',
   }),
   description: Type.String(),
   status: Type.String({ description: '`OK`, `Blocked` or `Gone`.' }),
@@ -163,7 +163,7 @@ export const Peripheral = closed({
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
   evidence: Type.Array(Type.String(), {
     description:
-      'Evidence that the device is an attack tool, as text. Without a finding: warnings about what the device says it is.',
+      'Evidence that the device is an attack tool, as text. Without a finding: warnings about what the device claims to be.',
   }),
   acceptance: Type.Union([Acceptance, Type.Null()], {
     description: 'The acceptance of a suspected finding about this device. `null` if none was accepted.',

@@ -340,7 +340,7 @@ export const exportReport = operation({
   tag,
   summary: 'Exports any list or insight as CSV, XLSX or PDF',
   description:
-    'Use it for workbooks (XLSX), and for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report of the same form and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
+    'Use it for workbooks (XLSX), and for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report of the same form. The server does not store it. The server returns 503 with Retry-After while it generates too many other PDFs.',
   permission: 'export:read',
   heavy: 'export',
   body: closed(contentOfExport),

@@ -78,11 +78,11 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'connection-lost': {
     title: 'The host closed the connection',
-    cure: 'Check the log of the SSH server on the host. Limits such as MaxStartups and tools such as fail2ban close connections. So does OpenSSH 9.8 and later after failed sign-ins (PerSourcePenalties): wait a minute.',
+    cure: 'Check the log of the SSH server on the host. Limits such as MaxStartups and tools such as fail2ban close connections. OpenSSH 9.8 and later also close them after failed sign-ins (PerSourcePenalties): wait a minute.',
   },
   'no-common-algorithm': {
     title: 'No common SSH algorithm',
-    cure: 'The message names the kind of algorithm, and what the host and the worker offer. Allow one algorithm of the worker in sshd_config of the host (Ciphers, KexAlgorithms, MACs or HostKeyAlgorithms). If the host offers only outdated algorithms, update its SSH server.',
+    cure: 'The message names the kind of algorithm, and what the host and the worker offer. In sshd_config of the host, allow an algorithm that the worker offers (Ciphers, KexAlgorithms, MACs or HostKeyAlgorithms). If the host offers only outdated algorithms, update its SSH server.',
   },
   'host-key-unconfirmed': {
     title: 'Confirm the host key',

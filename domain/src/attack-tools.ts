@@ -16,7 +16,7 @@ const idText = ({ vid, pid, pidTo }: AttackToolRow): string => `${vid}:${pid ?? 
 /** Returns the finding of a list entry, before behaviour is evaluated. */
 const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   const { row } = tool
-  // A board or an ordinary product is nothing by its ids alone.
+  // The ids alone of a board or an ordinary product are no finding.
   if (row.group === 'policy' || ((row.group === 'real' || row.group === 'board') && !row.when)) return null
   const seen = tool.when(subject)
   if (seen === null) return null

@@ -227,7 +227,7 @@ const namesOf = (parsed: ParsedDescriptors, report: DeviceReport, kinds: Readonl
 /** Kinds that name a device only if no configuration has another kind. */
 const sayLittle: ReadonlySet<Kind> = new Set(['HID', 'Media Control', 'Billboard', 'Firmware Update', 'Unknown'])
 
-/** Kinds that leave open what a device is. */
+/** Kinds that do not say what a device does. */
 const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control', 'Firmware Update'])
 /** Kinds that a device with nothing but HID interfaces can have. */
 const hidNames: ReadonlySet<Kind> = new Set([
@@ -342,10 +342,10 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   }
 }
 
-/** Returns the warning for a device that says it is a security key, can type, and has the ids of no known security key. */
+/** Returns the warning about a device that claims to be a security key, can type, and has no ids of a known security key. */
 export const poseWarning = ({ vid, pid }: ParsedDescriptors, kinds: readonly Kind[]): string[] =>
   kinds.includes('Security Key') && kinds.includes('Keyboard') && !isSecurityKey(vid, pid)
-    ? ['Says that it is a security key and can type, but its ids are not those of a known security key']
+    ? ['Claims to be a security key and can type, but its ids are not those of a known security key']
     : []
 
 const nothing: Interface = { number: 0, alternate: 0, class: 0, subclass: 0, protocol: 0, endpoints: [] }

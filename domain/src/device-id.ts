@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
+import type { DeviceReport } from '@portcullis/contract'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { mustExist } from './must-exist.ts'
 import { escapeText, unescapeText } from './text.ts'
 
 /**
- * Returns what two serial numbers have in common if they are the same: escaped, without the case of ASCII letters, and with
- * a blank for `_`. Windows lists serial numbers in upper case and with `_` for each blank. Accepts escaped and original text.
+ * Returns the form in which serial numbers are compared: escaped, ASCII letters in one case, and a space for each `_`. Windows
+ * lists serial numbers in upper case and with `_` for each space. Accepts escaped and original text.
  */
 export const serialKey = (serial: string): string =>
   escapeText(unescapeText(serial))
@@ -17,6 +18,21 @@ export const isSameSerial = (a: string, b: string): boolean =>
 
 /** Returns the chain of ports below the root hub. */
 export const portsOf = (portPath: string): string => portPath.slice(portPath.indexOf('-') + 1)
+
+/**
+ * Returns whether a device can be removed. A hub states this about its ports, and anyone can bring a hub. So a device is
+ * inside the host only if all hubs above it are.
+ *
+ * @param stateOf returns what is stated about a device at another port
+ */
+export const provenRemovable = (
+  { portPath, removable }: Pick<DeviceReport, 'portPath' | 'removable'>,
+  stateOf: (portPath: string) => string | undefined,
+): DeviceReport['removable'] => {
+  const parts = portPath.split('.')
+  const isProven = parts.slice(1).every((_, i) => stateOf(parts.slice(0, i + 1).join('.')) === 'fixed')
+  return removable === 'fixed' && !isProven ? 'unknown' : removable
+}
 
 /**
  * Returns the place of a port: a hash of the location of its controller, and the chain of ports. The number of a bus in a

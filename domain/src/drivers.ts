@@ -133,7 +133,11 @@ export const driverMismatch = (
     const names = [...(isWrongDriver ? [driver] : []), ...hidDrivers.filter((name) => !allows(kinds, 'hid', name))]
     return names.map((name) => ({ interface: number, claims: kinds[0] ?? 'Unknown', driver: name.slice(0, 64) }))
   })
-  return wrong.length === 0 ? null : { bound: wrong.slice(0, MAX_EVIDENCE) }
+  if (wrong.length === 0) return null
+  // A device chooses the number of its interfaces. The entries that are cut must not decide.
+  const rankOf = (one: (typeof wrong)[number]): number =>
+    (contradicts(one) ? 0 : 2) + (wrong.find((other) => other.driver === one.driver) === one ? 0 : 1)
+  return { bound: wrong.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_EVIDENCE) }
 }
 
 const usbNames: ReadonlySet<string> = new Set([...usbDrivers.values()].flat().map(plain))

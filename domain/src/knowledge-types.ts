@@ -22,8 +22,9 @@ export interface DeviceTest {
 
 /**
  * A row of `attack-tools.json`. `own`: VID and PID of the tool itself; a match is a finding. `board`: developer boards; a
- * finding if the board can type and `when` matches, otherwise a name for a keyboard with the structure of a board. `real`: VID and PID of ordinary products; a finding only with `when`, and any match in
- * `support` confirms it. `strings`: only `when` counts, for any VID and PID. `policy`: known, but never a finding.
+ * finding if the board can type and `when` matches, otherwise a name for a keyboard with the structure of a board. `real`:
+ * VID and PID of ordinary products; a finding only with `when`, and any match in `support` confirms it. `strings`: only
+ * `when` counts, for any VID and PID. `policy`: known, but never a finding.
  */
 export interface AttackToolRow {
   id: string
@@ -66,7 +67,7 @@ export interface VulnerableRow {
   firmware?: FirmwareCondition
   /** Confidence of rows without `firmware`. Default: `model`. */
   confidence?: Confidence
-  /** Other products with the same VID and PID. Without `when`, a match says nothing about the product: `family`. */
+  /** Other products with the same VID and PID. Without `when`, a match has the confidence `family`. */
   sharedWith?: string
   /** The condition as text, from the source. */
   condition: string

@@ -7,18 +7,18 @@ const closed: Readonly<Record<(typeof closedReasons)[number], string>> = {
   'closed-before': 'another program closed it before the host was armed',
 }
 
-/** Currents in mA that a port supplies: a port with its own power, and a port of a hub that shares the power of its own port. */
+/** Currents in mA: `full` of a powered port, `shared` of a port of a hub without its own power supply. */
 const supplies = (speedMbps: number): { full: number; shared: number } =>
   speedMbps >= 5000 ? { full: 900, shared: 150 } : { full: 500, shared: 100 }
 
-/** Returns why the kernel may have rejected every configuration. */
+/** Returns a likely reason why the kernel rejected every configuration. */
 const powerText = ({ configurations }: ParsedDescriptors, { portPath, speedMbps = 0 }: DeviceReport): string => {
   const needed = Math.min(...configurations.map(({ maxPowerMa }) => maxPowerMa))
   const { full, shared } = supplies(speedMbps)
   if (needed > full && needed < Number.POSITIVE_INFINITY) return `it needs ${needed} mA, and a port supplies ${full} mA`
   if (needed > shared && portPath.includes('.') && needed <= full)
     return `it needs ${needed} mA, probably more than the port of its hub supplies`
-  return 'the log of the kernel has the reason'
+  return 'the kernel log of the host gives the reason'
 }
 
 /** Returns why a device that the host does not block does not work. Empty if it works, as far as the host can tell. */

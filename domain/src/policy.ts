@@ -115,7 +115,7 @@ const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
   return device.kinds.every((kind) => named(kind) || (companions.has(kind) && canType))
 }
 
-/** Compares serial numbers. A rule of an earlier release holds a cleaned one, which stands for all that it was cleaned from. */
+/** Compares serial numbers. A rule of an earlier release has a cleaned one, which matches every serial number with this cleaned form. */
 const serialMatches = ({ serial, hasCleanedSerial }: PolicyRule, device: PolicyDevice): boolean => {
   if (serial === undefined || isSameSerial(serial, device.serial)) return true
   return hasCleanedSerial === true && isSameSerial(serial, escapeText(cleanText(unescapeText(device.serial))))

@@ -33,7 +33,7 @@ export const isOddText = (text: string): boolean => {
   return !text.isWellFormed() || text.replace(CONTROL, '').replace(INVISIBLE, '') !== text
 }
 
-/** Characters that `escapeText` replaces: all that a person cannot see or that change other text, a `%` before a code, and the backslash. */
+/** Characters that `escapeText` replaces: invisible ones, those that change other text, a `%` before a code, and the backslash. */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\\]|%(?=[0-9a-f]{2}|u[0-9a-f{])|(?! )\p{Zs}|^ | $| (?= )/giu
 const NOT_ASCII = /[^\0-\x7f]/gu
@@ -45,13 +45,13 @@ const escaped = (character: string): string => {
 }
 
 /**
- * Shows each character of a text: hidden ones as `%07`, `%u200B` or `%u{E0041}`, and a `%` that could begin a code as `%25`. Different texts stay
- * different, so the result can identify a device. `unescapeText` returns the original.
+ * Shows each character of a text: hidden ones as `%07`, `%u200B` or `%u{E0041}`, and a `%` that could begin a code as `%25`.
+ * Different texts stay different, so the result can identify a device. `unescapeText` returns the original.
  */
 export const escapeText = (text: string): string => {
   if (PLAIN.test(text) && !/[%\\]| {2}/.test(text)) return text
   const shown = text.replace(HIDDEN, escaped)
-  // Two texts that look alike differ in their composition. Few devices send such text.
+  // Texts that look alike may differ in their normal form. Few devices send such text.
   return text.isWellFormed() && text.normalize('NFC') === text ? shown : shown.replace(NOT_ASCII, escaped)
 }
 

@@ -236,6 +236,14 @@ describe('drivers', () => {
     expect(newer && mismatchText(newer)).toBe('claims keyboard, bound the unknown driver hid-next-year')
     expect([holdsPort(newer, identity), holdsPort(newer, byKinds)]).toEqual([null, newer])
     expect(holdsPort(null, byKinds)).toBeNull()
+    // A device with many interfaces does not push the driver that decides out of the evidence.
+    const ids = Array.from({ length: 20 }, (_, number) => bound(number, null, 'hid-next-year'))
+    const many = driverMismatch(parsed, report, [...ids, bound(20, null, 'hid-other'), bound(21, 'rtl8150')], identity)
+    expect(holdsPort(many, identity)?.bound).toMatchObject([{ interface: 21, driver: 'rtl8150' }])
+    expect([many?.bound.length, many?.bound.slice(0, 3).map(({ driver }) => driver)]).toEqual([
+      16,
+      ['rtl8150', 'hid-next-year', 'hid-other'],
+    ])
     // A known driver of another kind holds the port beside an unknown one.
     const both = driverMismatch(parsed, report, [bound(0, 'usbhid', 'hid-next-year'), bound(1, 'rtl8150')], identity)
     expect([holdsPort(both, identity), part('unknown', both)].map((one) => one?.bound.map((b) => b.driver))).toEqual([

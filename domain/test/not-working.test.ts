@@ -19,8 +19,8 @@ describe('why a device does not work', () => {
   it.each([
     [510, 480, '1-2', 'it needs 510 mA, and a port supplies 500 mA'],
     [500, 480, '1-2.3', 'it needs 500 mA, probably more than the port of its hub supplies'],
-    [500, 480, '1-2', 'the log of the kernel has the reason'],
-    [100, 480, '1-2.3', 'the log of the kernel has the reason'],
+    [500, 480, '1-2', 'the kernel log of the host gives the reason'],
+    [100, 480, '1-2.3', 'the kernel log of the host gives the reason'],
   ])(
     'names the power of a device that needs %i mA at %i Mbit/s and port %s',
     (maxPowerMa, speedMbps, portPath, text) => {

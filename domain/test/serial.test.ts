@@ -55,7 +55,7 @@ describe('serial numbers', () => {
     )
   })
 
-  it('are the same if and only if all characters are, without case and with a blank for _', () => {
+  it('are the same if and only if all characters are, ignoring case and with a space for _', () => {
     fc.assert(
       fc.property(serial, serial, (a, b) => {
         const isSame = same(a) === same(b)

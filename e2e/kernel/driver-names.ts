@@ -99,7 +99,7 @@ export const driversOfKernel = async (
 
 const WIDTH = 118
 
-/** Returns a folder with its drivers as lines of a list in `kernel-drivers.ts`. Names contain blanks and commas, so bars separate them. */
+/** Returns a folder with its drivers as lines of a list in `kernel-drivers.ts`. Names contain spaces and commas, so bars separate them. */
 const linesOf = (folder: string, names: readonly string[]): string[] => {
   const lines: string[] = []
   let line = `${folder}:`

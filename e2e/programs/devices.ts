@@ -189,8 +189,13 @@ const fingerprintReader = (): Subject =>
 
 const printer = (): Subject => {
   const ipp = (index: number): Interface => ({ code: [7, 1, 4], endpoints: pair(index) })
+  const answers = new Set<number>()
   return make([0x03f0, 0x0f2a], [configuration(1, [ipp(1), ipp(2), ipp(3)])], ['Printer', 'R1'], {
     isUse: (_endpoint, data) => data.toString('latin1').includes('HTTP/1.1'),
+    out: (endpoint, data) => void (data.toString('latin1').includes('HTTP/1.1') && answers.add(endpoint)),
+    // Without an answer, ipp-usb resets the printer again and again.
+    in: (endpoint) =>
+      answers.delete(endpoint) ? Buffer.from('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n') : undefined,
   })
 }
 
@@ -254,7 +259,8 @@ const mobileModem = (): Subject =>
     ['Mobile modem', 'T1'],
     {
       control: ({ length, type }) => ((type & 0x80) === 0 ? Buffer.alloc(0) : Buffer.alloc(length)),
-      isUse: (_endpoint, data) => data.toString('latin1').startsWith('AT'),
+      // ModemManager sends a command byte by byte.
+      isUse: (_endpoint, data) => data[0] === 0x41,
     },
   )
 

@@ -88,7 +88,7 @@ printf 'PORTCULLIS_AGENT_SERVER=${peer.url}\\nPORTCULLIS_AGENT_INSECURE_HTTP=tru
 systemctl start portcullis-agent`,
         120_000,
       )
-      await eventually('the first inventory is here', () => peer.seen.facts !== undefined)
+      await eventually('the first inventory arrives', () => peer.seen.facts !== undefined)
     },
     setMode: async (mode: 'Armed' | 'Free'): Promise<void> => {
       await peer.command('configure', { mode, applyToPresent: false })

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 const agents = 'server/src/features/fleet/agents'
 const checkIn = 'server/src/features/fleet/ingest/check-in.test.ts'
+const hostIdentity = `${agents}/host-identity.test.ts`
 const enrolment = { file: `${agents}/enrollment.service.ts`, test: checkIn }
 const enrolmentStore = { file: `${agents}/enrollment.store.ts`, test: checkIn }
 const sessions = { file: `${agents}/sessions.service.ts`, test: `${agents}/proofs.test.ts` }
@@ -53,6 +54,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'Anyone who knows the ids of a disconnected armed host can replace it',
     find: '          !host.armed &&\n',
     replace: '',
+    test: hostIdentity,
     named: 'armed predecessor',
   },
   {
@@ -60,6 +62,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'Anyone who knows the ids of a connected host can replace it',
     find: '          (!host.connected || host.agentless) &&\n',
     replace: '',
+    test: hostIdentity,
     named: 'while its predecessor is connected',
   },
   {
@@ -82,6 +85,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'Anyone who knows the machine ID and the name of a host can replace it',
     find: 'host.smbios_hash !== null &&\n      host.smbios_hash === claim.smbiosHash &&',
     replace: '',
+    test: hostIdentity,
     named: 'someone who knows its machine ID and name',
   },
   {
@@ -89,6 +93,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'A clone of a virtual machine with the same UUIDs replaces the original',
     find: 'host.macs.some((mac) => claim.macs.includes(mac))',
     replace: 'host.macs.length > 0',
+    test: hostIdentity,
     named: 'only other network interfaces',
   },
   {
@@ -119,6 +124,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'Two hosts with the same disk image count as one machine',
     find: '(a.smbios_hash is null or ${smbiosHash}::text is null)',
     replace: "(${smbiosHash}::text is null or ${smbiosHash}::text <> '')",
+    test: hostIdentity,
     named: 'is another host if only its machine ID is the same',
   },
   {

@@ -14,10 +14,10 @@ export const accepted: readonly { matches: RegExp; why: string }[] = [
   },
   {
     matches: /^POST \/prime\/webui\/(?:admin\/apiTokens|rollouts\/\S+): body\S*\.name has another pattern$/,
-    why: 'The pattern names control characters by their numbers instead of `\\p{Cc}`, which Python cannot read. It matches the same texts.',
+    why: 'The pattern names control characters by their numbers instead of `\\p{Cc}`, which Python cannot read. It matches the same strings.',
   },
   {
     matches: /connectiondetailsstatus: query\.IsOverrideDefaults is no longer taken as string$/,
-    why: 'The specification describes this filter as a boolean. The server takes the same values as before, in any case of their letters.',
+    why: 'The specification describes this filter as a boolean. The server accepts the same values as before, and ignores their case.',
   },
 ]

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -113,6 +114,22 @@ describe('the wait for a decision', () => {
         expect([stale, await wait(), slept()]).toEqual([stale, 0, 0])
       }
     expect(line).toMatch(/^agent \d+ \d+\n$/)
+  })
+
+  it('ends at once if the agent ended and nobody has read its result', async () => {
+    const { udev, wait, slept, decided } = setUp()
+    udev.publish(new Map())
+    // A shell that becomes another program never reads the result of its child.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const [line] = await once(parent.stdout, 'data')
+    const stat = () =>
+      readFileSync(`/proc/${Number(String(line))}/stat`, 'latin1')
+        .split(') ')[1]
+        ?.split(' ') ?? []
+    while (stat()[0] !== 'Z') await new Promise((resolve) => setTimeout(resolve, 5))
+    writeFileSync(decided, `agent ${Number(String(line))} ${stat()[19]}\n`)
+    expect([await wait(), slept()]).toEqual([0, 0])
+    parent.stdin.end()
   })
 
   it('ends after 3 s if the agent does not decide', async () => {

@@ -29,6 +29,7 @@ export const whyNoDebianRoot = (): string | null => {
     (path) => !existsSync(path),
   )
   if (missing.length > 0) return `${missing.join(', ')} is missing (apt-get install debootstrap util-linux iproute2)`
+  if (archive() === undefined) return 'apt names no Debian archive (/etc/apt/sources.list.d)'
   const allowed = spawnSync('/usr/bin/unshare', ['--mount', '--pid', '--net', '--fork', 'true'])
   return allowed.status === 0 ? null : 'this machine does not allow new namespaces'
 }
@@ -36,16 +37,10 @@ export const whyNoDebianRoot = (): string | null => {
 /** Packages of a system that can be booted. */
 const SYSTEMD = ['systemd', 'systemd-sysv', 'udev', 'dbus', 'iproute2']
 
-/** Returns the mirror from which this machine installs its packages. */
-const mirror = (): string => {
-  const { stdout } = spawnSync(
-    'apt-get',
-    ['indextargets', '--format', '$(ORIGIN) $(REPO_URI)', 'Created-By: Packages'],
-    {
-      encoding: 'utf8',
-    },
-  )
-  return /^Debian (\S+)/m.exec(stdout ?? '')?.[1] ?? 'http://deb.debian.org/debian'
+/** Returns the archive from which this machine installs its packages. */
+const archive = (): string | undefined => {
+  const asked = ['indextargets', '--format', '$(ORIGIN) $(REPO_URI)', 'Created-By: Packages']
+  return /^Debian (\S+)/m.exec(spawnSync('apt-get', asked, { encoding: 'utf8' }).stdout ?? '')?.[1]
 }
 
 /**
@@ -65,7 +60,7 @@ export const pristineRoot = (
   const draft = mkdtempSync(join(PRISTINE, `${suite}-draft-`))
   try {
     const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : []
-    const done = spawnSync('/usr/sbin/debootstrap', ['--variant=minbase', ...include, suite, draft, mirror()], {
+    const done = spawnSync('/usr/sbin/debootstrap', ['--variant=minbase', ...include, suite, draft, archive() ?? ''], {
       encoding: 'utf8',
     })
     if (done.status !== 0) throw new Error(`debootstrap failed:\n${done.stdout.slice(-1000)}${done.stderr}`)

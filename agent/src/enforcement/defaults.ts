@@ -110,8 +110,8 @@ export const unblockAll = ({ gate, interfaces, programs, defaults, ports, memory
       const result = gate.setAuthorized(port, true)
       if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
     }
-    for (const { name, isAuthorized } of interfaces.of(port))
-      if (!isAuthorized && !isForeign(name, port)) interfaces.open(name, 'any')
+    const closed = interfaces.of(port).filter(({ name, isAuthorized }) => !isAuthorized && !isForeign(name, port))
+    interfaces.open(closed.map(({ name }) => ({ name, wanted: 'any' })))
     if (isClosed) programs?.announce(port)
   }
   return problems

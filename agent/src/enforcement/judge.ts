@@ -29,7 +29,7 @@ export interface JudgedDevice {
   steady: DeviceReport
   /** Place and identity without the firmware revision. It survives a replug at this port and a firmware update. */
   key: string
-  /** The same in the memory of an earlier release, without the bus. Undefined if the place is only a port path. */
+  /** The key in the memory of an earlier release, without the number of the bus. Undefined if the place is only a port path. */
   earlierKey: string | undefined
   /** Display name: product, manufacturer, or kind with IDs. */
   name: string
@@ -58,7 +58,7 @@ export const createJudge = () => {
     const { kinds } = classify(parsed, steady)
     const finding = held?.attackTools.assess({ parsed, report: steady, kinds }).finding ?? null
     const found = policyDevice(parsed, report, finding?.level ?? null)
-    const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.fingerprint)
+    const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.ruleFingerprint)
     const device = isAccepted ? { ...found, attackTool: null } : found
     const judged = {
       portPath: report.portPath,

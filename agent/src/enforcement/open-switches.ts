@@ -4,8 +4,9 @@ import type { Outcome } from './pass.ts'
 
 /**
  * Returns the switches for interfaces that stay open on an armed host. A program that changes the configuration of a device
- * claims the new interfaces at once, before the agent could open them. So they are open from the start on a controller with
- * such a device that is allowed by its identity, unless another one is limited to kinds: its interfaces are opened one by one.
+ * claims the new interfaces before the agent can open them. New interfaces are therefore open on a controller with a device
+ * that has several configurations and is allowed by its identity. If a device with several configurations is limited to
+ * kinds, they stay closed, and the agent opens them one by one.
  */
 export const switchesToOpen = (
   outcomes: Iterable<Pick<Outcome, 'judged' | 'decision' | 'guard' | 'isWorking'>>,

@@ -44,21 +44,23 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
         })),
 
     /**
-     * Opens the interfaces that an authorised device needs one by one and checks the drivers after each. Returns the
-     * drivers for which its port is held.
+     * Opens the interfaces that an authorised device needs, and checks the drivers after each is bound. Returns the drivers
+     * for which its port is held.
      */
     open(judged: JudgedDevice, scope: DriverScope): DriverMismatch | null {
       const check = () => holdsPort(compare(judged, interfaces.of(judged.portPath), scope), scope)
-      const first = interfaces.of(judged.portPath)
-      for (const one of first) {
-        if (one.isAuthorized || isForeign(one.name, judged.instance)) continue
+      const toOpen = interfaces.of(judged.portPath).flatMap((one) => {
+        if (one.isAuthorized || isForeign(one.name, judged.instance)) return []
         const wanted = driversFor(judged.parsed, judged.steady, one, scope)
-        if (wanted === undefined) continue
-        interfaces.open(one.name, wanted, scope.by === 'identity')
-        const found = check()
-        if (found !== null) return found
-      }
-      return check()
+        return wanted === undefined ? [] : [{ name: one.name, wanted, mayBeUnknown: scope.by === 'identity' }]
+      })
+      let found = check()
+      if (found === null && toOpen.length > 0)
+        interfaces.open(toOpen, () => {
+          found = check()
+          return found === null
+        })
+      return found
     },
   }
 }

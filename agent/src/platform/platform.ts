@@ -113,7 +113,7 @@ export interface Gate {
   isAuthorized(portPath: string): boolean | undefined
   /** Differs between two attachments at the same port. Empty if unknown. */
   instance(portPath: string): string
-  /** Returns the switch that decides about the interfaces that a device at this port gets later. */
+  /** Returns the switch for interfaces that a device at this port gets after its authorisation. */
   interfaceSwitch?(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
   /**
@@ -154,6 +154,14 @@ export interface DeviceInterface extends BoundInterface {
   isAuthorized: boolean
 }
 
+export interface InterfaceToOpen {
+  name: string
+  /** Names of drivers in the order to try, or `any` for all drivers of the system. */
+  wanted: readonly string[] | 'any'
+  /** Tries the drivers of the system that the table does not know after those. */
+  mayBeUnknown?: boolean
+}
+
 /** Controls which drivers bind to the interfaces of a device. */
 export interface Interfaces {
   /** Returns the interfaces of a device by number; empty while the device is not authorised. */
@@ -161,12 +169,11 @@ export interface Interfaces {
   /** Returns a text for each port that changes when a driver binds or unbinds. */
   stamps(): Map<string, string>
   /**
-   * Authorises an interface and binds the first driver that accepts it.
+   * Authorises interfaces of a device, and then binds each to the first driver that accepts it.
    *
-   * @param wanted names of drivers in the order to try, or `any` for all drivers of the system
-   * @param mayBeUnknown tries the drivers of the system that the table does not know after those
+   * @param mayGoOn called after each interface. If it returns false, those that have no driver yet are closed again.
    */
-  open(name: string, wanted: readonly string[] | 'any', mayBeUnknown?: boolean): void
+  open(toOpen: readonly InterfaceToOpen[], mayGoOn?: () => boolean): void
   /** Returns the port path of the same socket on the bus of the other speed. */
   peerOf(portPath: string): string | undefined
 }
@@ -193,7 +200,7 @@ export const noInterfaces: Interfaces = {
   peerOf: () => undefined,
 }
 
-/** The programs of the host that follow its devices. They use a new device at once, and do not try again if it is blocked. */
+/** The programs of the host that watch for devices. They use a new device at once, and do not try again if it is blocked. */
 export interface Programs {
   /**
    * Publishes which attachments are decided, by port. Programs see a new device only then.
@@ -201,9 +208,9 @@ export interface Programs {
    * @param decided undefined if the host blocks nothing
    */
   publish(decided: ReadonlyMap<string, string> | undefined): void
-  /** Call before a blocked device is authorised. If programs saw it, they see now that it was removed. */
+  /** Call before a blocked device is authorised. Announces its removal to programs that saw it. */
   withdraw(portPath: string): void
-  /** Tells programs about a device that was authorised and whose interfaces are open. */
+  /** Announces a device that was authorised and whose interfaces are open. */
   announce(portPath: string): void
 }
 

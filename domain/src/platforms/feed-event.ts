@@ -50,7 +50,7 @@ const hostOf = (text: string): string | undefined => {
   return HOST.test(host) ? host : undefined
 }
 
-/** Returns the first of the times that can be placed, or null if none can and at least one has no zone or none exists. */
+/** Returns the first time with a known zone. Null: all valid times lack a zone, or there are none. Undefined: all are invalid. */
 const timeIn = (texts: readonly string[], toInstant?: ToInstant): number | null | undefined => {
   const times = texts.map((text) => timeOf(text.trim(), toInstant))
   const placed = times.find((time) => typeof time === 'number')

@@ -64,6 +64,10 @@ const WRAPPER =
 /** Names that wrap a complete event. */
 const PREFIX = /^(?:(?:_source|_raw|result|body|message|event\.original|preview)\.)+/
 
+/** The last letters of all names. Most keys of an event have others, and trying each name costs a hundred times as much. */
+const lastLetters =
+  /(?:action.?type|channel|code|computer|created|generated|guid|host|ids?|message|name|number|source|time|timestamp)$/
+
 const known = new Map<string, readonly [FieldRole, number] | null>()
 
 /** Returns the role of a path and its rank. Remembers the paths, because all lines of an exporter have the same. */
@@ -72,7 +76,7 @@ export const roleOf = (path: string): readonly [FieldRole, number] | null => {
   const found = known.get(path)
   if (found !== undefined) return found
   const name = path.toLowerCase().replace(WRAPPER, '').replace(PREFIX, '')
-  const rank = names.findIndex(([, pattern]) => pattern.test(name))
+  const rank = lastLetters.test(name.slice(-12)) ? names.findIndex(([, pattern]) => pattern.test(name)) : -1
   const role = rank < 0 ? null : ([names[rank]?.[0] as FieldRole, rank] as const)
   if (known.size > 4_096) known.clear()
   known.set(path, role)
@@ -118,25 +122,35 @@ export const treeIn = (text: string): Tree | undefined => {
   return textEvent(text)
 }
 
+/** Paths of texts that a device or a user can choose: they are never an event. */
+const CHOSEN =
+  /(?:event[._]?data|additionalfields)[._]|(?:device[._ ]?(?:description|name)|class[._ ]?name|location[._ ]?information)$/i
+
 /** Returns the fields of an event that have a role, in any nesting. Ends for any tree. */
 export const fieldsOf = (event: Tree): EventFields => {
-  const found = new Map<FieldRole, { value: string; rank: number }[]>()
+  const found = new Map<FieldRole, { value: string; rank: number; texts: number }[]>()
   let left = MAX_FIELDS
+  /** Number of texts that contain the current value. Of equal fields, the one in fewer texts counts, except for times. */
+  let texts = 0
   const take = (path: string, value: string): void => {
     const [role, rank] = roleOf(path) ?? []
     if (role === undefined || rank === undefined || value === '') return
     // A Defender event has the ID of the computer as `DeviceId`. Only IDs of devices contain a backslash.
     const is = role === 'device' && !value.includes('\\') ? 'machine' : role
     const values = found.get(is) ?? []
-    if (values.length < 16) values.push({ value: value.slice(0, MAX_VALUE), rank })
+    if (values.length < 16) values.push({ value: value.slice(0, MAX_VALUE), rank, texts: role === 'time' ? 0 : texts })
     found.set(is, values)
   }
   function walk(path: string, value: Tree, depth: number): void {
     if (left-- <= 0 || depth > MAX_DEPTH) return
     if (typeof value === 'string') {
-      const tree = value.length > 8 ? treeIn(value.trim()) : undefined
+      const tree = value.length > 8 && !CHOSEN.test(path) ? treeIn(value.trim()) : undefined
       if (tree === undefined) take(path, value)
-      else walk(path, tree, depth + 1)
+      else {
+        texts++
+        walk(path, tree, depth + 1)
+        texts--
+      }
     } else if (typeof value === 'number') take(path, String(value))
     else if (Array.isArray(value)) walkList(path, value, depth)
     else if (value !== null && typeof value === 'object')
@@ -156,6 +170,9 @@ export const fieldsOf = (event: Tree): EventFields => {
   }
   walk('', event, 0)
   return new Map(
-    [...found].map(([role, values]) => [role, values.sort((a, b) => a.rank - b.rank).map(({ value }) => value)]),
+    [...found].map(([role, values]) => [
+      role,
+      values.sort((a, b) => a.rank - b.rank || a.texts - b.texts).map(({ value }) => value),
+    ]),
   )
 }

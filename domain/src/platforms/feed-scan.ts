@@ -39,7 +39,7 @@ const stringEnd = (text: string, quote: number): number => {
   return -1
 }
 
-/** Returns where the JSON object or array ends in which `from` is; -1 if it is truncated, too deep or too long. */
+/** Returns the end of the JSON object or array that contains `from`; -1 if it is truncated, too deep or too long. */
 const enclosingEnd = (text: string, from: number, length: number): number => {
   let depth = 1
   const end = Math.min(text.length, from + length)
@@ -55,7 +55,7 @@ const enclosingEnd = (text: string, from: number, length: number): number => {
   return -1
 }
 
-/** Returns where the elements begin of a JSON text that is a list of events, or contains one; -1 for other texts. */
+/** Returns the start of the elements in a JSON text that is, or contains, a list of events; -1 for other texts. */
 const elementsFrom = (text: string, first: number): number => {
   if (text[first] === '[') return first + 1
   if (text[first] !== '{' || !wrapperStart.test(text.slice(first, first + 128))) return -1

@@ -1,4 +1,4 @@
-/** A time that a feed cannot place: the exporter wrote local time without a zone. */
+/** Marks a local time without a zone, which does not identify an instant. */
 export const zoneless = Symbol('zoneless')
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\d{0,9} ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/i
@@ -6,7 +6,7 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\d{
 const US = /^(\d\d?)\/(\d\d?)\/(\d{4}),? (\d\d?):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: ([AP])M)?$/i
 /** PowerShell 5 and other serializers of .NET. Milliseconds since 1970; the offset only says how to show them. */
 const DOTNET = /^\/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\/$/
-/** Digits of a number of seconds, and what multiplies it to milliseconds. */
+/** Factors to milliseconds by the number of digits: seconds, milliseconds, microseconds and nanoseconds since 1970. */
 const units: readonly [number, number][] = [
   [10, 1_000],
   [13, 1],
@@ -14,7 +14,7 @@ const units: readonly [number, number][] = [
   [19, 1e-6],
 ]
 
-/** Converts the time on the clocks of a zone, as if it were UTC, to milliseconds since 1970. */
+/** Converts a local time in milliseconds, read as if it were UTC, to milliseconds since 1970. */
 export type ToInstant = (wall: number) => number
 
 /**

@@ -1,5 +1,5 @@
 import type { DeviceReport, HostFacts } from '@portcullis/contract'
-import { comparePortPaths } from '../device-id.ts'
+import { comparePortPaths, provenRemovable } from '../device-id.ts'
 
 /** Reasons why the output could not be used. */
 export type ReadingFailure = 'not-understood' | 'platform-unknown' | 'not-permitted' | 'output-too-large'
@@ -45,7 +45,12 @@ export const deviceText = (value: unknown): string | undefined => {
 export const reading = (facts: HostFacts, found: readonly DeviceReport[], machineId = ''): Reading => {
   const byPlace = new Map<string, DeviceReport>()
   for (const device of found) if (!byPlace.has(device.portPath)) byPlace.set(device.portPath, device)
-  const devices = [...byPlace.values()].sort((a, b) => comparePortPaths(a.portPath, b.portPath))
+  const devices = [...byPlace.values()]
+    .map((device) => {
+      const removable = provenRemovable(device, (portPath) => byPlace.get(portPath)?.removable)
+      return removable === undefined || removable === device.removable ? device : { ...device, removable }
+    })
+    .sort((a, b) => comparePortPaths(a.portPath, b.portPath))
   return {
     ok: true,
     facts,

@@ -77,6 +77,32 @@ describe('a body of any mix', () => {
   })
 })
 
+describe('a text that a device chose', () => {
+  const id = 'USB\\VID_0951&PID_1666\\REAL'
+  const evil = JSON.stringify({ Computer: 'pc-2', DeviceName: 'pc-2', DeviceId: id.replace('REAL', 'FAKE') })
+  const event = (fields: object) => ({ EventID: 6416, ...fields, Computer: 'pc-1' })
+  const xmlText = `<EventData><Data Name="DeviceDescription">${evil}</Data><Data Name="DeviceId">${id.replace('&', '&amp;')}</Data></EventData>`
+  it.each([
+    ['a description', event({ DeviceDescription: evil, DeviceId: id })],
+    ['a name that the exporter renamed', event({ usb_device: { label: evil }, DeviceId: id })],
+    ['event data of another exporter', event({ eventdata: { text: evil, deviceId: id } })],
+    ['event data in XML', event({ EventData: xmlText })],
+    ['an event in a text', { message: JSON.stringify(event({ ClassName: evil, DeviceId: id })) }],
+    [
+      'a Defender event',
+      {
+        properties: {
+          AdditionalFields: JSON.stringify({ DeviceDescription: evil, DeviceId: id }),
+          DeviceName: 'pc-1',
+          ActionType: 'PnpDeviceConnected',
+        },
+      },
+    ],
+  ])('never decides about the event: %s', (_name, value) => {
+    expect(readFeed(JSON.stringify(value)).events).toMatchObject([{ host: 'pc-1', instance: id }])
+  })
+})
+
 describe('a hostile body', () => {
   const many = (text: string): string => text.repeat(Math.ceil(feedLimits.bodyBytes / text.length))
   it.each([

@@ -55,6 +55,22 @@ describe.each(presentShells)('a Linux host that is polled with %s', (shell) => {
   })
 })
 
+it('believes a hub that a port is fixed only if the hub is inside the host', () => {
+  const devices = [
+    hub({ portPath: '1-1', removable: 'removable' }),
+    plainKeyboard({ portPath: '1-1.2', removable: 'fixed' }),
+    hub({ portPath: '1-2', removable: 'fixed' }),
+    plainKeyboard({ portPath: '1-2.2', removable: 'fixed' }),
+  ]
+  const { reading } = readPoll(pollLinux([...describeSysfs(devices), ...hardware], { etc }))
+  expect(reading.ok && reading.devices.map(({ removable }) => removable)).toEqual([
+    'removable',
+    'unknown',
+    'fixed',
+    'fixed',
+  ])
+})
+
 it('runs on this machine as over SSH', () => {
   const output = execFileSync('sh', ['-c', POSIX_COMMAND], { timeout: 20_000 })
   expect(readPoll(output)).toMatchObject({ platform: 'linux', reading: { ok: true } })

@@ -136,7 +136,7 @@ export const fleetGuards = defineGuards({
   armedPredecessor: {
     does: 'A new enrolment never takes over the identity of an armed host',
     test: {
-      file: 'server/src/features/fleet/ingest/check-in.test.ts',
+      file: 'server/src/features/fleet/agents/host-identity.test.ts',
       name: 'is a possible duplicate of an armed predecessor, which keeps its key even when disconnected',
     },
     removedBy: [

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isKnownDriver } from '@portcullis/domain'
-import type { DeviceInterface, Interfaces } from '../platform.ts'
+import type { DeviceInterface, Interfaces, InterfaceToOpen } from '../platform.ts'
 import { writeAttribute } from './kernel.ts'
 
 const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
@@ -82,6 +82,47 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfac
       (name) => name.slice(0, name.indexOf(':')),
     )
 
+  const driverOf = (name: string): string | null => linkName(join(root, name, 'driver'))
+
+  function setAuthorized(name: string, value: '0' | '1'): void {
+    try {
+      writeAttribute(join(root, name, 'authorized'), value)
+    } catch {
+      // The interface was removed or has no such attribute. The caller reads the bound drivers in any case.
+    }
+  }
+
+  function planOf({ name, wanted, mayBeUnknown = false }: InterfaceToOpen) {
+    const present = new Set(list(drivers))
+    const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
+    const unknown = mayBeUnknown && wanted !== 'any' ? [...present].filter((driver) => !isKnownDriver(driver)) : []
+    const offered = [...order.filter((driver) => present.has(driver)), ...unknown]
+    return {
+      name,
+      offered,
+      mayClose: wanted !== 'any' && isExclusive(wanted, present),
+      attempt: `${readText(join(root, name.slice(0, name.indexOf(':')), 'devnum'))} ${offered.join(' ')}`,
+    }
+  }
+
+  /**
+   * Binds the first driver that accepts an interface. If the drivers of a hub, keyboard or mouse refuse it, the interface is
+   * closed, so that the next matching module cannot bind. It is tried again when the kernel has a new driver.
+   */
+  function bind({ name, offered, mayClose, attempt }: ReturnType<typeof planOf>): void {
+    for (const driver of offered) {
+      if (driverOf(name) !== null) return
+      try {
+        writeAttribute(join(drivers, driver, 'bind'), name)
+      } catch {
+        // The driver does not match or its probe failed. Try the next one.
+      }
+    }
+    if (!mayClose || driverOf(name) !== null) return
+    refusals.set(name, attempt)
+    setAuthorized(name, '0')
+  }
+
   return {
     of: (portPath: string): DeviceInterface[] =>
       list(root)
@@ -102,45 +143,23 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfac
       ),
 
     /**
-     * Authorises an interface and binds the first driver that accepts it. Never writes `drivers_probe`, because the kernel
-     * would then pick any matching driver. A driver that loads later binds automatically and is checked then. If the
-     * drivers of a hub, keyboard or mouse refuse it, the interface is closed again, so that no other driver can bind. It
-     * is tried again when the kernel has a new driver.
-     *
-     * @param wanted names of drivers in the order to try, or `any` for all drivers of the kernel
-     * @param mayBeUnknown tries the drivers of the kernel that the table does not know after those
+     * Authorises all interfaces before it binds the first, because the driver of a modem, a camera or a sound card claims the
+     * other interfaces of its function, and gives up on a closed one. Never writes `drivers_probe`, because the kernel
+     * would then pick any matching driver. A driver that loads later binds automatically and is checked then.
      */
-    open(name: string, wanted: readonly string[] | 'any', mayBeUnknown = false): void {
-      const path = join(root, name)
-      const present = new Set(list(drivers))
-      const order = wanted === 'any' ? [...present].filter((driver) => !NOT_OFFERED.has(driver)) : wanted
-      const unknown = mayBeUnknown && wanted !== 'any' ? [...present].filter((driver) => !isKnownDriver(driver)) : []
-      const offered = [...order.filter((driver) => present.has(driver)), ...unknown]
-      const mayClose = wanted !== 'any' && isExclusive(wanted, present)
-      const attempt = `${readText(join(root, name.slice(0, name.indexOf(':')), 'devnum'))} ${offered.join(' ')}`
-      if (mayClose && refusals.get(name) === attempt) return
-      refusals.delete(name)
-      try {
-        writeAttribute(join(path, 'authorized'), '1')
-      } catch {
-        // The interface was removed or has no such attribute. The caller reads the bound drivers in any case.
+    open(toOpen: readonly InterfaceToOpen[], mayGoOn: () => boolean = () => true): void {
+      const plans = toOpen
+        .map(planOf)
+        .filter(({ name, mayClose, attempt }) => !mayClose || refusals.get(name) !== attempt)
+      for (const { name } of plans) {
+        refusals.delete(name)
+        setAuthorized(name, '1')
+      }
+      for (const [index, plan] of plans.entries()) {
+        bind(plan)
+        if (mayGoOn()) continue
+        for (const { name } of plans.slice(index + 1)) if (driverOf(name) === null) setAuthorized(name, '0')
         return
-      }
-      for (const driver of offered) {
-        if (linkName(join(path, 'driver')) !== null) return
-        try {
-          writeAttribute(join(drivers, driver, 'bind'), name)
-        } catch {
-          // The driver does not match or its probe failed. Try the next one.
-        }
-      }
-      if (!mayClose || linkName(join(path, 'driver')) !== null) return
-      refusals.set(name, attempt)
-      try {
-        // Otherwise the next matching module would bind to it.
-        writeAttribute(join(path, 'authorized'), '0')
-      } catch {
-        // The interface was removed.
       }
     },
 

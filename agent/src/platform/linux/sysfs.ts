@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { linuxController } from '@portcullis/domain'
+import { linuxController, provenRemovable } from '@portcullis/domain'
 import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { attributeText } from '../../collectors/text.ts'
 import { errnoOf, messageOf } from '../../exit.ts'
@@ -81,7 +81,13 @@ const isImported = (dir: string): boolean => {
   }
 }
 
-const removableStates = new Set(['removable', 'fixed', 'unknown'])
+const removableStates = ['removable', 'fixed', 'unknown'] as const
+
+const readRemovable = (root: string, portPath: string): Pick<DeviceReport, 'removable'> => {
+  const text = readText(join(root, portPath, 'removable'), 16)
+  const removable = removableStates.find((state) => state === text)
+  return removable === undefined ? {} : { removable }
+}
 
 const readDevice = (root: string, portPath: string): { device?: ScannedDevice; problem?: ScanProblem } => {
   const dir = join(root, portPath)
@@ -120,9 +126,11 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
   }
   const speed = Number(readText(join(dir, 'speed'), 16))
   if (Number.isFinite(speed) && speed >= 0 && speed <= 1_000_000) report.speedMbps = speed
-  const removable = readText(join(dir, 'removable'), 16)
-  if (removable !== undefined && removableStates.has(removable))
-    report.removable = removable as NonNullable<DeviceReport['removable']>
+  const removable = provenRemovable(
+    { portPath, ...readRemovable(root, portPath) },
+    (hub) => readRemovable(root, hub).removable,
+  )
+  if (removable !== undefined) report.removable = removable
   const authorized = readText(join(dir, 'authorized'), 8)
   if (authorized !== undefined) report.authorized = authorized !== '0'
   if (report.authorized !== false) {

@@ -1,6 +1,6 @@
 /** The USB devices of a Windows host, from the properties of its Plug and Play devices. Reads nothing itself. */
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { usageDescriptor, windowsReports } from '@portcullis/domain'
+import { provenRemovable, usageDescriptor, windowsReports } from '@portcullis/domain'
 import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
 import type { ScannedDevice } from '../platform.ts'
@@ -242,6 +242,12 @@ export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => und
       ...(properties.driver ? { driver: properties.driver } : {}),
       ...(problemCode === undefined ? {} : { problemCode }),
     })
+  }
+
+  const stated = new Map(found.map(({ report }) => [report.portPath, report.removable]))
+  for (const { report } of found) {
+    const removable = provenRemovable(report, (portPath) => stated.get(portPath))
+    if (removable !== undefined) report.removable = removable
   }
 
   const devices = new Map<string, WindowsDevice>()

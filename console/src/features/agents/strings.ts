@@ -21,7 +21,7 @@ export const strings = messages({
   sameComputerEffect:
     'Removes the record of {host}, whose agent can no longer sign in. This host keeps its own devices and history, and gets the tags of {host}.',
   differentComputers: 'Different computers',
-  duplicateOf: 'of {host}. The computer was reinstalled or cloned.',
+  duplicateOf: 'of {host}. The computer may have been reinstalled or cloned.',
   lastSeenAgo: 'last seen {time}',
   eventsEmpty: 'No events yet.',
   allEvents: 'Show all events of this host',

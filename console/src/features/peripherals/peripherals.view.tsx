@@ -3,7 +3,6 @@ import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
-import { portOf } from '../../ui/device/port.ts'
 import { verdictOf } from '../../ui/device/verdict.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
@@ -163,7 +162,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     title: strings.port,
     width: 84,
     sortKey: 'hierarchy',
-    cell: (device) => <code>{portOf(device) ?? '–'}</code>,
+    cell: (device) => <code>{device.hierarchy}</code>,
   },
   {
     id: 'address',
