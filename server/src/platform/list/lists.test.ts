@@ -1,81 +1,23 @@
 import { type Agent, agentFilters, agentStatuses, type Peripheral } from '@portcullis/contract'
-import {
-  hub,
-  plainKeyboard,
-  rubberDucky,
-  storageStick,
-  unifyingReceiver1207,
-  webcam,
-  yubiKey,
-} from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, type Page, pageOf } from '#test/builders.ts'
+import { fold, hostNames, seedHosts } from '#test/list-hosts.ts'
 
 let t: TestApp
 let agents: Agent[]
 let peripherals: Peripheral[]
 
-const hosts = [
-  'Web-1',
-  'web-10',
-  'WEB_2',
-  'db%1',
-  'ÄPFEL',
-  'äpfel-2',
-  'straße',
-  'İzmir',
-  '日本-7',
-  "o'hara",
-  'a\\b',
-  'z',
-]
-const systems = ['Debian GNU/Linux 12 (bookworm)', 'Ubuntu 24.04', 'Fedora_41 100%']
-const makes = [plainKeyboard, rubberDucky, storageStick, unifyingReceiver1207, webcam, yubiKey, hub]
-const tagNames = ['Lab', 'kiosk', 'ÄRZTE']
-
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
-  const admin = await t.admin()
-  const made = await Promise.all(
-    Array.from({ length: 30 }, (_, i) =>
-      enrolAgent(t, {
-        facts: {
-          hostname: `${hosts[i % hosts.length]}${i >= hosts.length ? `-${i}` : ''}`,
-          address: `10.${i % 3}.0.${i}`,
-          osName: systems[i % systems.length] as string,
-          agentVersion: `1.${i % 4}.0`,
-          model: i % 5 === 0 ? 'Kiosk 3000' : 'T14',
-        },
-        devices: makes.slice(i % 4, (i % 4) + (i % 6)).map((make, k) => make({ portPath: `1-${k + 1}` })),
-      }),
-    ),
-  )
-  for (const [i, agent] of made.entries()) if (i % 4 === 1) await agent.unplug('1-1')
-  for (const [k, name] of tagNames.entries()) {
-    const elementIds = made.filter((_, i) => i % (k + 2) === 0).map((agent) => agent.agentId)
-    const answer = await admin.post('/prime/webui/generalconfig/addhashtags', {
-      hashtags: [name],
-      elementIds,
-      entityType: 'Agent',
-    })
-    expect(answer.statusCode, answer.body).toBe(200)
-  }
-  t.clock.advance(181_000)
-  for (const [i, agent] of made.entries()) if (i % 3 !== 0) await agent.checkIn()
-  await t.server.ingest.sweep()
-  t.clock.advance(5_000)
+  await seedHosts(t)
   agents = (await pageOf(t, 'agents?PageSize=1000')).data
   peripherals = (await pageOf<Peripheral>(t, 'peripherals?PageSize=1000')).data
   expect([agents.length, peripherals.length > 60]).toEqual([30, true])
 })
 afterAll(() => t.close())
 
-/** Folds case as databases do, character by character: the dotted capital I becomes i, and sigma has one small form. */
-const fold = (text: string): string =>
-  [...text.normalize('NFC')].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
 const has = (text: string, needle: string): boolean => fold(text).includes(fold(needle))
 const any = (values: string, test: (one: string) => boolean): boolean => values.split(',').some((v) => test(v.trim()))
 const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -143,7 +85,7 @@ const needle = fc
       'i̇',
     ),
     fc
-      .constantFrom(...hosts)
+      .constantFrom(...hostNames)
       .chain((name) =>
         fc.tuple(fc.nat(name.length - 1), fc.integer({ min: 1, max: 4 })).map(([at, n]) => name.slice(at, at + n)),
       ),
@@ -335,100 +277,6 @@ describe('a host that was just added', () => {
     expect(await pageOf(t, path)).toMatchObject({ recordsFiltered: 0, data: [] })
     t.clock.advance(1_000)
     expect((await pageOf(t, 'agents')).recordsTotal).toBe(30)
-  })
-})
-
-/** Returns the sort keys of a list from its own error message. */
-const sortKeys = async (path: string): Promise<string[]> => {
-  const answer = await (await t.admin()).get(`/prime/webui/${path}?SortBy=!`)
-  expect(answer.statusCode).toBe(400)
-  return /must be one of (.*), with _asc/.exec(answer.json().errors[0].message)?.[1]?.split(', ') ?? []
-}
-
-describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'])('sorting of %s', (path) => {
-  it('is total and stable over pages, in both directions, by every key', async () => {
-    const keys = await sortKeys(path)
-    expect(keys.length).toBeGreaterThan(8)
-    const idOf = (row: Record<string, unknown>): string =>
-      path === 'agents'
-        ? `${row.uuid}`
-        : path === 'peripherals'
-          ? `${row.uuid} ${row.deviceID}`
-          : path === 'peripherals/models'
-            ? `${row.vid}${row.pid}`
-            : `${row.eventID}`
-    for (const key of keys) {
-      const read = async (order: string, size: number): Promise<Record<string, unknown>[]> => {
-        const rows: Record<string, unknown>[] = []
-        for (let n = 1; ; n++) {
-          const { data } = await pageOf<Record<string, unknown>>(
-            t,
-            `${path}?SortBy=${order}&PageSize=${size}&PageNumber=${n}`,
-          )
-          rows.push(...data)
-          if (data.length < size) return rows
-        }
-      }
-      const ascending = await read(`${key.toUpperCase()}_ASC`, 1000)
-      const descending = await read(`-${key}`, 1000)
-      expect((await read(key, 23)).map(idOf), key).toEqual(ascending.map(idOf))
-      expect(descending.map(idOf), key).toEqual(ascending.map(idOf).toReversed())
-      expect(new Set(ascending.map(idOf)).size).toBe(ascending.length)
-      // Equal values are adjacent, whatever the order of different ones.
-      const values = ascending.map((row) => fold(JSON.stringify(row[key])))
-      expect(key in (ascending[0] as object), key).toBe(true)
-      expect(values.filter((value, i) => value !== values[i - 1]).length, key).toBe(new Set(values).size)
-      if (values.every((value) => /^-?\d/.test(value))) {
-        const numbers = values.map(Number)
-        expect(numbers, key).toEqual(numbers.toSorted((a, b) => a - b))
-      }
-    }
-  })
-
-  it('accepts every key that is shown', async () => {
-    const known = new Set(await sortKeys(path))
-    const [row] = (await pageOf<Record<string, unknown>>(t, `${path}?PageSize=1`)).data
-    const single = Object.entries(row ?? {}).flatMap(([key, value]) =>
-      // An acceptance has several members.
-      Array.isArray(value) || key === 'acceptance' ? [] : [key],
-    )
-    expect(single.length).toBeGreaterThan(8)
-    expect(single.filter((key) => !known.has(key))).toEqual([])
-  })
-
-  it('by a database column that is not shown is rejected', async () => {
-    const known = new Set((await sortKeys(path)).map((key) => key.toLowerCase()))
-    const columns = (
-      await t.server.db.query<{ name: string }>(
-        sql`select distinct c.column_name as name from information_schema.columns c where c.table_schema = 'public'`,
-      )
-    ).map((row) => row.name)
-    expect(columns.length).toBeGreaterThan(80)
-    const admin = await t.admin()
-    const taken: string[] = []
-    for (const name of [
-      ...columns,
-      'public_key',
-      'ctid',
-      'oid',
-      'constructor',
-      '__proto__',
-      'toString',
-      'valueOf',
-      'hasOwnProperty',
-      '1',
-      'null',
-      'random()',
-    ])
-      for (const order of [name, `${name}_desc`]) {
-        const answer = await admin.get(`/prime/webui/${path}?SortBy=${encodeURIComponent(order)}`)
-        if (answer.statusCode === 400) expect(answer.json().errors[0].field).toBe('query.SortBy')
-        else if (!known.has(name.toLowerCase())) taken.push(name)
-      }
-    // Other names of shown keys in the contract: version, status, address and so on.
-    expect(
-      taken.filter((name) => !['version', 'status', 'vendor', 'source', 'date', 'license'].includes(name)),
-    ).toEqual([])
   })
 })
 

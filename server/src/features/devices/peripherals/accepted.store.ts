@@ -42,7 +42,7 @@ export const createAcceptedStore = () => ({
       select a.acceptance_id as id, a.reason, a.accepted_by as "acceptedBy",
         to_char(a.accepted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "acceptedAt", a.fingerprint, a.finding, a.vid, a.pid,
         (select count(distinct p.agent_id) from designs d join peripherals p on p.design_id = d.design_id
-          where d.policy_fingerprint = a.fingerprint)::int as hosts
+          where d.policy_rule_fingerprint = a.fingerprint)::int as hosts
       from accepted_findings a order by a.accepted_at desc, a.acceptance_id`),
 
   /** Returns which of these fingerprints also have a finding that nobody accepted. */
@@ -50,16 +50,16 @@ export const createAcceptedStore = () => ({
     new Set(
       (
         await q.query<{ fingerprint: string }>(sql`
-          select distinct d.policy_fingerprint as fingerprint from designs d
-          where d.policy_fingerprint = any(${fingerprints}::text[]) and d.attack_tool > 0`)
+          select distinct d.policy_rule_fingerprint as fingerprint from designs d
+          where d.policy_rule_fingerprint = any(${fingerprints}::text[]) and d.attack_tool > 0`)
       ).map((row) => row.fingerprint),
     ),
 
-  /** Returns the model fingerprints that share a fingerprint for rules. */
+  /** Returns the model fingerprints that share a rule fingerprint. */
   fingerprintIds: async (q: Queryable, fingerprint: string): Promise<number[]> =>
     (
       await q.query<{ design_id: number }>(
-        sql`select d.design_id from designs d where d.policy_fingerprint = ${fingerprint}`,
+        sql`select d.design_id from designs d where d.policy_rule_fingerprint = ${fingerprint}`,
       )
     ).map((row) => row.design_id),
 

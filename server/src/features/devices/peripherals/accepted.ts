@@ -50,7 +50,7 @@ export const createAccepted = ({ key, log }: { key: Secret<Buffer>; log: Log }) 
   }
 
   return {
-    /** Returns the accepted findings by fingerprint. */
+    /** Returns the accepted findings by rule fingerprint. */
     all: async (q: Queryable): Promise<ReadonlyMap<string, AcceptedRow>> =>
       new Map((await store.all(q)).filter(isAuthentic).map((row) => [row.fingerprint, row])),
     add: (tx: Tx, row: Omit<AcceptedRow, 'seal'>): Promise<void> => store.add(tx, { ...row, seal: sealOf(row) }),

@@ -83,7 +83,7 @@ export const createFingerprints = ({
         // Almost no new fingerprint has a finding.
         const isSuspected = [...missing.values()].some(({ attackTool }) => attackTool === 'suspected')
         const known = isSuspected ? await accepted.all(db) : new Map()
-        const judged = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.fingerprint)))
+        const judged = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.ruleFingerprint)))
         for (const design of await store.ensureFingerprints(db, judged, version, now))
           found.set(design.fingerprint, keep(design))
       }

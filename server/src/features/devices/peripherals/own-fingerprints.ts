@@ -50,7 +50,7 @@ export const createOwnFingerprints = ({
       const report = { ...reportOf(from, undefined), serial }
       const parsed = parseReport(report)
       const design = judge(by, report, parsed, fingerprintKey(by, report, parsed))
-      return [{ row, from, design: withAcceptance(design, known.get(design.device.fingerprint)) }]
+      return [{ row, from, design: withAcceptance(design, known.get(design.device.ruleFingerprint)) }]
     })
 
   async function move(named: readonly SerialRow[]): Promise<void> {

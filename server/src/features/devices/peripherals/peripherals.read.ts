@@ -243,7 +243,7 @@ export const peripheralsList: ListSpec = {
     case when d.accepted then (
       select json_build_object('id', f.acceptance_id, 'reason', f.reason, 'acceptedBy', f.accepted_by,
         'acceptedAt', to_char(f.accepted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      from accepted_findings f where f.fingerprint = d.policy_fingerprint) end as "acceptance", d.vulnerabilities as "vulnerabilities",
+      from accepted_findings f where f.fingerprint = d.policy_rule_fingerprint) end as "acceptance", d.vulnerabilities as "vulnerabilities",
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }
 

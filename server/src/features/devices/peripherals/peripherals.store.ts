@@ -30,7 +30,7 @@ export interface StoredPeripheral {
   controller: string | null
 }
 
-/** What the host reports of its kernel about a device. Members are absent if there is nothing to say. */
+/** What the kernel of the host reports about a device. A member without a report is absent. */
 export interface KernelReport {
   /** Drivers that the server does not know, with the release of the kernel. */
   unknownDriver?: string
@@ -140,7 +140,7 @@ const policyView = (row: FingerprintRow): StoredFingerprint['device'] => {
         view.fingerprint === stored.fingerprint &&
         view.fingerprintWithoutRevision === stored.fingerprintWithoutRevision,
     )
-    // Rules for a stored fingerprint follow the device to other ports only if the descriptors are those of the fingerprint.
+    // Rules for a stored fingerprint match the device at other ports only if its stored descriptors give this fingerprint.
     return { ...plain, ...stored, ruleFingerprint: same?.ruleFingerprint ?? '' }
   }
   // Earlier releases did not store the configuration and whether a serial number exists: compare the full fingerprint.

@@ -35,7 +35,7 @@ export interface JudgedRow {
   evidence: string[]
   vulnerabilities: Vulnerability[]
   findings: string
-  policy_fingerprint: string
+  policy_rule_fingerprint: string | null
   hosts: number
   devices: number
   saw_reports: boolean
@@ -90,7 +90,7 @@ const samplesPerFingerprint = 20
 
 const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
   d.configuration, d.folded, d.icon, d.kinds, d.class_code, d.subclass_code, d.protocol_code, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
-  d.saw_reports, d.judged_by, d.policy_fingerprint,
+  d.saw_reports, d.judged_by, d.policy_rule_fingerprint,
   coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
   coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
     select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerFingerprint}::int) p), '[]') as samples`
@@ -106,11 +106,11 @@ export const createRejudgeStore = (db: Db) => ({
       where d.design_id > ${after}::int and d.knowledge_version <> ${version}
       order by d.design_id limit ${limit}::int for no key update of d`),
 
-  /** Locks and returns the fingerprints that share a fingerprint for rules. */
+  /** Locks and returns the fingerprints that share a rule fingerprint. */
   takeByPolicy: (tx: Tx, fingerprint: string): Promise<JudgedRow[]> =>
     tx.query<JudgedRow>(sql`
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
-      where d.policy_fingerprint = ${fingerprint} order by d.design_id for no key update of d`),
+      where d.policy_rule_fingerprint = ${fingerprint} order by d.design_id for no key update of d`),
 
   /** Returns fingerprints above an id with attached devices, to test other knowledge on them. */
   present: (after: number, limit: number): Promise<JudgedRow[]> =>

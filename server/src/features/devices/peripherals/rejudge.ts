@@ -60,8 +60,8 @@ const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(reso
  * Brings the verdicts of stored fingerprints, and of the hosts that have them, up to date with the knowledge in force.
  */
 /**
- * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. The
- * name of the owner of the VID, which an earlier release stored for a registered product, is replaced.
+ * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. This
+ * replaces the owner of the VID, which an earlier release stored for a registered product.
  */
 const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: string } => ({
   vendor: by.vendorName(row.vid, row.pid) ?? (row.vendor === by.vendorName(row.vid) ? row.manufacturer : row.vendor),
@@ -92,7 +92,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
           product,
           folded: fold([row.vid, row.pid, vendor, product].join(' ')),
         })
-      const verdict = withAcceptance(reevaluate(by, row), known.get(row.policy_fingerprint))
+      const verdict = withAcceptance(reevaluate(by, row), known.get(row.policy_rule_fingerprint ?? ''))
       verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
     }
     await store.renameModels(tx, models)
@@ -202,7 +202,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     for (let after = 0; ; ) {
       const rows = await store.present(after, fingerprintsAtOnce)
       for (const row of rows) {
-        const verdict = withAcceptance(reevaluate(other, row), known.get(row.policy_fingerprint))
+        const verdict = withAcceptance(reevaluate(other, row), known.get(row.policy_rule_fingerprint ?? ''))
         if (hasChanged(row, verdict)) found.push({ row, verdict })
         const { vendor, product } = modelNames(other, row)
         if (vendor !== row.vendor || product !== row.model_product) renamed.add(row.model_id)
@@ -251,8 +251,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     progress,
 
     /**
-     * Judges the fingerprints again that share a fingerprint for rules, and queues their hosts and all armed hosts, whose
-     * policies list accepted findings. Call `settle` after COMMIT.
+     * Judges all fingerprints with a rule fingerprint again. Queues their hosts, and all armed hosts, because their policies
+     * list accepted findings. Call `settle` after COMMIT.
      */
     again: async (tx: Tx, fingerprint: string): Promise<void> => {
       await judgeRows(tx, knowledge(), await store.takeByPolicy(tx, fingerprint))

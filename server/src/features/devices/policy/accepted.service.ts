@@ -78,13 +78,18 @@ export const createAcceptedFindings = ({
       throw new AppError('finding_confirmed', { device: nameOf(design), finding: design.attackToolName })
     if (design.accepted)
       throw new AppError('conflict', { detail: `The finding about ${nameOf(design)} is already accepted.` })
+    // Its stored descriptors are not those of its fingerprint.
+    if (design.device.ruleFingerprint === '')
+      throw new AppError('conflict', {
+        detail: `The stored descriptors of ${nameOf(design)} do not match its fingerprint. Unplug it, and plug it in again.`,
+      })
     if (design.attackTool === null)
       throw new AppError('conflict', { detail: `${nameOf(design)} has no finding that can be accepted.` })
     return design
   }
 
   const hostsOf = async (q: Queryable, { device }: Fingerprint): Promise<number> =>
-    newlyAllowed.accepting(q, await accepted.fingerprintIds(q, device.fingerprint))
+    newlyAllowed.accepting(q, await accepted.fingerprintIds(q, device.ruleFingerprint))
 
   /** Judges the devices of an acceptance again, and records the change as a version of the policy. */
   async function apply(
@@ -119,7 +124,7 @@ export const createAcceptedFindings = ({
   async function write(tx: Tx, actor: Actor, design: Fingerprint, reason: string, before: number) {
     const { vid, pid, attackToolName: finding, device } = design
     const row = {
-      ...{ acceptance_id: newId(clock.now()), fingerprint: device.fingerprint, finding, vid, pid, reason },
+      ...{ acceptance_id: newId(clock.now()), fingerprint: device.ruleFingerprint, finding, vid, pid, reason },
       ...{ accepted_at: new Date(clock.now()), accepted_by: actor.userName },
     }
     const known = await accepted.all(tx)
@@ -127,7 +132,7 @@ export const createAcceptedFindings = ({
       throw new AppError('conflict', { detail: `At most ${agentLimits.accepted} findings can be accepted.` })
     await accepted.add(tx, row)
     const version = await apply(tx, actor, row, 'finding.accepted', reason, before)
-    return { version, id: row.acceptance_id, fingerprint: device.fingerprint }
+    return { version, id: row.acceptance_id, fingerprint: device.ruleFingerprint }
   }
 
   /** The change is in force. If this fails, the next job that judges devices repeats it. */
@@ -151,7 +156,7 @@ export const createAcceptedFindings = ({
       const design = await suspectOf(tx, request.uuid, request.deviceID)
       const hosts = await hostsOf(tx, design)
       if (
-        design.device.fingerprint !== request.fingerprint ||
+        design.device.ruleFingerprint !== request.fingerprint ||
         design.attackToolName !== request.finding ||
         hosts > request.hosts
       )
@@ -193,7 +198,7 @@ export const createAcceptedFindings = ({
             details: [`Reason: ${reason}`, `Finding: ${finding}`, ...said.evidence.map((line) => `Evidence: ${line}`)],
             change: {
               title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
-              ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.fingerprint, finding, reason, hosts },
+              ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.ruleFingerprint, finding, reason, hosts },
             },
           })
         return { ...said, written: await write(tx, actor, design, reason, before) }

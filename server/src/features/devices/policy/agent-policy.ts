@@ -15,8 +15,8 @@ import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 
 /**
- * Returns a rule as a host compares it; null: its agent cannot compare it, and then fewer devices work. An agent of an
- * earlier release compares cleaned serial numbers and fingerprints that depend on the speed.
+ * Returns a rule in the form that the agent of a host compares. Null: the agent cannot compare it, so fewer devices work.
+ * Agents of earlier releases compare cleaned serial numbers and fingerprints that depend on the speed.
  */
 const ruleFor = (rule: PolicyRule, understandsIdentity: boolean): PolicyRule | null => {
   if (understandsIdentity) return rule
@@ -37,7 +37,7 @@ export interface AgentPolicyDeps {
   settings: PolicySettingsApi
   open: OpenPolicy['open']
   keys: Pick<Keys, 'command'>
-  /** Returns the fingerprints whose suspected findings a person accepted. */
+  /** Returns the rule fingerprints whose suspected findings a person accepted. */
   accepted(tx: Tx): Promise<readonly string[]>
   /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string

@@ -130,7 +130,7 @@ export const createChanges = ({
     })
   }
 
-  /** Returns what a written rule binds. A cleaned serial number stays one while nobody changes it. */
+  /** Returns what a written rule binds. A serial number that an earlier release cleaned keeps its mark until somebody changes it. */
   async function identityOf(
     tx: Queryable,
     { fingerprint, serial }: Pick<RuleRow, 'fingerprint' | 'serial'>,

@@ -46,7 +46,7 @@ const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
     select from policy_rules r where r.rule_id = p.rule_id and not r.is_over and (r.effect = 'allow' or r.tag_name is null)
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
-/** Whether a rule may name the serial number of a device. A cleaned one may stand for any escaped one. */
+/** Whether a rule may match the serial number of a device. A cleaned one may match any escaped one. */
 const isSame = sql`(${serialKeySql('p.serial')} = u.serial or ${isEscapedSql('p.serial')})`
 
 const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string[]) => sql`

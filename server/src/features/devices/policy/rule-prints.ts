@@ -3,8 +3,8 @@ import type { Queryable } from '#platform/db/db.ts'
 import type { DevicesRead } from './devices.read.ts'
 
 /**
- * Finds the rule fingerprints of fingerprints without revision that devices have reported. Each is computed from the stored
- * descriptors, together with the fingerprint itself, so that a changed row of the database cannot name another model.
+ * Finds the rule fingerprints of fingerprints without revision that devices have reported. It computes both fingerprints from
+ * the stored descriptors, so a changed row of the database cannot name another model.
  */
 export const createRulePrints =
   ({

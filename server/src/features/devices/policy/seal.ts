@@ -20,9 +20,9 @@ export interface SealedPart {
   origin: string
 }
 
-/** The part of a rule that the releases before it do not know. */
+/** The part of a rule that earlier releases do not know. */
 export interface IdentityPart {
-  /** Fingerprint that holds at every port and speed; absent: `fingerprint` is not known to have one. */
+  /** Fingerprint that holds at every port and speed. Null or absent: it is unknown. */
   rule_fingerprint?: string | null
   /** True: `serial` is escaped. Otherwise an earlier release cleaned it. */
   exact_serial?: boolean
@@ -69,7 +69,7 @@ export const createSeals = (key: Secret<Buffer>) => {
     },
     sealOf,
     isAuthentic: (row: SealedPart & { seal: Buffer }): boolean => isSame(row.seal, sealOf(row)),
-    /** Returns an authentic row with an identity that this server wrote. An earlier release leaves the old one behind. */
+    /** Returns an authentic row with its identity if the seal matches. An earlier release that edits a rule leaves the old identity. */
     withIdentity: <T extends IdentityPart & { seal: Buffer; identity_seal?: Buffer | null }>(row: T): T =>
       isSame(row.identity_seal, identitySealOf(row)) ? row : { ...row, rule_fingerprint: null, exact_serial: false },
   }

@@ -61,6 +61,9 @@ export interface KnownHost {
   agentless: boolean
 }
 
+/** Maximum number of links of a host. Thousands of boards can have one image, and each new one looks like the first. */
+const maxLinks = 100
+
 export const createEnrollmentStore = (db: Queryable) => ({
   tokens: (): Promise<(TokenRow & { hosts: EnrolledHost[]; list: TokenList | null })[]> =>
     db.query<TokenRow & { hosts: EnrolledHost[]; list: TokenList | null }>(sql`
@@ -201,8 +204,8 @@ export const createEnrollmentStore = (db: Queryable) => ({
   /** Links agents that may be the same machine. */
   linkDuplicates: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.execute(sql`
-      update agents a set possible_duplicates = (
-        select array_agg(distinct x) from unnest(a.possible_duplicates || ${agentIds}::uuid[]) x where x <> a.agent_id)
+      update agents a set possible_duplicates = (a.possible_duplicates || array(
+        select x from unnest(${agentIds}::uuid[]) x where x <> a.agent_id and x <> all(a.possible_duplicates)))[1:${maxLinks}::int]
       where a.agent_id = any(${agentIds}::uuid[])`)
   },
 })

@@ -105,7 +105,7 @@ describe('applyReport', () => {
         driverMismatch: '',
         kernel: {
           unknownDriver: 'claims mass storage, bound the unknown driver next-year (kernel 7.4.1)',
-          notWorking: 'The kernel did not configure the device: the log of the kernel has the reason.',
+          notWorking: 'The kernel did not configure the device: the kernel log of the host gives the reason.',
           configurationValue: 0,
           isOverNetwork: true,
         },

@@ -59,7 +59,7 @@ const isSameDevice = (a: Fingerprint, b: Fingerprint): boolean =>
     a.product === b.product &&
     a.configuration === b.configuration)
 
-/** Returns the drivers of a report that the server knows or does not know as text, if they are not allowed. */
+/** Returns the known or the unknown drivers of a report that are not allowed, as text. Empty if there are none. */
 const driversText = (which: 'known' | 'unknown', { mismatch }: DeviceReport): string => {
   const found = part(which, mismatch ?? null)
   return found === null ? '' : cleanText(mismatchText(found), 500)
@@ -77,13 +77,13 @@ const kernelOf = (report: DeviceReport): KernelReport => {
   }
 }
 
-/** Returns whether a stored serial number is that of a report. A row of an earlier release has a cleaned one. */
+/** Returns whether a stored serial number is the reported one. A row of an earlier release has a cleaned one. */
 const hasSerial = (row: HostPeripheral, serial: string): boolean =>
   isSameSerial(row.serial, serial) || (row.controller === null && row.serial === cleanText(unescapeText(serial)))
 
 /**
- * Returns how surely a device is at the place of a stored one: 0 the same controller and ports, 1 the same port path, if
- * one of them has no location, 2 the same ports of a controller that is unknown in the row. Undefined: another place.
+ * Returns how certain it is that a device is at the place of a stored one. 0: the same controller and ports. 1: the same
+ * port path, where one of them has no location. 2: the same ports, where the row has no location. Undefined: another place.
  */
 const placeRank = (row: HostPeripheral, { portPath, controller }: DeviceReport): number | undefined => {
   if (row.controller && controller) return placeOf(row) === placeOf({ portPath, controller }) ? 0 : undefined

@@ -58,7 +58,7 @@ describe('a NATS user with least privilege', unless(whyNoNats()), () => {
     await publish(app)
     const { status, description } = await health(app)
     expect(status).toBe('Warning')
-    expect(description).toMatch(/The user may not publish to (portcullis\.assets\.|\$JS\.API\.STREAM\.CREATE\.)/)
+    expect(description).toMatch(/The NATS user cannot publish to (portcullis\.assets\.|\$JS\.API\.STREAM\.CREATE\.)/)
     expect(description).toMatch(/Grant this permission in NATS\. \d+ messages wait in the database\./)
   })
 

@@ -140,12 +140,12 @@ describe('a workbook', () => {
 
 describe('the writer of workbooks', () => {
   const column = { heading: 'Text', kind: 'text', form: 'plain', labels: {} } as const
-  const made = (rows: string, sheetRows: number, columns = [column] as const) =>
+  const made = (rows: string, sheetRows: number, bytes = 3 * 1024 ** 3) =>
     buffer(
       streamWorkbook(
-        { title: 'A: [long] title / that exceeds a name', columns, about: ['about'], at: 0 },
+        { title: 'A: [long] title / that exceeds a name', columns: [column], about: ['about'], at: 0 },
         Readable.from([Buffer.from(rows)]),
-        sheetRows,
+        { rows: sheetRows, bytes },
       ),
     )
 
@@ -163,6 +163,13 @@ describe('the writer of workbooks', () => {
       'A   long  title   that exce (3)',
       'About',
     ])
+  })
+
+  it('counts the bytes of a worksheet, not its characters', async () => {
+    const rows = `${'装'.repeat(1_000)}\n`.repeat(300)
+    const files = unzip(await made(rows, 1_000, 300_000))
+    const sizes = [1, 2, 3].map((n) => Buffer.byteLength(sheetOf(files, n)))
+    expect(Math.max(...sizes)).toBeLessThan(500_000)
   })
 
   it('keeps control characters, and cuts what no cell holds', async () => {

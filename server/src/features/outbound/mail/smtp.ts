@@ -190,7 +190,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     if (!takesUtf8)
       throw new MailError(
         'send',
-        `${where} does not accept the letters before the @ in ${cleanText(to, 254)}, because it lacks SMTPUTF8. Use an address with ASCII letters before the @.`,
+        `${where} does not accept the letters before the @ in ${cleanText(to, 254)}, because it does not support SMTPUTF8. Use an address with ASCII letters before the @.`,
         'SMTP_TEST_RECIPIENT',
         true,
       )

@@ -115,7 +115,7 @@ const byName = async (connection: LdapConnection, config: LdapConfig, member: Me
  */
 const bySid = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
   if (member.primaryGroupSid === null) return null
-  // The directory fails to compute them if it cannot reach a global catalog.
+  // The directory cannot compute the attribute if it cannot reach a global catalog.
   const entry = await connection.entry(member.dn, null, ['tokenGroups']).catch((error: unknown) => {
     if (isUseless(faultOf(error))) throw error
     return undefined

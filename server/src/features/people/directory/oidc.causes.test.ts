@@ -87,8 +87,8 @@ const announcing =
   (document: Record<string, unknown>) => ({ ...document, id_token_signing_alg_values_supported: algorithms })
 const toUserinfo = { preferred_username: undefined }
 
-describe('a wrong answer of the provider', () => {
-  it('is the exception: a correct one opens a session and logs no failure', async () => {
+describe('a wrong response of the provider', () => {
+  it('differs from a correct one, which opens a session and logs no failure', async () => {
     expect((await attempt({})).code).toBe('/#signed-in')
     expect([await lastFailure(), lines.filter(({ msg }) => msg === 'a sign-in failed')]).toEqual(['', []])
   })
@@ -113,7 +113,7 @@ describe('a wrong answer of the provider', () => {
       'an algorithm that it does not announce',
       () => ({ document: announcing('ES256') }),
       'algorithm-RS256',
-      /\(RS256\) that its own document does not announce/,
+      /\(RS256\) that its discovery document does not announce/,
     ],
     [
       'the signature of another key',
@@ -126,7 +126,7 @@ describe('a wrong answer of the provider', () => {
     ['no subject', () => ({ claims: { sub: undefined } }), 'claim', /\(sub\)/],
     ['another audience', () => ({ claims: { aud: 'another' } }), 'audience', /audience \(aud\)/],
     ['two audiences and no azp', () => ({ claims: { aud: ['portcullis', 'api'] } }), 'audience', /azp/],
-    ['another issuer', () => ({ claims: { iss: `${provider.issuer}/` } }), 'issuer', /slash/],
+    ['another issuer', () => ({ claims: { iss: `${provider.issuer}/` } }), 'issuer', /trailing slash/],
     [
       'an expiry in the past',
       () => ({ claims: { iat: provider.seconds() - 7_200, exp: provider.seconds() - 3_600 } }),
@@ -200,9 +200,9 @@ describe('the groups of a person', () => {
       /too many groups/,
     ],
     ['left out, with a flag', { groups: undefined, hasgroups: true }, 'groups-overage', /app roles/],
-    ['joined to one text', { groups: joined }, 'groups-joined', /one text, .* send a list/],
-    ['objects', { groups: [{ name: 'usb-users' }] }, 'groups-unreadable', /not a list of texts/],
-    ['a number', { groups: 7 }, 'groups-unreadable', /not a list of texts/],
+    ['joined into one string', { groups: joined }, 'groups-joined', /one string, .* send a list/],
+    ['objects', { groups: [{ name: 'usb-users' }] }, 'groups-unreadable', /not a list of strings/],
+    ['a number', { groups: 7 }, 'groups-unreadable', /not a list of strings/],
   ])('are unknown if they are %s: the account and its sessions stay', async (what, claims, cause, reason) => {
     const name = `keeper-${what.replace(/\W+/g, '-')}`
     const opened = await attempt(as(name, { groups: ['usb-users'] }))
@@ -222,9 +222,9 @@ describe('the groups of a person', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['an empty list', [], /holds 0 values, and none/],
-    ['other groups', ['choir', 'floor-2'], /holds 2 values, and none/],
-    ['one other group as a text', 'choir', /one text, which equals no/],
+    ['an empty list', [], /contains 0 values, and none/],
+    ['other groups', ['choir', 'floor-2'], /contains 2 values, and none/],
+    ['one other group as a string', 'choir', /one string, which equals no/],
   ])('are lost if they are %s: the account is withdrawn', async (what, groups, reason) => {
     const name = `leaver-${what.replace(/\W+/g, '-')}`
     const opened = await attempt(as(name, { groups: 'usb-users' }))

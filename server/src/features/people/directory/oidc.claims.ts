@@ -37,7 +37,7 @@ export interface GroupsFault {
   isLost: boolean
 }
 
-/** Characters that join several values to one text. */
+/** Characters that join several values into one string. */
 const joins = /[;,|\s]/
 
 /** Returns why no configured group is among the values of the groups claim. */
@@ -49,15 +49,15 @@ const groupsFaultOf = (claims: Claims, name: string, value: unknown): GroupsFaul
     return isOverage
       ? unknown(
           'groups-overage',
-          `the provider left the claim ${name} out because the person is in too many groups. Let it send app roles, or only the groups assigned to this application`,
+          `the provider left out the claim ${name} because the person is in too many groups. Configure it to send app roles, or only the groups assigned to this application`,
         )
       : unknown(
           'groups-missing',
-          `the claim ${name} is missing. Let the provider add it to the ID token or to userinfo, or correct the name of the groups claim here`,
+          `the claim ${name} is missing. Configure the provider to add it to the ID token or to userinfo, or correct the name of the groups claim here`,
         )
   }
   if (typeof value === 'string') {
-    const message = `the claim ${name} holds one text, which equals no configured group. If it joins several groups, let the provider send a list`
+    const message = `the claim ${name} contains one string, which equals no configured group. If it joins several groups, configure the provider to send a list`
     return joins.test(value) || value === ''
       ? unknown('groups-joined', message)
       : { kind: 'groups-none', message, isLost: true }
@@ -65,12 +65,12 @@ const groupsFaultOf = (claims: Claims, name: string, value: unknown): GroupsFaul
   if (!Array.isArray(value) || value.some((one) => typeof one !== 'string'))
     return unknown(
       'groups-unreadable',
-      `the claim ${name} is not a list of texts, and holds no configured group. Let the provider send a list of texts`,
+      `the claim ${name} is not a list of strings. Configure the provider to send a list of strings`,
     )
-  const held = value.length === 1 ? '1 value' : `${value.length} values`
+  const count = value.length === 1 ? '1 value' : `${value.length} values`
   return {
     kind: 'groups-none',
-    message: `the claim ${name} holds ${held}, and none is a configured group`,
+    message: `the claim ${name} contains ${count}, and none is a configured group`,
     isLost: true,
   }
 }

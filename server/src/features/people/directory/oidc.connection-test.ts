@@ -95,10 +95,10 @@ const claimsOf = (config: OidcConfig, provider: Configuration): string => {
     : notes.join(' ')
 }
 
-/** Answers to a request that may not ask the person: the provider accepted everything else. */
+/** Errors that say only that the provider would have to ask the person. It accepted everything else. */
 const accepted = new Set(['login_required', 'interaction_required', 'consent_required', 'account_selection_required'])
 
-/** Sends the request of a sign-in, as a browser does, and forbids the provider to show a page. */
+/** Sends the request of a sign-in, as a browser does. `prompt=none` forbids the provider to show a page. */
 const requestSignin = async (
   config: OidcConfig,
   provider: Configuration,
@@ -115,7 +115,7 @@ const requestSignin = async (
       'OIDC_CLIENT_ID',
     )
   if (location?.startsWith(redirectUri) !== true)
-    return `Not tested: the provider answers only to a browser. ${register}`
+    return `Not tested: the provider responds only to a browser. ${register}`
   const error = new URL(location).searchParams.get('error')
   if (error !== null && !accepted.has(error))
     throw new StepFailure(
@@ -141,11 +141,11 @@ const authenticateClient = async (
   const fault = await identify(provider, config, answer, secrets).then(() => null, oidcFaultOf)
   if (fault === null || fault.kind === 'code') return 'The provider accepts the client ID and the client secret.'
   // Some providers check the form of the code before the client.
-  if (fault.kind === 'request') return 'Not tested: the provider refused the test code in its own way.'
+  if (fault.kind === 'request') return 'Not tested: the provider refused the test code before it checked the client.'
   throw fault
 }
 
-/** Tests a provider in the steps of a sign-in, as far as possible without a person. */
+/** Tests a provider by the steps of a sign-in that need no person. */
 export const testOidcConnection = (config: OidcConfig, redirectUri: string): Promise<ConfigTested> =>
   inSteps(oidcTestFault, async (steps) => {
     const state = randomBytes(32).toString('base64url')

@@ -6,7 +6,7 @@ import { certificateFault } from './certificate-labels.ts'
 import { isAccepted, isKnown, preferredAlgorithms } from './oidc.algorithms.ts'
 import type { StepFault } from './test-steps.ts'
 
-/** Request during which a provider failed. The library's codes do not say it. */
+/** Request during which a provider failed. The error codes of the library do not name it. */
 export type OidcStage = 'discovery' | 'token' | 'userinfo'
 
 /** A failure of the library, with the request that failed. */
@@ -91,7 +91,7 @@ export const named = (value: unknown): string =>
 const algorithmFault = (alg: unknown, what: string): readonly [OidcCause, string] => [
   `algorithm-${isKnown(alg) ? alg : 'other'}`,
   isAccepted(alg)
-    ? `The provider signs ${what} with an algorithm${named(alg)} that its own document does not announce. Correct id_token_signing_alg_values_supported there, or choose another algorithm for this client.`
+    ? `The provider signs ${what} with an algorithm${named(alg)} that its discovery document does not announce. Correct id_token_signing_alg_values_supported there, or choose another algorithm for this client.`
     : `The provider signs ${what} with an algorithm${named(alg)} that this server does not accept. Choose ${preferredAlgorithms} for this client at the provider.`,
 ]
 
@@ -102,10 +102,10 @@ const clockFault = (claim: unknown): readonly [OidcCause, string] => {
       'The token of the provider had already expired when it arrived. Compare the clocks of both machines, and the lifetime of ID tokens at the provider.',
     ]
   return claim === 'auth_time'
-    ? ['clock-late', 'The person authenticated at the provider too long ago. Let the provider honour max_age.']
+    ? ['clock-late', 'The person authenticated at the provider too long ago. Configure the provider to honour max_age.']
     : [
         'clock-early',
-        'The token of the provider is not valid yet: the clocks of the provider and of this server differ by more than a minute. Synchronise both.',
+        'The token of the provider is not valid yet: the clocks of the provider and this server differ by more than a minute. Synchronise both.',
       ]
 }
 
@@ -114,12 +114,12 @@ const comparisonFault = (claim: unknown): readonly [OidcCause, string] => {
   if (claim === 'iss')
     return [
       'issuer',
-      'The token names another issuer (iss) than the document of the provider. Both must be equal to the last character, including a slash at the end. Correct the issuer at the provider.',
+      'The token names another issuer (iss) than the discovery document of the provider. Both must be identical, including a trailing slash. Correct the issuer at the provider.',
     ]
   if (claim === 'aud')
     return [
       'audience',
-      'The token is for another audience (aud), or for several without azp. Check the client ID here, and let the provider name only this client.',
+      'The token is for another audience (aud), or for several without azp. Check the client ID here, and configure the provider to name only this client.',
     ]
   if (claim === 'azp')
     return ['audience-azp', 'The token names another client in azp. Check the client ID here and at the provider.']
@@ -151,14 +151,14 @@ const connectionFault = (links: readonly Link[]): readonly [OidcCause, string] |
   return null
 }
 
-/** Explains answers that the library refuses by a code; the innermost error has the details. */
+/** Explains responses that the library refuses. Its code names the kind, and the innermost error has the details. */
 const answerFault = (links: readonly Link[], stage: OidcStage, code: string): readonly [OidcCause, string] | null => {
   const text = links.at(-1)?.message ?? ''
-  const what = stage === 'userinfo' ? 'its userinfo answer' : 'ID tokens'
+  const what = stage === 'userinfo' ? 'its userinfo response' : 'ID tokens'
   if (stage === 'userinfo' && /client or server configuration to verify/.test(text))
     return [
       'userinfo-token',
-      'The userinfo endpoint answers with a signed token (JWT) that the document of the provider does not announce. Let it answer with plain JSON, or add the claims to the ID token.',
+      'The userinfo endpoint responds with a signed token (JWT), which the discovery document of the provider does not announce. Configure it to respond with plain JSON, or add the claims to the ID token.',
     ]
   if (/"alg" header|unsupported JWS (algorithm|"alg")/.test(text))
     return algorithmFault(detailOf(links, 'header', 'alg') ?? detailOf(links, 'alg'), what)
@@ -171,27 +171,27 @@ const answerFault = (links: readonly Link[], stage: OidcStage, code: string): re
       return detailOf(links, 'attribute') === 'sub'
         ? [
             'userinfo-subject',
-            'The userinfo answer belongs to another subject (sub) than the ID token. Make the provider use the same subject in both.',
+            'The userinfo response belongs to another subject (sub) than the ID token. Configure the provider to use the same subject in both.',
           ]
         : [
             'issuer',
-            'The document of the provider names another issuer. Enter the issuer exactly as the provider names it.',
+            'The discovery document of the provider names another issuer. Enter the issuer exactly as the provider names it.',
           ]
     case 'OAUTH_KEY_SELECTION_FAILED':
       return [
         'key',
-        'No published key of the provider fits the token, or several do. Publish the signing key with its kid at jwks_uri.',
+        'No published key of the provider matches the token, or several do. Publish the signing key with its kid at jwks_uri.',
       ]
     case 'OAUTH_UNSUPPORTED_OPERATION':
       return /decryption/.test(text)
-        ? ['token', `The provider encrypts ${what}. Switch the encryption off for this client there.`]
+        ? ['token', `The provider encrypts ${what}. Turn off encryption for this client there.`]
         : ['token', `The provider uses a form of ${what} that this server does not support.`]
     case 'OAUTH_MISSING_SERVER_METADATA':
     case 'OAUTH_INVALID_SERVER_METADATA':
-      return ['document', 'The document of the provider has no valid address for a request of the sign-in.']
+      return ['document', 'The discovery document of the provider lacks a valid address that a sign-in needs.']
     case 'OAUTH_INVALID_RESPONSE':
       if (/signature verification/.test(text))
-        return ['signature', 'The signature of the token is wrong: its key is not the one that the provider publishes.']
+        return ['signature', 'The signature of the token is wrong: the provider did not publish its key.']
       if (/response parameter|callbackParameters|"parameters"|provided only once/.test(text))
         return [
           'answer',
@@ -203,14 +203,14 @@ const answerFault = (links: readonly Link[], stage: OidcStage, code: string): re
           `The token lacks a claim${named(/"(\w+)"/.exec(text)?.[1])} that every ID token must have, or it has the wrong type.`,
         ]
       return stage === 'userinfo'
-        ? ['userinfo', 'The userinfo answer is not valid. It must be JSON with the subject (sub).']
-        : ['token', 'The token answer is not valid: it lacks a readable ID token or access token.']
+        ? ['userinfo', 'The userinfo response is not valid. It must be JSON with the subject (sub).']
+        : ['token', 'The token response is not valid: it lacks a readable ID token or access token.']
     default:
       return null
   }
 }
 
-/** Explains answers that are no answers of the protocol. */
+/** Explains responses that do not follow the protocol. */
 const protocolFault = (links: readonly Link[], stage: OidcStage, code: string): readonly [OidcCause, string] | null => {
   const isUnread =
     code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || code === 'OAUTH_RESPONSE_IS_NOT_JSON' || code === 'OAUTH_PARSE_ERROR'
@@ -219,20 +219,23 @@ const protocolFault = (links: readonly Link[], stage: OidcStage, code: string): 
     return [
       'document',
       code === 'OAUTH_RESPONSE_IS_NOT_CONFORM'
-        ? 'No provider document was found. The issuer is the address before /.well-known/openid-configuration.'
+        ? 'This issuer has no discovery document. The issuer is the address before /.well-known/openid-configuration.'
         : 'The server at this address is not an identity provider. Check the issuer.',
     ]
   const status = detailOf(links, 'status')
-  const got = typeof status === 'number' && status !== 200 ? `status ${status}` : 'something else than JSON or a token'
+  const got = typeof status === 'number' && status !== 200 ? `status ${status}` : 'neither JSON nor a token'
   return stage === 'userinfo'
     ? [
         'userinfo',
-        `The userinfo endpoint of the provider answered with ${got}. Check it, and the scopes of this client.`,
+        `The userinfo endpoint of the provider responded with ${got}. Check it, and the scopes of this client.`,
       ]
-    : ['token', `The token endpoint or the keys of the provider answered with ${got}. See the log of the provider.`]
+    : [
+        'token',
+        `The token endpoint or key endpoint of the provider responded with ${got}. See the log of the provider.`,
+      ]
 }
 
-/** Explains an error that the provider answered with. */
+/** Explains an error response of the provider. */
 const refusalFault = (link: Link, stage: OidcStage): readonly [OidcCause, OidcFault['code'], string] | null => {
   switch (link.name) {
     case 'AuthorizationResponseError':
@@ -248,7 +251,7 @@ const refusalFault = (link: Link, stage: OidcStage): readonly [OidcCause, OidcFa
         return [
           'code',
           'oidc_answer_refused',
-          'The provider refused the code: it was used before, came too late, or belongs to another sign-in or redirect address.',
+          'The provider refused the code: it was used before, arrived too late, or belongs to another sign-in or redirect address.',
         ]
       if (link.error === 'invalid_client' || link.error === 'unauthorized_client') break
       return [

@@ -93,7 +93,7 @@ export const createOidc = ({ clock, log, key, config: read, store, noteUse, acco
 
   async function problem(reply: FastifyReply, error: AppError, page: string): Promise<void> {
     const { cause } = error
-    // A browser can change the parameters of an answer.
+    // A browser can change the parameters of a response.
     if (cause instanceof OidcFault && concernsAdministrators.has(cause.code) && cause.kind !== 'answer')
       await noteUse(cause.message)
     log.warn(
@@ -128,7 +128,7 @@ export const createOidc = ({ clock, log, key, config: read, store, noteUse, acco
   }
 
   /**
-   * Returns the person of an identity, or why the person may not sign in. Withdraws the account only if the provider
+   * Returns the person of an identity, or why the person cannot sign in. Withdraws the account only if the provider
    * said that the person is in no configured group.
    */
   async function personBehind(

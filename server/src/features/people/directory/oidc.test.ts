@@ -313,7 +313,7 @@ describe('the test of a provider', () => {
   })
 
   it.each<[string, () => Record<string, string> | Promise<Record<string, string>>, RegExp]>([
-    ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /No provider document/],
+    ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /has no discovery document/],
     [
       'the name of another host',
       () => ({ OIDC_ISSUER: provider.issuer.replace('127.0.0.1', 'localhost') }),

@@ -18,7 +18,7 @@ export interface Workbook {
 /** Characters per piece: less than a millisecond of work, so that other requests run in between. */
 const pieceCharacters = 64 * 1024
 /** A worksheet below 4 GiB needs no ZIP64, which some readers lack. */
-const maxSheetCharacters = 2 * 1024 ** 3
+const maxSheet = { rows: maxSheetRows, bytes: 3 * 1024 ** 3 }
 
 /**
  * Returns a workbook (XLSX) while it is written. `rows` are in COPY's text form. Memory use does not depend on their number:
@@ -27,7 +27,7 @@ const maxSheetCharacters = 2 * 1024 ** 3
 export const streamWorkbook = (
   { title, columns, about, at }: Workbook,
   rows: Readable,
-  sheetRows = maxSheetRows,
+  { rows: sheetRows, bytes: sheetBytes } = maxSheet,
 ): Readable => {
   const zip = new ZipFile()
   const times = { mtime: new Date(at) }
@@ -51,13 +51,13 @@ export const streamWorkbook = (
   async function* sheetXml(): AsyncGenerator<string> {
     const sheet = createSheet(columns)
     let text = sheet.open()
-    let characters = 0
+    let bytes = 0
     let row = await peek()
-    while (row !== undefined && sheet.rows() < sheetRows && characters < maxSheetCharacters) {
+    while (row !== undefined && sheet.rows() < sheetRows && bytes < sheetBytes) {
       next++
       text += sheet.row(row)
       if (text.length > pieceCharacters) {
-        characters += text.length
+        bytes += Buffer.byteLength(text)
         yield text
         text = ''
       }
