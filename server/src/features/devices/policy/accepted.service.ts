@@ -198,7 +198,14 @@ export const createAcceptedFindings = ({
             details: [`Reason: ${reason}`, `Finding: ${finding}`, ...said.evidence.map((line) => `Evidence: ${line}`)],
             change: {
               title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
-              ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.ruleFingerprint, finding, reason, hosts },
+              ...{
+                uuid: body.uuid,
+                deviceID: body.deviceID,
+                fingerprint: device.ruleFingerprint,
+                finding,
+                reason,
+                hosts,
+              },
             },
           })
         return { ...said, written: await write(tx, actor, design, reason, before) }
