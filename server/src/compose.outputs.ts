@@ -14,7 +14,7 @@ import type { Fleet } from './compose.fleet.ts'
 export const composeOutputs = (
   { config, clock, log, reach }: ComposeOptions,
   base: Base,
-  { peripherals, policy, insights }: Pick<Fleet, 'peripherals' | 'policy' | 'insights'>,
+  { agents, peripherals, policy, insights }: Pick<Fleet, 'agents' | 'peripherals' | 'policy' | 'insights'>,
   { health }: Pick<NotificationsDeps, 'health'>,
 ) => {
   const { app, db, lists, bus, metrics, live, audit, events, envelope, resolve, settings, jobs, mail, accounts } = base
@@ -64,6 +64,7 @@ export const composeOutputs = (
     uncommon: insights.uncommonNow,
     violations: insights.usableViolations,
     onAccepted: policy.onAccepted,
+    onUnlinked: agents.onUnlinked,
     health,
     metrics,
     hint: live.hint,

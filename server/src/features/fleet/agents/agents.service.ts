@@ -21,6 +21,9 @@ export interface RemovalStep {
   after?(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
+/** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
+export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
+
 export interface AgentsDeps {
   db: Db
   clock: Clock
@@ -34,6 +37,7 @@ export interface AgentsDeps {
   /** Signs the deletion of an agent. */
   revoke(agent: DeletedAgent): AgentRevocation | null
   removal: readonly RemovalStep[]
+  unlinked: readonly UnlinkedListener[]
   /** Announces to every replica, at COMMIT, that these agents were removed. */
   announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
@@ -64,20 +68,29 @@ export const createAgentsService = ({
   announceRemoved,
   revoke,
   removal,
+  unlinked,
 }: AgentsDeps) => {
+  async function tellUnlinked(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<void> {
+    for (const tell of unlinked) await tell(tx, { agentIds, by: actor.userName })
+  }
+
   async function remove(tx: Tx, actor: Actor, uuids: readonly string[]): Promise<BulkResult> {
     const ids = [...new Set(uuids)]
     const known = ids.filter(isId).sort()
-    const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
+    const removed: Awaited<ReturnType<AgentsStore['remove']>>['removed'] = []
+    const alone: string[] = []
     for (const some of slices(known, rowsPerStatement)) {
       for (const step of removal) await step.before?.(tx, some)
-      removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
+      const done = await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)
+      removed.push(...done.removed)
+      alone.push(...done.unlinked)
     }
     const accepted = new Set(removed.map((r) => r.agent_id))
     if (removed.length > 0) {
       for (const step of removal) await step.after?.(tx, [...accepted])
       await announce(tx, { agents: [...accepted] })
       await announceRemoved(tx, [...accepted])
+      await tellUnlinked(tx, actor, [...accepted, ...alone])
       for (const some of slices(removed, rowsPerStatement))
         await events.append(
           tx,
@@ -161,7 +174,7 @@ export const createAgentsService = ({
           if (kept === undefined || gone === undefined)
             throw notFound('These hosts are not possible duplicates of each other.')
           const [own, added] = [kept, gone].map((host) => host.tags.split(',').filter((name) => name !== ''))
-          await store.unlink(tx, [agentId, other], [agentId, other])
+          await tellUnlinked(tx, actor, await store.unlink(tx, [agentId, other], [agentId, other]))
           if (isSameMachine) {
             const names = [...new Set([...(own ?? []), ...(added ?? [])])]
             if (names.length > (own ?? []).length) await tags.setAgentTags(tx, actor, [{ agentId, names }])

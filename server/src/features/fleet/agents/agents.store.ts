@@ -92,11 +92,14 @@ export interface StoredBeat {
 const silentAtOnce = 5_000
 
 /** Removes the links of hosts to some others. */
-const unlink = async (tx: Tx, agentIds: readonly string[], others: readonly string[]): Promise<void> => {
-  await tx.execute(sql`
+/** Returns the hosts that have no possible duplicate left. */
+const unlink = async (tx: Tx, agentIds: readonly string[], others: readonly string[]): Promise<string[]> => {
+  const rows = await tx.query<{ agent_id: string; is_linked: boolean }>(sql`
     update agents a set possible_duplicates = coalesce((
       select array_agg(x) from unnest(a.possible_duplicates) x where x <> all(${others}::uuid[])), '{}')
-    where a.agent_id = any(${agentIds}::uuid[])`)
+    where a.agent_id = any(${agentIds}::uuid[])
+    returning a.agent_id, a.possible_duplicates <> '{}' as is_linked`)
+  return rows.flatMap(({ agent_id, is_linked }) => (is_linked ? [] : [agent_id]))
 }
 
 export const createAgentsStore = (db: Queryable) => ({
@@ -276,14 +279,17 @@ export const createAgentsStore = (db: Queryable) => ({
       ])} u(agent_id, at, code, message)`)
   },
 
-  /** Removes agents. Their keys stay recorded as revoked, each with its signed statement. Returns the removed rows. */
+  /**
+   * Removes agents. Their keys stay recorded as revoked, each with its signed statement. Returns the removed rows, and the
+   * hosts that have no possible duplicate left.
+   */
   remove: async (
     tx: Tx,
     now: Date,
     by: string,
     agentIds: readonly string[],
     revoke: (agent: DeletedAgent) => AgentRevocation | null,
-  ): Promise<{ agent_id: string; host: string; address: string }[]> => {
+  ): Promise<{ removed: { agent_id: string; host: string; address: string }[]; unlinked: string[] }> => {
     const counters = await tx.query<{ agent_id: string; command_counter: number }>(sql`
       select h.agent_id, h.command_counter from agent_heartbeats h
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update`)
@@ -298,7 +304,7 @@ export const createAgentsStore = (db: Queryable) => ({
       delete from agents a where a.agent_id = any(${agentIds}::uuid[])
       returning a.agent_id, a.host, a.address, a.public_key, a.possible_duplicates`)
     const linked = rows.flatMap((row) => row.possible_duplicates)
-    if (linked.length > 0) await unlink(tx, linked, agentIds)
+    const unlinked = linked.length > 0 ? await unlink(tx, linked, agentIds) : []
     const statements = rows.map((row) => revoke({ ...row, command_counter: counterOf.get(row.agent_id) ?? 0 }))
     await tx.execute(sql`
       insert into revoked_agents (agent_id, revoked_at, revoked_by, statement)
@@ -306,7 +312,7 @@ export const createAgentsStore = (db: Queryable) => ({
         [rows.map((r) => r.agent_id), 'uuid[]'],
         [statements.map((statement) => (statement === null ? null : JSON.stringify(statement))), 'text[]'],
       ])} u(agent_id, statement) on conflict do nothing`)
-    return rows
+    return { removed: rows, unlinked }
   },
 
   /** Locks a host and a possible duplicate of it, and returns them; none unless both are linked. */

@@ -27,6 +27,13 @@ const decide = async (agentId: string, uuid: string, isSameMachine: boolean) =>
 const listed = async (value: string) =>
   (await pageOf<Agent>(t, `agents?PageSize=1000&PossibleDuplicate=${value}`)).data.map(({ uuid }) => uuid).sort()
 const linksOf = async (agent: TestAgent) => ((await agent.detail()) as AgentDetail).possibleDuplicates
+const removeHost = async ({ agentId }: TestAgent) =>
+  (await t.admin()).post('/prime/webui/agents/deleteAgents', [agentId])
+const alertsOf = async ({ agentId }: TestAgent): Promise<unknown[]> => {
+  await t.notifications.run()
+  const query = `kind=duplicate&entityId=${agentId}`
+  return (await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?${query}`)).json()
+}
 
 describe('a possible duplicate', () => {
   it('is listed until a person decides that the computers are different', async () => {
@@ -43,10 +50,7 @@ describe('a possible duplicate', () => {
 
   it('raises an alert that leads to the host', async () => {
     const [old, fresh] = await reinstalled()
-    await t.notifications.run()
-    const query = `kind=duplicate&entityId=${fresh.agentId}`
-    const answer = await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?${query}`)
-    expect(answer.json()).toMatchObject([
+    expect(await alertsOf(fresh)).toMatchObject([
       {
         title: `Possible duplicate: ${fresh.facts.hostname}`,
         description: expect.stringContaining(`Same hardware as ${old.facts.hostname}, reinstalled or cloned`),
@@ -66,6 +70,30 @@ describe('a possible duplicate', () => {
     expect((await linksOf(next)).map(({ uuid }) => uuid).sort()).toEqual([old.agentId, fresh.agentId].sort())
     expect((await decide(next.agentId, old.agentId, false)).statusCode).toBe(200)
     expect((await linksOf(next)).map(({ uuid }) => uuid)).toEqual([fresh.agentId])
+  })
+
+  it.each([
+    ['the same computer', async (old: TestAgent, fresh: TestAgent) => decide(fresh.agentId, old.agentId, true)],
+    ['different computers', async (old: TestAgent, fresh: TestAgent) => decide(old.agentId, fresh.agentId, false)],
+    ['removed', async (_: TestAgent, fresh: TestAgent) => removeHost(fresh)],
+    ['removed, the older one', async (old: TestAgent) => removeHost(old)],
+  ])('closes its alert when the hosts are %s', async (_, end) => {
+    const [old, fresh] = await reinstalled()
+    expect(await alertsOf(fresh)).toHaveLength(1)
+    expect((await end(old, fresh)).statusCode).toBe(200)
+    expect(await alertsOf(fresh)).toEqual([])
+  })
+
+  it('keeps its alert while another host looks like it', async () => {
+    const [old, fresh] = await reinstalled()
+    const third = await enrolAgent(t, {
+      smbiosHash: machines.toString(16).padStart(64, '5'),
+      machineIdHash: machines.toString(16).padStart(64, 'c'),
+    })
+    await decide(third.agentId, old.agentId, false)
+    expect(await alertsOf(third)).toHaveLength(1)
+    await decide(third.agentId, fresh.agentId, false)
+    expect(await alertsOf(third)).toEqual([])
   })
 
   it('that is the same computer is removed, and the host gets its tags', async () => {
@@ -102,7 +130,7 @@ describe('a possible duplicate', () => {
 
   it('loses its link when the other host is removed', async () => {
     const [old, fresh] = await reinstalled()
-    await (await t.admin()).post('/prime/webui/agents/deleteAgents', [old.agentId])
+    await removeHost(old)
     expect(await listed('true')).not.toContain(fresh.agentId)
   })
 })

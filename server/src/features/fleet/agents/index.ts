@@ -8,7 +8,7 @@ import { createList } from '#platform/list/list.ts'
 import { createAdopt } from './adopt.ts'
 import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
-import { type AgentsDeps, createAgentsService, type RemovalStep } from './agents.service.ts'
+import { type AgentsDeps, createAgentsService, type RemovalStep, type UnlinkedListener } from './agents.service.ts'
 import { createAgentsStore } from './agents.store.ts'
 import { createCommandKeyOverview } from './command-keys.ts'
 import { createCommandState } from './command-state.store.ts'
@@ -37,7 +37,7 @@ export { readKeyHolders } from './key-holders.read.ts'
 export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
-type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'announceRemoved'> &
+type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'unlinked' | 'announceRemoved'> &
   Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command' | 'installers'> & {
     exportDb: Db
     keys: Keys
@@ -56,10 +56,12 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const read = createAgentsRead(db)
   const tokens = createSessionTokens(keys.derive('agent-session'))
   const removal: RemovalStep[] = []
+  const unlinked: UnlinkedListener[] = []
   const messages = createHostMessages(deps.bus)
   const service = createAgentsService({
     ...deps,
     removal,
+    unlinked,
     announceRemoved: messages.removed,
     revoke: (agent) => revocationOf(agent, clock.now(), keys.command),
     store,
@@ -119,6 +121,10 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     /** Registers a step that releases removed hosts; called at start, in the order of the tiers. */
     onRemove: (step: RemovalStep): void => {
       removal.push(step)
+    },
+    /** Registers a listener for hosts that have no possible duplicate left. */
+    onUnlinked: (listener: UnlinkedListener): void => {
+      unlinked.push(listener)
     },
     /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
     wake: messages.wake,

@@ -18,6 +18,7 @@ import {
 import type { SiemSource } from '@portcullis/domain'
 import type { UsableViolation } from '#features/devices/insights/index.ts'
 import type { PolicyApi } from '#features/devices/policy/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
 import type { MailApi } from '#features/outbound/mail/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -67,6 +68,8 @@ export interface NotificationsDeps {
   violations(limit: number): Promise<readonly UsableViolation[]>
   /** Closes the alert about a model whose findings people accepted. */
   onAccepted: PolicyApi['onAccepted']
+  /** Closes the alerts about hosts that have no possible duplicate left. */
+  onUnlinked: AgentsApi['onUnlinked']
   health: HealthPort
   metrics: Metrics
   hint: Hint
@@ -83,6 +86,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const follower = createFollower({ ...deps, store, notify: dispatch.note })
   const notices = createNotices({ ...deps, store, read })
   deps.onAccepted(notices.closeAccepted)
+  deps.onUnlinked(notices.closeDuplicates)
   const watchers = createWatchers({ ...deps, store })
   const channelTest = createChannelTest({ ...deps, groups })
 

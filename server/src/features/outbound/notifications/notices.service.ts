@@ -58,6 +58,17 @@ export const createNotices = (deps: NoticesDeps) => {
       return isChanged
     })
 
+  /** Dismisses the alerts about these subjects, because a decision answers them. */
+  async function close(tx: Tx, kind: NoticeKind, subjects: readonly string[], by: string): Promise<void> {
+    const found = await store.known(
+      tx,
+      subjects.map((subject) => ({ kind, subject })),
+    )
+    const open = found.filter(({ is_dismissed }) => !is_dismissed)
+    for (const { notice_id } of open) await store.dismiss(tx, 'risk', notice_id, new Date(clock.now()), by)
+    if (open.length > 0) await hint(tx, 'notices')
+  }
+
   return {
     counts: (actor: Actor) => read.counts(actor.accountId),
     risk: (actor: Actor, query: Readonly<Record<string, unknown>>) =>
@@ -82,12 +93,11 @@ export const createNotices = (deps: NoticesDeps) => {
       }),
 
     /** Dismisses the alert about an attack tool. The audit trail has the acceptance, with its reason. */
-    closeAccepted: async (tx: Tx, { vid, pid, by }: { vid: string; pid: string; by: string }): Promise<void> => {
-      const found = await store.known(tx, [{ kind: 'attackTool', subject: `${vid}:${pid}` }])
-      for (const { notice_id, is_dismissed } of found)
-        if (!is_dismissed) await store.dismiss(tx, 'risk', notice_id, new Date(clock.now()), by)
-      if (found.length > 0) await hint(tx, 'notices')
-    },
+    closeAccepted: (tx: Tx, { vid, pid, by }: { vid: string; pid: string; by: string }): Promise<void> =>
+      close(tx, 'attackTool', [`${vid}:${pid}`], by),
+    /** Dismisses the alerts about possible duplicates. The audit trail has the decisions. */
+    closeDuplicates: (tx: Tx, { agentIds, by }: { agentIds: readonly string[]; by: string }): Promise<void> =>
+      close(tx, 'duplicate', agentIds, by),
 
     pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
       setPin(actor, list, id, isPinned),
