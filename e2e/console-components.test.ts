@@ -293,10 +293,11 @@ describe('components of the console', unless(whyNoChromium), () => {
     }
     it('asks for a reason, shows the hosts and sends it, by keyboard', async () => {
       const page = await open('suspected', { answers })
+      await page.getByText('To allow it, accept the finding, then approve the device.').waitFor()
       await page.getByRole('button', { name: 'Accept finding…' }).focus()
       await page.keyboard.press('Enter')
       const dialog = page.getByRole('dialog')
-      await dialog.getByText('Blocked on 3 hosts').waitFor()
+      await dialog.getByText('Affects 3 hosts').waitFor()
       await dialog.getByText('types by itself').waitFor()
       expect(await dialog.getByRole('button', { name: 'Accept finding' }).isDisabled()).toBe(true)
       await dialog.getByLabel('Reason').focus()
@@ -309,6 +310,8 @@ describe('components of the console', unless(whyNoChromium), () => {
     it('shows who accepted it, and can be revoked', async () => {
       const page = await open('accepted', { answers: { revokeAcceptedFinding: { version: 9 } } })
       await page.getByText('Accepted by ada: our own pad').waitFor()
+      // A long word of the evidence wraps.
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
       await page.getByRole('button', { name: 'Revoke acceptance…' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel('Reason').fill('sold')

@@ -61,6 +61,15 @@ describe.skipIf(whyNoChromium !== null)('feeds in the console', () => {
     await page.getByText('Not available from feeds').first().waitFor()
     await page.getByText('The newest event is less than a day old').waitFor()
     await page.getByText('Observed by feed').first().waitFor()
+
+    // The feed does not report ports.
+    const { data } = await server.get<{ data: { uuid: string; deviceID: string; hierarchy: string }[] }>('peripherals')
+    const [{ uuid, deviceID, hierarchy } = { uuid: '', deviceID: '', hierarchy: '' }] = data
+    await page.goto(`${server.url}/peripherals/${uuid}?device=${encodeURIComponent(deviceID)}`)
+    await page.getByText('Connection', { exact: true }).waitFor()
+    const facts = await page.locator('main').innerText()
+    expect(facts).toMatch(/Port\s+Unknown\s+Connection\s+Unknown/)
+    expect(facts).not.toContain(hierarchy)
     expect(wrong).toEqual([])
     await context.close()
   })

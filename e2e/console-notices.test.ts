@@ -407,6 +407,22 @@ describe('notices', unless(whyNoChromium), () => {
     await page.keyboard.press('Escape')
   })
 
+  it('lead to the acceptance of a suspected device, although only an ordinary one of its model is attached', async () => {
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const ids = { vid: '2341', pid: '8036', portPath: '1-2' }
+    const board = rubberDucky({ ...ids, interfaces: ['02:02:01', '0a:00:00', '03:01:01'], remoteWakeup: false })
+    const bench = await enrolAgent(at, { token: await server.enrolmentToken(), facts: { hostname: 'bench' } })
+    await bench.plug(board)
+    await bench.unplug('1-2')
+    await bench.plug(storageStick(ids))
+    await page.goto('/notices')
+    await row('(attack tool) on bench').getByRole('button', { name: 'Accept finding…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Accept finding' })
+    await dialog.getByText('it combines a keyboard and a serial port').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('can be read and pinned, but not dismissed or configured, by a User', async () => {
     const password = 'nobody decides by looking'
     await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })

@@ -244,12 +244,14 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
     />
   ),
   examined: () => <Why device={judged} armed={false} />,
-  suspected: () => <Why device={{ ...judged, attackTool: 'suspected', evidence: ['types by itself'] }} armed />,
+  suspected: () => (
+    <Why device={{ ...judged, attackTool: 'suspected', rule: 'attack-tool', evidence: ['types by itself'] }} armed />
+  ),
   accepted: () => (
     <Why
       device={{
         ...judged,
-        evidence: ['Accepted by ada: our own pad'],
+        evidence: ['Accepted by ada: our own pad', 'x'.repeat(300)],
         acceptance: { id: 'a1', reason: 'our own pad', acceptedBy: 'ada', acceptedAt: '2031-05-04T10:11:12.000Z' },
       }}
       armed

@@ -58,7 +58,9 @@ export const acceptFinding = operation({
     acceptance: nullable(AcceptedFinding),
     finding: Type.String({ description: 'Name of the finding.' }),
     evidence: Type.Array(Type.String(), { description: 'Evidence for the finding, as text.' }),
-    hosts: Type.Integer({ description: 'Number of hosts that block the device as an attack tool.' }),
+    hosts: Type.Integer({
+      description: 'Number of hosts whose decision blocks the device as an attack tool, including free hosts.',
+    }),
     version: nullable(Type.Integer({ description: 'Version of the policy after this call. `null` for a dry run.' })),
   }),
 })

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
 import { DeviceFacts } from '../../ui/device/DeviceFacts.tsx'
 import { attackToolsFirst, deviceTree, type TreeNode } from '../../ui/device/device-tree.ts'
+import { portOf } from '../../ui/device/port.ts'
 import { verdictOf } from '../../ui/device/verdict.ts'
 import { Why } from '../../ui/device/Why.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -45,7 +46,7 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
         <span className={classes.ids}>
           <DeviceIds device={device} />
         </span>
-        <span className={classes.port}>{device.present ? device.hierarchy : <Time value={device.lastSeen} />}</span>
+        <span className={classes.port}>{device.present ? portOf(device) : <Time value={device.lastSeen} />}</span>
         <span className={classes.findings}>
           <DeviceFindings device={device} />
         </span>

@@ -30,7 +30,7 @@ export const strings = messages({
   noFindingsForVendor: 'No findings for vendor {vendor}.',
   attackTools: 'Attack tools',
   aboutAttackTools:
-    'Suspected: the VID:PID is on the list of attack tools. Confirmed: the behaviour identifies the device, such as a keyboard with a disk or a network card, or descriptors that contradict its claims.',
+    'Suspected: the device has the VID:PID or the structure of an attack tool, but an ordinary device can have them, too. Confirmed: the behaviour identifies the device, such as a hub that types, or descriptors that contradict its claims.',
   notAllowed: 'Not on the allowlist',
   aboutViolations:
     'Attached devices that are not on the allowlist, on hosts with rules. Free hosts are included, although they do not block these devices.',
@@ -44,7 +44,7 @@ export const strings = messages({
   aboutUncommon:
     'Devices with a VID:PID and set of interfaces that few hosts have. The default is at most 3 hosts and 1 % of active hosts, in a fleet of at least 20. Rarest first.',
   confirmedHint: 'Identified by behaviour; see each device for evidence.',
-  suspectedHint: 'Its VID:PID is on the list of attack tools. Its behaviour would confirm the finding.',
+  suspectedHint: 'An ordinary device can have these properties, too.',
   showDevices: 'Show devices with evidence',
   attackTool: 'Attack tool',
   interfaces: 'Interfaces (class:subclass:protocol): {interfaces}',

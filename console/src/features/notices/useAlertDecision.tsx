@@ -49,7 +49,11 @@ export const useAlertDecision = () => {
   }
   const accept = async ({ model }: Line) => {
     if (model === null) return
-    const device = (await devicesOf(model)).find(({ attackTool }) => attackTool !== '')
+    const { data } = await api.call(getPeripherals, {
+      query: { ...model, isKnownAttackTool: 'true', PageSize: bulkLimit },
+    })
+    // The server refuses a confirmed finding and says why.
+    const device = data.find(({ attackTool }) => attackTool === 'suspected') ?? data[0]
     if (device === undefined) tell(strings.noFinding)
     else await askAcceptance(api, device)
   }

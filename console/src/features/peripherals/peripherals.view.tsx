@@ -3,6 +3,7 @@ import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from '../../ui/device/Device.tsx'
+import { portOf } from '../../ui/device/port.ts'
 import { verdictOf } from '../../ui/device/verdict.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
@@ -162,7 +163,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     title: strings.port,
     width: 84,
     sortKey: 'hierarchy',
-    cell: (device) => <code>{device.hierarchy}</code>,
+    cell: (device) => <code>{portOf(device) ?? '–'}</code>,
   },
   {
     id: 'address',

@@ -2,11 +2,17 @@ import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
 import { Facts } from '../Facts.tsx'
 import { Time } from '../Time.tsx'
+import { portOf } from './port.ts'
 import { strings } from './strings.ts'
 
 const speedText = (mbps: number): string => {
-  if (mbps === 0) return strings.unknownSpeed
+  if (mbps === 0) return strings.unknown
   return mbps >= 1000 ? strings.gigabits({ speed: mbps / 1000 }) : strings.megabits({ speed: mbps })
+}
+
+const connectionOf = (device: Peripheral): string => {
+  if (device.isOverNetwork) return strings.overNetwork
+  return portOf(device) === null ? strings.unknown : strings.local
 }
 
 /** Shows the properties that a device reports. */
@@ -20,8 +26,8 @@ export const DeviceFacts = ({ device }: { device: Peripheral }) => (
       [strings.ids, strings.idsWithRevision({ vid: device.vid, pid: device.pid, revision: device.bcdDevice })],
       [strings.kind, device.devIconDescription],
       [strings.interfaces, <code key="i">{device.interfaces || '–'}</code>],
-      [strings.port, device.hierarchy],
-      [strings.connection, device.isOverNetwork ? strings.overNetwork : strings.local],
+      [strings.port, portOf(device) ?? strings.unknown],
+      [strings.connection, connectionOf(device)],
       [strings.speed, speedText(device.speed)],
       [
         strings.state,

@@ -26,10 +26,13 @@ const hints: Readonly<Record<string, string>> = {
   hub: strings.hubHint,
 }
 
+const hintOf = ({ rule, attackTool }: Peripheral): string | undefined =>
+  rule === 'attack-tool' && attackTool === 'suspected' ? strings.suspectedToolHint : hints[rule]
+
 const Decision = ({ device, armed }: WhyProps) => {
   const { severity, word } = verdictOf(device, armed)
   const rule = decidingRule(device)
-  const change = rule === null ? hints[device.rule] : undefined
+  const change = rule === null ? hintOf(device) : undefined
   return (
     <section>
       <h3>

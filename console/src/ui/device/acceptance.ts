@@ -20,7 +20,7 @@ export const askAcceptance = async (api: Caller, device: Peripheral): Promise<vo
     names: [nameOf(device)],
     details: [finding, ...evidence],
     count: hosts,
-    kind: strings.blockedHosts,
+    kind: strings.affectedHosts,
     consequence: strings.acceptEffect,
     action: strings.acceptAction,
     reasonFor: strings.acceptReason,
