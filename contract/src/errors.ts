@@ -265,8 +265,16 @@ export const errorTable = define({
     title: 'Too many requests',
     detail: 'Too many requests. Try again in {seconds} seconds.',
     cause:
-      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports or live streams at once.',
+      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports or live streams at once. Or too many agents are being downloaded from one address.',
     cure: 'Wait for the number of seconds in Retry-After.',
+  },
+  too_many_connections: {
+    status: 429,
+    title: 'Too many connections',
+    detail: 'This session, API token, account or agent has too many connections in use.',
+    cause:
+      'A session or API token has 128 connections, an account 256, or an agent 16, and each of them waits for a response.',
+    cure: 'Use fewer connections, and keep them open between requests. Try again after the number of seconds in Retry-After.',
   },
   internal_error: {
     status: 500,

@@ -164,6 +164,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     fallback: createConsole(options.consoleDir).answer,
     fastPath,
     tracer,
+    metrics,
   })
   const live = createLive(app, bus)
   const lists = { db, exportDb, clock }

@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import { permissionSetOf } from '#platform/http/actor.ts'
 import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import { createMetrics } from '#platform/metrics.ts'
 import { Secret } from '#platform/secret.ts'
 import { cloneDatabase, createFakeClock } from './database.ts'
 
@@ -51,6 +52,7 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
     proxyProtocolFrom: [],
     tls: null,
     validateResponses: true,
+    metrics: createMetrics(),
   })
   const features = await register(app, { db, exportDb: db, clock, log })
   app.seal()

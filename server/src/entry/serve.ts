@@ -10,11 +10,13 @@ import { type Config, loadConfig } from '#platform/config.ts'
 import { prepareDataDir } from '#platform/data-dir.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
 import { createIdleMemory } from '#platform/idle-memory.ts'
+import { surviveShortages } from '#platform/last-resort.ts'
 import { createLog, defaultLogLevel, type Log } from '#platform/log.ts'
 import { createLogFile, logFileOf } from '#platform/log-file.ts'
 import { assertDataDirFree } from '#platform/postgres/index.ts'
 import { Secret } from '#platform/secret.ts'
 import { StartError, startProblemOf } from '#platform/start-error.ts'
+import { every } from '#platform/timers.ts'
 import type { Server } from '../compose.ts'
 import { chooseAddress } from './address.ts'
 import { composeFor } from './composed.ts'
@@ -50,7 +52,7 @@ const assertAlone = async (config: Config): Promise<void> => {
 }
 
 /** Returns memory to the system when the server becomes idle. Requires `--expose-gc`. */
-const returnIdleMemory = (): (() => void) => {
+const returnIdleMemory = (log: Log): (() => void) => {
   const collect = globalThis.gc
   if (collect === undefined) return () => {}
   const look = createIdleMemory({
@@ -63,8 +65,7 @@ const returnIdleMemory = (): (() => void) => {
     nowMs: () => performance.now(),
     residentBytes: process.memoryUsage.rss,
   })
-  const timer = setInterval(look, 10_000).unref()
-  return () => clearInterval(timer)
+  return every(10_000, 'return of idle memory', look, log)
 }
 
 /** Starts everything; adds to `stops` what has to be undone, in order. */
@@ -92,7 +93,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
-  const stopReturning = returnIdleMemory()
+  const stopReturning = returnIdleMemory(log)
   stops.push(async () => stopReturning())
   const worker = startOwnWorker({
     url: address.reach(port).url,
@@ -135,6 +136,7 @@ const main = async (): Promise<void> => {
     config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true),
     createLogFile(logFileOf(config.dataDir)),
   )
+  surviveShortages(log)
   const stops: (() => Promise<unknown>)[] = []
   let stopping: Promise<void> | null = null
   function stop(): Promise<void> {

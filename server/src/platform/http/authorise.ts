@@ -2,6 +2,7 @@ import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../app-error.ts'
 import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
+import { credentialSeen } from './connections.ts'
 import { assertFresh } from './fresh.ts'
 import type { HttpOptions } from './http-options.ts'
 import { isLocalCaller, isLocalProof } from './local-caller.ts'
@@ -56,6 +57,8 @@ export const createAuthorise = (
           ? ((await options.redeemTicket?.(ticket, request.ip)) ?? null)
           : null
     if (actor === null) throw new AppError('unauthorized')
+    if (actor.accountId !== null && actor.credentialId !== null)
+      credentialSeen(request.raw.socket, { credential: actor.credentialId, account: actor.accountId })
     if (actor.mustChangePassword && !reachableBeforePasswordChange.has(operation.id))
       throw new AppError('password_change_required')
     if (

@@ -7,7 +7,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { startTestApp } from '#test/app.ts'
 import { enrolAgent } from '#test/builders.ts'
 import { createAuthority } from '#test/certificates.ts'
-import { affordableConnections, createConnections, credentialSeen } from './connections.ts'
+import { affordableConnections, type ConnectionLimits, type LimitName } from './connection-limits.ts'
+import { createConnections, credentialSeen, type Owner } from './connections.ts'
 
 const sockets: Socket[] = []
 const ends: (() => Promise<unknown>)[] = []
@@ -17,17 +18,36 @@ afterEach(async () => {
 })
 
 /** Opens a connection that sends only the given data, and records its end and what it received. */
-const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false) =>
-  new Promise<{ isEnded: () => boolean; say: (text: string) => void; heard: () => string }>((resolve) => {
+const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false, isReading = true) =>
+  new Promise<{
+    isEnded: () => boolean
+    say: (text: string) => void
+    heard: () => string
+    heardBytes: () => number
+    read: () => void
+    pause: () => void
+    untilReadable: () => Promise<unknown>
+  }>((resolve) => {
     const socket: Socket = isTls
       ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connect({ port, host: '127.0.0.1', localAddress })
     sockets.push(socket)
-    let [isEnded, heard] = [false, '']
-    const one = { isEnded: () => isEnded, say: (more: string) => socket.write(more), heard: () => heard }
-    socket.on('data', (data) => {
-      heard += String(data)
-    })
+    let [isEnded, heard, bytes] = [false, '', 0]
+    const readable = new Promise((done) => socket.once('readable', done))
+    const one = {
+      isEnded: () => isEnded,
+      say: (more: string) => socket.write(more),
+      heard: () => heard,
+      heardBytes: () => bytes,
+      read: () => socket.on('data', take).resume(),
+      pause: () => socket.off('data', take).pause(),
+      untilReadable: () => readable,
+    }
+    function take(data: Buffer): void {
+      bytes += data.length
+      if (heard.length < 65_536) heard += String(data)
+    }
+    if (isReading) one.read()
     socket.on('error', () => {})
     socket.on('close', () => {
       isEnded = true
@@ -41,6 +61,57 @@ const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false
 
 type Connection = Awaited<ReturnType<typeof open>>
 const endedOf = (ones: readonly { isEnded: () => boolean }[]) => ones.filter(({ isEnded }) => isEnded()).length
+
+const refused: LimitName[] = []
+const large = Buffer.alloc(16 * 1024 * 1024)
+let requests = 0
+let endSlowReaders: (nowMs: number) => void = () => {}
+/**
+ * A server with few slots. `/in/<account>/<credential>` verifies a credential and `/machine/<id>` that of an agent.
+ * `/wait` never responds, and `/large` sends more than the kernel buffers.
+ */
+const serve = async (
+  limits: Partial<ConnectionLimits>,
+  tls?: { cert: string; key: string },
+  trustedProxies: string[] = [],
+) => {
+  refused.length = 0
+  requests = 0
+  const connections = createConnections({
+    limits: { ...affordableConnections(65_536), ...limits },
+    trustedProxies,
+    refused: (limit) => refused.push(limit),
+  })
+  endSlowReaders = connections.endSlowReaders
+  const listener: http.RequestListener = (request, response) => {
+    connections.asked(request, response)
+    requests += 1
+    const [, kind, id = '', credential = '', then] = String(request.url).split('/')
+    const owners: Record<string, Owner> = {
+      in: { account: id, credential },
+      machine: { account: null, credential: id },
+    }
+    try {
+      if (owners[kind ?? ''] !== undefined) credentialSeen(request.socket, owners[kind ?? ''] as Owner)
+    } catch {
+      response.writeHead(429).end()
+      return
+    }
+    if (kind === 'large' || then === 'large') for (let i = 0; i < 64; i++) response.write(large.subarray(0, 65_536))
+    else if (kind !== 'wait' && then !== 'wait' && request.method === 'GET') response.end('x')
+  }
+  const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener)
+  connections.watch(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return (server.address() as AddressInfo).port
+}
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`
+const answered = (one: { heard: () => string }) =>
+  vi.waitFor(() => expect(one.heard()).toMatch(/^HTTP\/1\.1 200/), 10_000)
 
 describe('connections without a credential', () => {
   it('are limited per address, and those of agents and of other addresses stay open', async () => {
@@ -64,35 +135,9 @@ describe('connections without a credential', () => {
     await vi.waitFor(() => expect(known.heard().slice(before)).toMatch(/^HTTP\/1\.1 200/), 10_000)
   })
 
-  /** A server with few slots. `/in` verifies a credential, `/wait` never responds. */
-  const serve = async (
-    total: number,
-    perAddress: number,
-    tls?: { cert: string; key: string },
-    proxies: string[] = [],
-  ) => {
-    const connections = createConnections({ limits: { total, perAddress }, trustedProxies: proxies, full: () => {} })
-    const listener: http.RequestListener = (request, response) => {
-      connections.asked(request, response)
-      if (request.url === '/in') credentialSeen(request.socket)
-      if (request.url !== '/wait' && request.method === 'GET') response.end('x')
-    }
-    const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener)
-    connections.watch(server)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    ends.push(() => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(resolve))
-    })
-    return (server.address() as AddressInfo).port
-  }
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`
-  const answered = (one: { heard: () => string }) =>
-    vi.waitFor(() => expect(one.heard()).toMatch(/^HTTP\/1\.1 200/), 10_000)
-
   it('are closed oldest first when the process runs out of files, and authenticated ones stay open', async () => {
-    const port = await serve(6, 100)
-    const known = await open(port, '127.0.0.1', get('/in'))
+    const port = await serve({ total: 6 })
+    const known = await open(port, '127.0.0.1', get('/in/a/1'))
     await answered(known)
     const waiting = await open(port, '127.0.0.2', get('/wait'))
     const inPieces = await open(port, '127.0.0.3', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nx')
@@ -110,8 +155,8 @@ describe('connections without a credential', () => {
   })
 
   it('are refused when authenticated connections use all slots', async () => {
-    const port = await serve(3, 100)
-    const known = [1, 2, 3].map(() => open(port, '127.0.0.1', get('/in')))
+    const port = await serve({ total: 3 })
+    const known = [1, 2, 3].map(() => open(port, '127.0.0.1', get('/in/a/1')))
     for (const one of known) await answered(await one)
     const late = await open(port, '127.0.0.9')
     await vi.waitFor(() => expect(late.isEnded()).toBe(true), 10_000)
@@ -120,8 +165,8 @@ describe('connections without a credential', () => {
 
   it('are recognised by their credential over TLS as well', async () => {
     const issued = await (await createAuthority()).issue(['127.0.0.1'])
-    const port = await serve(100, 2, issued)
-    const known = await open(port, '127.0.0.1', get('/in'), true)
+    const port = await serve({ silent: 2 }, issued)
+    const known = await open(port, '127.0.0.1', get('/in/a/1'), true)
     await answered(known)
     const silent: Connection[] = []
     for (let i = 0; i < 4; i++) silent.push(await open(port, '127.0.0.1', '', true))
@@ -131,7 +176,7 @@ describe('connections without a credential', () => {
   })
 
   it('of a trusted proxy are limited in total only', async () => {
-    const port = await serve(10, 2, undefined, ['127.0.0.0/29'])
+    const port = await serve({ total: 10, silent: 2 }, undefined, ['127.0.0.0/29'])
     const ofProxy: Connection[] = []
     for (let i = 0; i < 6; i++) ofProxy.push(await open(port, '127.0.0.5'))
     const others: Connection[] = []
@@ -141,9 +186,113 @@ describe('connections without a credential', () => {
   })
 
   it('leave file descriptors for the database and receivers', () => {
-    expect(affordableConnections(1_024)).toEqual({ total: 768, perAddress: 384 })
-    expect(affordableConnections(300)).toEqual({ total: 150, perAddress: 75 })
-    expect(affordableConnections(65_536)).toEqual({ total: 65_280, perAddress: 512 })
-    expect(affordableConnections(Number.POSITIVE_INFINITY)).toMatchObject({ perAddress: 512 })
+    const people = { credential: 128, account: 256, machine: 16 }
+    expect(affordableConnections(1_024)).toEqual({ total: 768, address: 672, strangers: 192, silent: 192, ...people })
+    expect(affordableConnections(300)).toMatchObject({ total: 150, address: 131, silent: 37 })
+    expect(affordableConnections(65_536)).toMatchObject({
+      total: 65_280,
+      address: 57_120,
+      strangers: 4_096,
+      silent: 512,
+    })
+    expect(affordableConnections(Number.POSITIVE_INFINITY)).toMatchObject({ strangers: 4_096, silent: 512 })
+  })
+
+  it('are limited per address while they read a response as well', async () => {
+    const port = await serve({ silent: 2 })
+    const readers: Connection[] = []
+    for (let i = 0; i < 4; i++) readers.push(await open(port, '127.0.0.1', get('/large'), false, false))
+    const elsewhere = await open(port, '127.0.0.2', get('/large'), false, false)
+    await vi.waitFor(() => expect(refused).toEqual(['silent', 'silent']), 10_000)
+    const other = await open(port, '127.0.0.2', get('/'))
+    await answered(other)
+    expect([elsewhere.isEnded(), other.isEnded()]).toEqual([false, false])
+  })
+
+  it('are limited per address while the server works on their requests as well', async () => {
+    const port = await serve({ silent: 3, strangers: 3 })
+    const waiting: Connection[] = []
+    for (let i = 0; i < 3; i++) waiting.push(await open(port, '127.0.0.1', get('/wait')))
+    await vi.waitFor(() => expect(requests).toBe(3), 10_000)
+    const late = await open(port, '127.0.0.1', get('/'))
+    await vi.waitFor(() => expect(late.isEnded()).toBe(true), 10_000)
+    expect([endedOf(waiting), refused]).toEqual([0, ['strangers']])
+    await answered(await open(port, '127.0.0.2', get('/')))
+  })
+})
+
+describe('connections with a credential', () => {
+  it('are limited per credential and per account: one that is idle makes room, and one in use does not', async () => {
+    const port = await serve({ credential: 2, account: 3 })
+    const idle = [await open(port, '127.0.0.1', get('/in/a/1')), await open(port, '127.0.0.2', get('/in/a/1'))]
+    for (const one of idle) await answered(one)
+    const third = await open(port, '127.0.0.3', get('/in/a/1/wait'))
+    await vi.waitFor(() => expect(idle.map(({ isEnded }) => isEnded())).toEqual([true, false]), 10_000)
+    const fourth = await open(port, '127.0.0.4', get('/in/a/1/wait'))
+    await vi.waitFor(() => expect(idle[1]?.isEnded()).toBe(true), 10_000)
+    const fifth = await open(port, '127.0.0.5', get('/in/a/1'))
+    await vi.waitFor(() => expect(fifth.heard()).toMatch(/^HTTP\/1\.1 429/), 10_000)
+    const otherToken = await open(port, '127.0.0.6', get('/in/a/2'))
+    await answered(otherToken)
+    const beyond = await open(port, '127.0.0.7', get('/in/a/3/wait'))
+    await vi.waitFor(() => expect(otherToken.isEnded()).toBe(true), 10_000)
+    await answered(await open(port, '127.0.0.8', get('/in/b/4')))
+    expect([third, fourth, beyond].map(({ isEnded }) => isEnded())).toEqual([false, false, false])
+    expect(refused).toEqual(['credential', 'credential', 'credential', 'account'])
+  })
+
+  it('of one agent are limited, and ten thousand agents behind one address are not', async () => {
+    const port = await serve({ machine: 2, silent: 4 })
+    const agents: Connection[] = []
+    for (let i = 0; i < 40; i++) agents.push(await open(port, '127.0.0.1', get(`/machine/${i}`)))
+    for (const one of agents) await answered(one)
+    expect(endedOf(agents)).toBe(0)
+    for (let i = 0; i < 2; i++) await answered(await open(port, '127.0.0.1', get('/machine/0')))
+    expect([agents[0]?.isEnded(), endedOf(agents), refused]).toEqual([true, 1, ['machine']])
+  })
+
+  it('leave room for other addresses', async () => {
+    const port = await serve({ total: 8, address: 5 })
+    const agents: Connection[] = []
+    for (let i = 0; i < 5; i++) agents.push(await open(port, '127.0.0.1', get(`/machine/${i}`)))
+    for (const one of agents) await answered(one)
+    const late = await open(port, '127.0.0.1', get('/machine/9'))
+    await vi.waitFor(() => expect(late.isEnded()).toBe(true), 10_000)
+    await answered(await open(port, '127.0.0.2', get('/machine/8')))
+    expect([endedOf(agents), refused]).toEqual([0, ['address']])
+  })
+})
+
+describe('readers', () => {
+  const stalled = async (port: number, path: string, isTls = false): Promise<Connection> => {
+    const one = await open(port, '127.0.0.1', get(path), isTls, false)
+    await one.untilReadable()
+    return one
+  }
+
+  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', async () => {
+    const issued = await (await createAuthority()).issue(['127.0.0.1'])
+    for (const tls of [undefined, issued]) {
+      const port = await serve({}, tls)
+      const isTls = tls !== undefined
+      const idle = await open(port, '127.0.0.1', get('/machine/1/2/wait'), isTls)
+      const stranger = await stalled(port, '/large', isTls)
+      const person = await stalled(port, '/in/a/1/large', isTls)
+      const quick = await stalled(port, '/large', isTls)
+      const at = performance.now()
+      endSlowReaders(at)
+      const before = quick.heardBytes()
+      quick.read()
+      await vi.waitFor(() => expect(quick.heardBytes() - before).toBeGreaterThan(1024 * 1024), 10_000)
+      quick.pause()
+      endSlowReaders(at + 15_000)
+      await vi.waitFor(() => expect(refused).toEqual(['rate']), 10_000)
+      stranger.read()
+      await vi.waitFor(() => expect(stranger.isEnded()).toBe(true), 10_000)
+      endSlowReaders(at + 60_000)
+      person.read()
+      await vi.waitFor(() => expect(person.isEnded()).toBe(true), 10_000)
+      expect([idle.isEnded(), new Set(refused)]).toEqual([false, new Set(['rate'])])
+    }
   })
 })

@@ -1,136 +1,241 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { addressBucket } from '../address.ts'
+import { AppError } from '../app-error.ts'
 import { isIn } from '../networks.ts'
+import type { ConnectionLimits, LimitName } from './connection-limits.ts'
+import { createReaders, type Reader } from './readers.ts'
 
-/** File descriptors reserved for the database, files, receivers and polled hosts. */
-const reserve = 256
-/** Fallback if the open files limit of the process is unknown. */
-const usualFiles = 10_240
-/** Maximum number of silent connections per address. */
-const usualPerAddress = 512
-
-export interface ConnectionLimits {
-  /** Maximum number of connections of this process. */
-  total: number
-  perAddress: number
+/** Whose verified credential a connection showed. */
+export interface Owner {
+  /** Id of the session, API token or machine. */
+  credential: string
+  /** Id of the account; null for a machine. */
+  account: string | null
 }
 
-/** Reads the open files limit of this process. Node raises the soft limit to the hard limit when it starts. */
-const openFiles = (): number => {
-  try {
-    const most = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
-    return most === 'unlimited' ? Number.POSITIVE_INFINITY : Number(most ?? usualFiles)
-  } catch {
-    return usualFiles
-  }
+/** All connections of one address. */
+interface Home {
+  bucket: string
+  all: number
+  strangers: number
+  /** Oldest first. */
+  silent: Set<Connection>
 }
 
-/** Returns the connection limit: the open files limit minus a reserve, or half of the limit if it is low. */
-export const affordableConnections = (files = openFiles()): ConnectionLimits => {
-  const total = Math.max(files - reserve, Math.floor(files / 2))
-  return { total, perAddress: Math.min(usualPerAddress, Math.floor(total / 2)) }
+interface Connection extends Reader {
+  /** Undefined for a trusted proxy, whose connections belong to many clients. */
+  home: Home | undefined
+  /** Whether a credential was verified. */
+  isKnown: boolean
+  owner: Owner | undefined
+  /** The last request without a complete response. */
+  exchange: { request: IncomingMessage; response: ServerResponse } | undefined
+  /** Time since which it has had no request, in milliseconds from any origin. */
+  idleSince: number
+  isUpgraded: boolean
 }
 
-const verified = new WeakMap<Duplex, () => void>()
-
-/** Marks a connection as authenticated, which exempts it from the limits of silent connections. */
-export const credentialSeen = (socket: Duplex): void => verified.get(socket)?.()
-
-/** A connection without a verified credential. */
-interface Stranger {
-  socket: Socket
-  /** Its TLS socket, if it has one. */
-  encrypted?: Duplex
-  /** Connections of the same address; undefined for a trusted proxy. */
-  neighbours: Set<Stranger> | undefined
-  /** The last request without a response. */
-  asked?: IncomingMessage | undefined
-}
+/** By plain and TLS socket. */
+const watched = new WeakMap<Duplex, { show(owner: Owner): boolean; upgraded(): void }>()
 
 /**
- * Limits connections without a credential, because each open connection uses a file descriptor of the process. Counts
- * silent connections: those that do not wait for a response, or are still sending a request. Above a limit, closes the
- * connection that has been silent longest. Never closes a connection that has a credential or waits for a response.
+ * Records that a credential was verified on this connection. Throws if its owner has too many connections that wait for
+ * a response. Without an owner, the connection counts as before.
+ */
+export const credentialSeen = (socket: Duplex, owner?: Owner): void => {
+  if (owner !== undefined && watched.get(socket)?.show(owner) === false)
+    throw new AppError('too_many_connections', {}, { headers: { 'retry-after': '5' } })
+}
+
+/** Records that a connection now carries another protocol, so that it is in use without a request. */
+export const connectionUpgraded = (socket: Duplex): void => watched.get(socket)?.upgraded()
+
+/** Returns the owner of the connections of an agent or worker. */
+export const machineOwner = (id: string): Owner => ({ credential: id, account: null })
+
+/**
+ * Counts every connection until it closes: by address, and once a credential was verified also by credential and
+ * account. Above a limit, it closes the connection of the same owner that has been idle longest, or refuses the new one.
+ * It never closes a connection with a credential to make room for another owner.
  */
 export const createConnections = ({
   limits,
   trustedProxies = [],
-  full,
+  refused,
 }: {
   limits: ConnectionLimits
   trustedProxies?: readonly string[]
-  /** Called when a connection was closed to make room. */
-  full: () => void
+  /** Called when a connection was closed or refused because of a limit. */
+  refused(limit: LimitName): void
 }) => {
-  const all = new Set<Socket>()
-  /** Oldest first; so are those of each address. */
-  const silent = new Set<Stranger>()
-  const byAddress = new Map<string, Set<Stranger>>()
-  const strangers = new WeakMap<Duplex, Stranger>()
+  const all = new Set<Connection>()
+  /** Connections without a credential that wait for their client. Oldest first; so are those of each address. */
+  const silent = new Set<Connection>()
+  const homes = new Map<string, Home>()
+  const owned = new Map<string, Set<Connection>>()
+  const connections = new WeakMap<Duplex, Connection>()
   /** By address and port, until the TLS handshake is complete. */
-  const handshaking = new Map<string, Stranger>()
+  const handshaking = new Map<string, Connection>()
+  /** Connections of balancers that have not sent their PROXY header. */
+  const announced = new Set<Socket>()
   const isProxy = isIn(trustedProxies)
   const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+  const readers = createReaders(all, (one) => end(one, 'rate'))
 
-  function rest(one: Stranger): void {
+  function rest(one: Connection): void {
     silent.delete(one)
-    one.neighbours?.delete(one)
-  }
-  function count(one: Stranger): void {
-    silent.add(one)
-    one.neighbours?.add(one)
-  }
-  function forget(one: Stranger): void {
-    rest(one)
-    for (const end of [one.socket, one.encrypted])
-      if (end !== undefined) {
-        strangers.delete(end)
-        verified.delete(end)
-      }
+    one.home?.silent.delete(one)
   }
 
-  /** Closes the connection that has been silent longest, if there are more than `most`. Returns false if none can be closed. */
-  function makeRoom(among: Set<Stranger>, isOver: () => boolean, newest: Stranger): boolean {
-    for (const one of among) {
-      if (!isOver()) return true
-      // Its request arrived in parts and is now complete.
-      if (one.asked?.complete === true) rest(one)
+  function end(one: Connection, limit: LimitName): void {
+    rest(one)
+    one.socket.destroy()
+    refused(limit)
+  }
+
+  /** Counts a connection without a credential as waiting for its client. */
+  function wait(one: Connection): void {
+    if (one.isKnown || one.socket.destroyed) return
+    rest(one)
+    silent.add(one)
+    one.home?.silent.add(one)
+    if (one.home !== undefined && one.home.silent.size > limits.silent) endOldest(one.home.silent, one, 'silent')
+  }
+
+  const isWorkedOn = ({ exchange }: Connection): boolean =>
+    exchange?.request.complete === true && !exchange.response.headersSent
+
+  /** Closes the connection that has waited longest for its client. Returns false if there is no other than `newest`. */
+  function endOldest(among: Set<Connection>, newest: Connection | undefined, limit: LimitName): boolean {
+    // Its request arrived in parts and is now complete.
+    for (const one of among)
+      if (isWorkedOn(one)) rest(one)
       else if (one !== newest) {
-        forget(one)
-        one.socket.destroy()
-        full()
+        end(one, limit)
         return true
       }
+    return false
+  }
+
+  /** Returns the limit that a new connection exceeds, after it closed another one if that is possible. */
+  function exceeded(newest: Connection): LimitName | undefined {
+    const { home } = newest
+    if (home !== undefined)
+      for (const [limit, count] of [
+        ['strangers', home.strangers],
+        ['address', home.all],
+      ] as const)
+        if (count > limits[limit] && !endOldest(home.silent, newest, limit)) return limit
+    return all.size + announced.size > limits.total && !endOldest(silent, newest, 'total') ? 'total' : undefined
+  }
+
+  function homeOf(address: string): Home | undefined {
+    if (isProxy(address)) return undefined
+    const bucket = addressBucket(address)
+    const home = homes.get(bucket) ?? { bucket, all: 0, strangers: 0, silent: new Set() }
+    homes.set(bucket, home)
+    return home
+  }
+
+  const keysOf = ({ credential, account }: Owner): [key: string, limit: 'credential' | 'account' | 'machine'][] =>
+    account === null
+      ? [[`machine ${credential}`, 'machine']]
+      : [
+          [`credential ${credential}`, 'credential'],
+          [`account ${account}`, 'account'],
+        ]
+
+  function disown(one: Connection): void {
+    if (one.owner === undefined) return
+    for (const [key] of keysOf(one.owner)) {
+      const ones = owned.get(key)
+      ones?.delete(one)
+      if (ones?.size === 0) owned.delete(key)
     }
-    return !isOver()
+    one.owner = undefined
+  }
+
+  /** Closes the connection that has been idle longest. */
+  function endIdle(ones: Set<Connection>, newest: Connection, limit: LimitName): boolean {
+    let oldest: Connection | undefined
+    for (const one of ones)
+      if (one !== newest && one.exchange === undefined && !one.isUpgraded)
+        if (oldest === undefined || one.idleSince < oldest.idleSince) oldest = one
+    if (oldest === undefined) return false
+    disown(oldest)
+    end(oldest, limit)
+    return true
+  }
+
+  /** Returns whether the owner may have this connection too. It closes an idle one for it if necessary. */
+  function hasRoom(one: Connection, owner: Owner): boolean {
+    for (const [key, limit] of keysOf(owner)) {
+      const ones = owned.get(key)
+      if (ones === undefined || ones.has(one) || ones.size < limits[limit] || endIdle(ones, one, limit)) continue
+      refused(limit)
+      return false
+    }
+    return true
+  }
+
+  /** Returns false if the owner has too many connections in use. The connection then counts as before. */
+  function show(one: Connection, owner: Owner): boolean {
+    if (one.owner?.credential === owner.credential) return true
+    // A connection of a trusted proxy carries the requests of many.
+    const isOwned = one.home !== undefined
+    if (isOwned && !hasRoom(one, owner)) return false
+    disown(one)
+    if (!one.isKnown) {
+      one.isKnown = true
+      rest(one)
+      if (one.home !== undefined) one.home.strangers -= 1
+    }
+    if (!isOwned) return true
+    one.owner = owner
+    for (const [key] of keysOf(owner)) owned.set(key, (owned.get(key) ?? new Set()).add(one))
+    return true
   }
 
   function take(socket: Socket, isTls: boolean): void {
-    const address = socket.remoteAddress ?? ''
-    const bucket = addressBucket(address)
+    announced.delete(socket)
     const place = placeOf(socket)
-    const neighbours = isProxy(address) ? undefined : (byAddress.get(bucket) ?? new Set<Stranger>())
-    if (neighbours !== undefined) byAddress.set(bucket, neighbours)
-    const one: Stranger = { socket, neighbours }
-    all.add(socket)
-    count(one)
-    strangers.set(socket, one)
-    verified.set(socket, () => forget(one))
+    const home = homeOf(socket.remoteAddress ?? '')
+    const one: Connection = {
+      ...{ socket, encrypted: undefined, backlog: undefined },
+      ...{ home, isKnown: false, owner: undefined, exchange: undefined, idleSince: 0, isUpgraded: false },
+    }
+    all.add(one)
+    if (home !== undefined) {
+      home.all += 1
+      home.strangers += 1
+    }
+    bind(socket, one)
     if (isTls) handshaking.set(place, one)
     socket.once('close', () => {
-      all.delete(socket)
-      forget(one)
+      all.delete(one)
+      rest(one)
+      disown(one)
       if (handshaking.get(place) === one) handshaking.delete(place)
-      if (neighbours?.size === 0 && byAddress.get(bucket) === neighbours) byAddress.delete(bucket)
+      if (home === undefined) return
+      home.all -= 1
+      if (!one.isKnown) home.strangers -= 1
+      if (home.all === 0) homes.delete(home.bucket)
     })
-    if (neighbours !== undefined) makeRoom(neighbours, () => neighbours.size > limits.perAddress, one)
-    if (!makeRoom(silent, () => all.size > limits.total, one)) {
-      socket.destroy()
-      full()
-    }
+    wait(one)
+    const limit = exceeded(one)
+    if (limit !== undefined) end(one, limit)
+  }
+
+  function bind(end: Duplex, one: Connection): void {
+    connections.set(end, one)
+    watched.set(end, {
+      show: (owner) => show(one, owner),
+      upgraded: () => {
+        one.isUpgraded = true
+      },
+    })
   }
 
   return {
@@ -142,31 +247,56 @@ export const createConnections = ({
         if (one === undefined) return
         handshaking.delete(placeOf(socket))
         one.encrypted = socket
-        strangers.set(socket, one)
-        verified.set(socket, () => forget(one))
+        bind(socket, one)
       })
     },
 
-    /** Records a request. Its connection is not silent while it waits for the response. */
+    /** Counts a connection that has not sent its PROXY header. Returns false and closes it if there is no room. */
+    announce: (socket: Socket): boolean => {
+      announced.add(socket)
+      socket.once('close', () => announced.delete(socket))
+      if (all.size + announced.size <= limits.total || endOldest(silent, undefined, 'total')) return true
+      socket.destroy()
+      refused('total')
+      return false
+    },
+
+    /** Records a request. While the server works on it, its connection does not wait for its client. */
     asked: (request: IncomingMessage, response: ServerResponse): void => {
-      const one = strangers.get(request.socket)
+      const one = connections.get(request.socket)
       if (one === undefined) return
-      one.asked = request
+      const exchange = { request, response }
+      one.exchange = exchange
+      response.once('close', () => {
+        if (one.exchange !== exchange) return
+        one.exchange = undefined
+        one.idleSince = performance.now()
+        wait(one)
+      })
+      if (one.isKnown) return
       // A request with no body or a small body is complete in this turn of the event loop.
       process.nextTick(() => {
-        if (one.asked === request && request.complete) rest(one)
+        if (one.exchange === exchange && isWorkedOn(one)) rest(one)
       })
-      response.once('close', () => {
-        if (one.asked !== request) return
-        one.asked = undefined
-        rest(one)
-        if (strangers.has(one.socket) && !one.socket.destroyed) count(one)
-      })
+      const { writeHead } = response
+      response.writeHead = ((...head: Parameters<typeof writeHead>) => {
+        wait(one)
+        return writeHead.apply(response, head)
+      }) as typeof writeHead
     },
+
+    /** Closes connections that read their response too slowly. Call it every two seconds. */
+    endSlowReaders: readers.check,
 
     /** Closes connections that never sent anything. */
     endUnused: (): void => {
-      for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
+      for (const { socket } of all) if (socket.bytesRead === 0) socket.destroy()
+    },
+
+    figures: (): { known: number; strangers: number; total: number } => {
+      let known = 0
+      for (const { isKnown } of all) if (isKnown) known += 1
+      return { known, strangers: all.size - known, total: limits.total }
     },
   }
 }

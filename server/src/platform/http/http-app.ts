@@ -5,10 +5,12 @@ import { noTracer } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 import type { answered, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { createAuthorise } from './authorise.ts'
-import { affordableConnections, createConnections } from './connections.ts'
+import { affordableConnections, type LimitName } from './connection-limits.ts'
+import { createConnections } from './connections.ts'
 import type { HttpOptions } from './http-options.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLifecycle, type DrainState } from './lifecycle.ts'
+import { createLimited, measureConnections } from './limited.ts'
 import type { Guard } from './machine.ts'
 import { createPathMethods } from './path-methods.ts'
 import { createRegister } from './register.ts'
@@ -55,6 +57,8 @@ export interface HttpApp {
   /** From now on, closes each connection after its response, so that a load balancer moves its clients. */
   drain(): void
   isDraining(): boolean
+  /** Counts and logs a connection or download that a limit closed or refused. */
+  readonly limited: (limit: LimitName) => void
   /** Starts to listen and returns the port; port 0 means any. Rejects with the system's error code. */
   listen(host: string, port: number): Promise<number>
   readonly fastify: FastifyInstance
@@ -67,11 +71,13 @@ export interface HttpApp {
 export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const { log } = options
   const state: DrainState = { isDraining: false }
+  const limited = createLimited(options)
   const connections = createConnections({
     limits: affordableConnections(),
     trustedProxies: options.trustedProxies,
-    full: () => log.warn('closed a silent connection because too many connections have no credential'),
+    refused: limited,
   })
+  measureConnections(connections, options.metrics)
   const sendFailure = createSendFailure(log)
   const fastify = createHttpServer(options, { connections, state, sendFailure })
   const { listen } = createLifecycle(fastify, { log, connections, state, isTls: options.tls !== null })
@@ -103,6 +109,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
       state.isDraining = true
     },
     isDraining: () => state.isDraining,
+    limited,
     fastify,
   }
 }

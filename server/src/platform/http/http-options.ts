@@ -2,6 +2,7 @@ import type http from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Tracer } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 import type { LocalAccess } from './local-caller.ts'
@@ -30,4 +31,5 @@ export interface HttpOptions {
   /** Handles a request before the router; true if it did. The check-in path is here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
   tracer?: Pick<Tracer, 'request'>
+  metrics: Metrics
 }

@@ -85,7 +85,8 @@ export const createHttpServer = (
               { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
               listener,
             )
-      if (options.proxyProtocolFrom.length > 0) acceptProxyHeaders(server, options.proxyProtocolFrom, log)
+      if (options.proxyProtocolFrom.length > 0)
+        acceptProxyHeaders(server, options.proxyProtocolFrom, { log, announce: connections.announce })
       return server
     },
   }

@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
+import { every } from '../timers.ts'
 import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
 import type { Connections } from './connections.ts'
 
 /** Time for open requests when the server stops; none takes longer (compose.base.ts). */
 const closingMs = 5_000
+
+const slowReadersMs = 2_000
 
 /** Whether the server is stopping. */
 export interface DrainState {
@@ -38,6 +41,7 @@ export const createLifecycle = (
   }
 
   connections.watch(fastify.server)
+  const stopLooking = every(slowReadersMs, 'check for slow readers', () => connections.endSlowReaders(), log)
   fastify.addHook('preClose', async () => {
     // Browsers open connections in advance. Node counts one without a request as busy and would wait for it.
     connections.endUnused()
@@ -53,6 +57,7 @@ export const createLifecycle = (
     })
   })
   fastify.addHook('onClose', async () => {
+    stopLooking()
     await closed
   })
 

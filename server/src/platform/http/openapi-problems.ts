@@ -28,6 +28,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   if (operation.permission !== 'public' && operation.permission !== 'agent')
     for (const code of [
       'unauthorized',
+      'too_many_connections',
       'forbidden',
       'scope_missing',
       'password_change_required',

@@ -3,6 +3,7 @@ import * as contract from '@portcullis/contract'
 import type { InjectOptions } from 'fastify'
 import { beforeAll, expect, it } from 'vitest'
 import { createLog } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
 import { Secret } from '../secret.ts'
 import { compiledOf } from './compiled.ts'
 import { createHttpApp, type HttpApp } from './http-app.ts'
@@ -24,6 +25,7 @@ beforeAll(async () => {
     proxyProtocolFrom: [],
     tls: null,
     validateResponses: false,
+    metrics: createMetrics(),
   })
   for (const one of operations)
     if (one.permission === 'agent')

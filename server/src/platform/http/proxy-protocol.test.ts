@@ -6,6 +6,7 @@ import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { sql } from '../db/sql.ts'
 import { createLog } from '../log.ts'
+import { affordableConnections } from './connection-limits.ts'
 import { createConnections } from './connections.ts'
 import { acceptProxyHeaders } from './proxy-protocol.ts'
 
@@ -74,7 +75,7 @@ describe('behind a balancer that sends PROXY headers', () => {
 
   it('a connection without a complete header ends', async () => {
     const server = createServer(() => {})
-    acceptProxyHeaders(server, [balancer], createLog('silent'), 1)
+    acceptProxyHeaders(server, [balancer], { log: createLog('silent'), announce: () => true, patienceMs: 1 })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     ends.push(() => new Promise((resolve) => server.close(resolve)))
     const { port } = server.address() as AddressInfo
@@ -83,12 +84,15 @@ describe('behind a balancer that sends PROXY headers', () => {
 
   it('TLS connections have the address of the client', async () => {
     const { cert, key } = await (await createAuthority()).issue(['127.0.0.1'])
-    const connections = createConnections({ limits: { total: 3, perAddress: 1 }, full: () => {} })
+    const connections = createConnections({
+      limits: { ...affordableConnections(), total: 3, silent: 1 },
+      refused: () => {},
+    })
     const server = https.createServer({ cert, key }, (req, res) => {
       connections.asked(req, res)
       res.end(`${req.socket.remoteAddress} ${req.socket.remotePort} ${req.socket.remoteFamily}`)
     })
-    acceptProxyHeaders(server, [balancer], createLog('silent'))
+    acceptProxyHeaders(server, [balancer], { log: createLog('silent'), announce: connections.announce })
     connections.watch(server)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     ends.push(() => new Promise((resolve) => server.close(resolve)))

@@ -55,6 +55,13 @@ const takeHeader = (
   socket.on('error', refuse)
 }
 
+interface ProxyHeaderDeps {
+  log: Log
+  /** Counts a connection without a header yet. Returns false and closes it if there is no room. */
+  announce(socket: Socket): boolean
+  patienceMs?: number
+}
+
 /**
  * Reads the PROXY header of every connection from one of these networks. The sockets then have the address of the
  * client. Connections from these networks without a header are closed, and no other connection may have one: otherwise
@@ -63,8 +70,7 @@ const takeHeader = (
 export const acceptProxyHeaders = (
   server: Server,
   networks: readonly string[],
-  log: Log,
-  patienceMs = usualPatienceMs,
+  { log, announce, patienceMs = usualPatienceMs }: ProxyHeaderDeps,
 ): void => {
   const isBalancer = isIn(networks)
   /** Clients by the address and port of the connection of their balancer, for the TLS sockets. */
@@ -73,6 +79,7 @@ export const acceptProxyHeaders = (
   server.emit = (event: string, ...args: unknown[]): boolean => {
     const [socket] = args as [Socket]
     if (event !== 'connection' || !isBalancer(socket.remoteAddress ?? '')) return emit(event, ...args)
+    if (!announce(socket)) return true
     const { remoteAddress: balancer } = socket
     const place = placeOf(socket)
     takeHeader(

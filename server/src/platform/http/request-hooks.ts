@@ -1,12 +1,12 @@
-import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { AppError, notFound } from '../app-error.ts'
-import { credentialSeen } from './connections.ts'
 import type { HttpOptions } from './http-options.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { type OurRequest, operationOf } from './our-request.ts'
 import type { PathMethods } from './path-methods.ts'
+import { pieceBytes } from './readers.ts'
 import type { RequestSpans } from './request-span.ts'
 import { safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
@@ -14,15 +14,12 @@ import { hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
 
 /** Largest uploaded file in bytes, unless its operation has its own limit. */
 export const uploadLimit = 32 * 1024 * 1024
-/** The kernel buffers responses up to this size, whether the client reads or not. */
-const kernelBytes = 64 * 1024
-/**
- * Closes a connection that reads nothing of a finished response, after one or two such periods. Otherwise, its bytes
- * stay in memory (a thousand readers of /openapi.json held a gigabyte). Streamed responses have their own limit.
- */
-const readerMs = 13_000
 /** Methods for the console's pages, on paths without an operation. */
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
 
 /** Adds the hooks that every request passes, whatever its operation. */
 export const addRequestHooks = async (
@@ -64,19 +61,17 @@ export const addRequestHooks = async (
 
   // Discards an unread body, as Node does. Otherwise, the next request on the connection would wait for the rest of the
   // body until the time limit.
-  fastify.addHook('onResponse', async (request, { statusCode }) => {
-    const { raw } = request
-    const operation = operationOf(request)
-    // A machine with its credential in the body was authenticated.
-    if (operation?.permission === 'agent' && statusCode < 300) credentialSeen(raw.socket)
+  fastify.addHook('onResponse', async ({ raw }) => {
     if (!raw.complete && !isTurnedAway(raw)) raw.resume()
   })
 
-  fastify.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
-    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
-    // In tests, requests may have no real socket.
-    if (isWhole && payload.length > kernelBytes && socket instanceof Socket) socket.setTimeout(readerMs)
-    return payload
+  // In pieces, so that a slow reader holds only one of them, and the server sees how fast it reads.
+  fastify.addHook('onSend', async ({ method }, reply, payload) => {
+    if (method === 'HEAD' || !(typeof payload === 'string' || Buffer.isBuffer(payload))) return payload
+    if (payload.length <= pieceBytes) return payload
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
+    reply.header('content-length', bytes.length)
+    return Readable.from(piecesOf(bytes), { objectMode: false, highWaterMark: 1 })
   })
 
   fastify.setErrorHandler((error, request, reply) => {

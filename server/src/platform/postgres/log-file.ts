@@ -23,7 +23,13 @@ export function openLogFile(path: string): LogFile {
     ftruncateSync(fd)
   }
   rotate()
-  const timer = setInterval(() => existsSync(path) && rotate(), CHECK_EVERY_MS)
+  const timer = setInterval(() => {
+    try {
+      if (existsSync(path)) rotate()
+    } catch {
+      // Too many open files, or a full disk. The next check tries again.
+    }
+  }, CHECK_EVERY_MS)
   timer.unref()
   return {
     fd,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { DownloadSlots } from '#platform/download-slots.ts'
+import type { FileBytes, SharedFiles } from '#platform/shared-files.ts'
 import { installCommand, installScript, type Platform } from './install/script.ts'
 import type { WindowsInstallers } from './windows-installer.ts'
 
@@ -30,10 +31,14 @@ export const createDownloads = ({
   buildDir,
   reach,
   installers,
+  files,
+  slots,
 }: {
   buildDir: string
   reach(): Reach
   installers: Pick<WindowsInstallers, 'plain'>
+  files: SharedFiles
+  slots: DownloadSlots
 }) => {
   function manifest(): BuildManifest | null {
     try {
@@ -59,12 +64,12 @@ export const createDownloads = ({
 
   return {
     script,
-    executable: (platform: string): { stream: Readable; size: number; name: string } | null => {
-      if (platform === 'windows-x64') return installers.plain()
-      const found = file(platform)
-      return found === undefined
-        ? null
-        : { stream: createReadStream(join(buildDir, found.name)), size: found.size, name: found.name }
+    /** Returns the agent for a caller without a credential; null: it was not built. Throws above a limit. */
+    executable: async (platform: string, ip: string): Promise<(FileBytes & { name: string }) | null> => {
+      const found = platform === 'windows-x64' ? installers.plain() : file(platform)
+      if (found === null || found === undefined) return null
+      const path = 'path' in found ? found.path : join(buildDir, found.name)
+      return { ...(await slots(ip, () => files.read(path))), name: found.name }
     },
     /**
      * Returns the install command for a host, which asks for the token. Without a built executable, the command runs

@@ -197,7 +197,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         throw new AppError('conflict', {
           detail: `The enrolment token is ${status.toLowerCase()}. Create a new token.`,
         })
-      const installer = deps.installers.fill({ server: deps.reach().url, token })
+      const installer = await deps.installers.fill({ server: deps.reach().url, token })
       if (installer === null)
         throw notFound(
           'This server has no Windows installer. Install a release, or run "npm run build:msi" in the checkout.',

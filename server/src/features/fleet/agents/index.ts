@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import { getCommandKeys } from '@portcullis/contract'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
+import { createDownloadSlots } from '#platform/download-slots.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
+import { createSharedFiles } from '#platform/shared-files.ts'
 import { createAdopt } from './adopt.ts'
 import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
@@ -68,8 +70,10 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     read,
     list: createList(agentsList, { db, exportDb, clock }),
   })
-  const installers = createWindowsInstallers(join(deps.agentBuildDir, 'msi'))
-  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach, installers })
+  const files = createSharedFiles()
+  const installers = createWindowsInstallers(join(deps.agentBuildDir, 'msi'), files)
+  const slots = createDownloadSlots({ limited: app.limited })
+  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach, installers, files, slots })
   const enrollment = createEnrollmentService({
     command: downloads.command,
     installers,

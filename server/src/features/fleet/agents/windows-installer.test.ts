@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditRecord, createEnrollmentToken, ResponseOf } from '@portcullis/contract'
@@ -68,6 +70,33 @@ describe('the Windows installer of the console', () => {
     expect(record).toMatchObject({ entity: 'for group policy' })
     expect(record?.details).toContain('agent 1.2.3 for Windows')
     expect(JSON.stringify(data)).not.toContain(made.token)
+  })
+
+  it('without a token is limited to 32 downloads at once per address', async () => {
+    const bytes = Buffer.alloc(16 * 1024 * 1024)
+    template.content.copy(bytes)
+    write(bytes)
+    writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, size: bytes.length }))
+    const { hostname, port } = new URL(t.address)
+    const readers = Array.from({ length: 32 }, () => connect(Number(port), hostname).pause())
+    try {
+      await Promise.all(
+        readers.map((reader) => {
+          reader.write('GET /agent/v1/download/windows-x64 HTTP/1.1\r\nhost: a\r\n\r\n')
+          return once(reader, 'readable')
+        }),
+      )
+      const refused = await fetch(plain())
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+      expect(await refused.json()).toMatchObject({ code: 'too_many_requests' })
+      const metrics = (await (await t.admin()).get('/metrics')).body
+      expect(metrics).toMatch(/portcullis_connections_refused_total\{limit="download"\} 1/)
+    } finally {
+      for (const reader of readers) reader.destroy()
+    }
+    await expect.poll(async () => (await fetch(plain(), { method: 'HEAD' })).status).toBe(200)
+    write(template.content)
+    writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
   })
 
   it('is also available without a token, signed if the build signed it', async () => {

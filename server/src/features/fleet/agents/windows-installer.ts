@@ -1,6 +1,6 @@
-import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { SharedFiles } from '#platform/shared-files.ts'
 
 interface Slot {
   offset: number
@@ -25,7 +25,7 @@ const padded = (value: string, { length }: Slot): Buffer => {
 }
 
 /** Provides the Windows installer and fills its slots with an address and a token. */
-export const createWindowsInstallers = (dir: string) => {
+export const createWindowsInstallers = (dir: string, files: SharedFiles) => {
   function manifest(): Manifest | null {
     try {
       const found = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8')) as Manifest
@@ -57,41 +57,28 @@ export const createWindowsInstallers = (dir: string) => {
       return found === null ? null : { name: found.name, version: found.version }
     },
     /** Returns the installer without a token, signed if the build signed it; null without an installer. */
-    plain(): { name: string; size: number; stream: Readable } | null {
+    plain(): { name: string; path: string } | null {
       const found = manifest()
       if (found === null) return null
       const signed = join(dir, found.name.replace(/\.msi$/, '-signed.msi'))
-      const file = existsSync(signed) ? signed : join(dir, found.name)
-      return { name: found.name, size: statSync(file).size, stream: createReadStream(file) }
+      return { name: found.name, path: existsSync(signed) ? signed : join(dir, found.name) }
     },
     /** Returns the installer with these values; null without an installer. */
-    fill({ server, token }: { server: string; token: string }) {
+    async fill({ server, token }: { server: string; token: string }) {
       const found = manifest()
       if (found === null) return null
       const file = join(dir, found.name)
       const values = [
         { slot: found.slots.PresetServer, value: padded(server, found.slots.PresetServer) },
         { slot: found.slots.PresetToken, value: padded(token, found.slots.PresetToken) },
-      ].toSorted((a, b) => a.slot.offset - b.slot.offset)
+      ]
       assertEmpty(
         file,
         values.map(({ slot }) => slot),
       )
-      async function* parts(): AsyncGenerator<Buffer> {
-        let start = 0
-        for (const { slot, value } of values) {
-          yield* createReadStream(file, { start, end: slot.offset - 1 })
-          yield value
-          start = slot.offset + slot.length
-        }
-        yield* createReadStream(file, { start })
-      }
-      return {
-        name: found.name,
-        version: found.version,
-        size: found.size,
-        stream: Readable.from(parts(), { objectMode: false }),
-      }
+      const patches = values.map(({ slot, value }) => ({ offset: slot.offset, bytes: value }))
+      const { stream, size } = await files.read(file, patches)
+      return { name: found.name, version: found.version, size, stream }
     },
   }
 }

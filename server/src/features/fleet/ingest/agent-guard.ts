@@ -1,6 +1,7 @@
 import type { AgentSession } from '#features/fleet/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import { credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import type { Guard } from '#platform/http/machine.ts'
 
 export interface AgentGuardDeps {
@@ -13,11 +14,12 @@ export interface AgentGuardDeps {
 /** Admits an agent with a session before its body is read. */
 export const agentGuard = ({ clock, verifySession, isRevoked }: AgentGuardDeps): Guard<AgentSession> => ({
   credential: 'header',
-  check: async ({ headers }) => {
+  check: async ({ headers, raw }) => {
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
     const session = verifySession(token, clock.now() / 1000)
     if (session === null) throw new AppError('agent_session_expired')
     if ((await isRevoked?.(session.agentId)) === true) throw new AppError('agent_revoked')
+    credentialSeen(raw.socket, machineOwner(session.agentId))
     return session
   },
 })

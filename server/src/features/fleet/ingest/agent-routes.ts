@@ -12,6 +12,7 @@ import { Type } from 'typebox'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
+import { credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
 
@@ -64,6 +65,7 @@ const download = operation({
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/octet-stream',
+  errors: ['too_many_requests'],
 })
 
 /**
@@ -114,18 +116,26 @@ export const registerAgentProtocol = (
   }
 
   app.registerMachine(enrol, newcomer, ({ body, request }) =>
-    limited(request.ip, body.token.slice(0, tokenIdLength), () => agents.enrol(body, request.ip)),
+    limited(request.ip, body.token.slice(0, tokenIdLength), async () => {
+      const enrolled = await agents.enrol(body, request.ip)
+      credentialSeen(request.raw.socket, machineOwner(enrolled.agentId))
+      return enrolled
+    }),
   )
   app.registerMachine(openSession, newcomer, ({ body, request }) =>
-    limited(request.ip, body.agentId, () => agents.openSession(body, keyIdOf(request.headers), request.ip)),
+    limited(request.ip, body.agentId, async () => {
+      const opened = await agents.openSession(body, keyIdOf(request.headers), request.ip)
+      credentialSeen(request.raw.socket, machineOwner(body.agentId))
+      return opened
+    }),
   )
   app.register(installScript, async () => {
     const text = agents.downloads.script()
     if (text === null) throw notFound('This server has no agent executable. Build one first.')
     return new FileAnswer('install.sh', 'text/x-shellscript; charset=utf-8', text)
   })
-  app.register(download, async ({ params }) => {
-    const file = agents.downloads.executable(params.platform)
+  app.register(download, async ({ params, request }) => {
+    const file = await agents.downloads.executable(params.platform, request.ip)
     if (file === null) throw notFound('No agent executable exists for this platform.')
     return new WithHeaders(new FileAnswer(file.name, 'application/octet-stream', file.stream), {
       'content-length': String(file.size),

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/fleet/agents/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { credentialSeen } from '#platform/http/connections.ts'
+import { credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import { logFailure } from '#platform/http/log-failure.ts'
 import { problemOf, toAppError } from '#platform/http/problem.ts'
 import { faultsOf } from '#platform/http/read-body.ts'
@@ -170,7 +170,12 @@ export const createCheckInPath = ({
       fail(request, response, new AppError('agent_session_expired'))
       return true
     }
-    credentialSeen(request.socket)
+    try {
+      credentialSeen(request.socket, machineOwner(session.agentId))
+    } catch (error) {
+      fail(request, response, error)
+      return true
+    }
     if (Number(request.headers['content-length'] ?? 0) > agentLimits.bodyBytes) {
       fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
       return true

@@ -4,7 +4,7 @@ import { agentPaths } from '@portcullis/contract'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import { credentialSeen } from '#platform/http/connections.ts'
+import { connectionUpgraded, credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** Time for a peer to read a refusal. */
@@ -88,11 +88,17 @@ export const createWake = ({
       refuse(socket, 401)
       return
     }
-    credentialSeen(socket)
+    try {
+      credentialSeen(socket, machineOwner(session.agentId))
+    } catch {
+      refuse(socket, 429)
+      return
+    }
     if (!mayOpen(session.agentId)) {
       refuse(socket, 429)
       return
     }
+    connectionUpgraded(socket)
     server.handleUpgrade(request, socket, head, (ws) => {
       // A graceful close would wait for a peer that may never respond.
       sockets.get(session.agentId)?.terminate()

@@ -16,6 +16,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AgentlessApi, BegunPoll, Poller } from '#features/fleet/agentless/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import { credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
 import type { CheckIns } from './check-ins.ts'
@@ -128,17 +129,20 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIn
     credential: 'header',
     check: async (request) => {
       const poller = await pollerOf(request, null)
+      credentialSeen(request.raw.socket, machineOwner(poller.pollerId))
       quota.charge(poller.pollerId, Number(request.headers['content-length'] ?? workerLimits.bodyBytes), 0)
       return poller
     },
   }
 
-  app.registerMachine(register, newcomer, ({ body, request }) =>
-    agentless.worker.register(body, request.ip).catch((error: unknown) => {
+  app.registerMachine(register, newcomer, async ({ body, request }) => {
+    const registered = await agentless.worker.register(body, request.ip).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'enrolment_refused') failures.failed(request.ip)
       throw error
-    }),
-  )
+    })
+    credentialSeen(request.raw.socket, machineOwner(registered.pollerId))
+    return registered
+  })
   app.registerMachine(lease, worker, async ({ body, request }) =>
     agentless.polls.lease(await pollerOf(request, body), body),
   )

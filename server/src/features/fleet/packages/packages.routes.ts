@@ -11,6 +11,7 @@ import { Type } from 'typebox'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
+import { credentialSeen, machineOwner } from '#platform/http/connections.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Guard } from '#platform/http/machine.ts'
 import { uploadedFile } from '#platform/http/uploaded-file.ts'
@@ -65,11 +66,12 @@ export const registerPackageRoutes = (
 
   const agent: Guard<void> = {
     credential: 'header',
-    check: async ({ headers }) => {
+    check: async ({ headers, raw }) => {
       const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
       const session = verifySession(token, clock.now() / 1000)
       if (session === null) throw new AppError('agent_session_expired')
       if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+      credentialSeen(raw.socket, machineOwner(session.agentId))
     },
   }
   app.registerMachine(download, agent, async ({ params }) => {

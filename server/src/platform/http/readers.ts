@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net'
+
+/** Bytes per second that a client must accept while the server has bytes for it: 64 kbit/s. */
+export const slowestRate = 8 * 1024
+/** Size of a piece of a large response. The server does not see how much of a piece was accepted. */
+export const pieceBytes = 64 * 1024
+/** Time in which the rate is measured. Clients with a credential may pause longer, for example while they store rows. */
+const windowMs = { known: 60_000, stranger: 15_000 }
+
+/** A connection whose client may read. */
+export interface Reader {
+  readonly socket: Socket
+  /** Its TLS socket, if it has one. */
+  encrypted: Socket | undefined
+  readonly isKnown: boolean
+  /** Since when bytes have waited for the client, and how many it had accepted then. */
+  backlog: { since: number; accepted: number } | undefined
+}
+
+/**
+ * Closes connections whose clients read more slowly than `slowestRate`, whatever they read. A connection for which no
+ * byte waits is not slow, so that streams and wake sockets may be idle.
+ */
+export const createReaders = <T extends Reader>(all: ReadonlySet<T>, end: (one: T) => void) => ({
+  check: (nowMs = performance.now()): void => {
+    for (const one of all) {
+      const sent = one.encrypted ?? one.socket
+      const waiting = sent.writableLength
+      if (waiting === 0) {
+        one.backlog = undefined
+        continue
+      }
+      const accepted = sent.bytesWritten - waiting
+      const { backlog } = one
+      const limitMs = one.isKnown ? windowMs.known : windowMs.stranger
+      if (backlog === undefined) one.backlog = { since: nowMs, accepted }
+      else if (nowMs - backlog.since >= limitMs) {
+        const wanted = (slowestRate * limitMs) / 1000 - pieceBytes
+        if (accepted - backlog.accepted < wanted) end(one)
+        else one.backlog = { since: nowMs, accepted }
+      }
+    }
+  },
+})
