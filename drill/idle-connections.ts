@@ -12,6 +12,8 @@ import { openSession, startLoaded } from './loaded-fleet.ts'
 
 /** Number of connections that are opened at the same time. */
 const atOnce = 100
+/** Addresses of the clients. */
+const addresses = 32
 /** Maximum memory of one idle connection, in kB of the server's resident memory. */
 const mostKb = 15
 
@@ -123,10 +125,12 @@ const warm = async (open: () => Socket, hello: string): Promise<void> => {
 const opener = (server: { url: string; ca: string | undefined }, isTls: boolean): (() => Socket) => {
   const { hostname, port } = new URL(server.url)
   const secureContext = isTls ? createSecureContext({ ca: server.ca as string }) : undefined
-  return () =>
-    secureContext === undefined
-      ? connect({ host: hostname, port: Number(port) })
-      : connectTls({ host: hostname, port: Number(port), secureContext })
+  let opened = 0
+  return () => {
+    // One address may have 512 connections without a credential.
+    const target = { host: hostname, port: Number(port), localAddress: `127.0.0.${2 + (opened++ % addresses)}` }
+    return secureContext === undefined ? connect(target) : connectTls({ ...target, secureContext })
+  }
 }
 
 const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean, root: string): Promise<Finding[]> =>

@@ -273,7 +273,7 @@ export const errorTable = define({
     title: 'Too many connections',
     detail: 'This session, API token, account or agent has too many connections in use.',
     cause:
-      'A session or API token has 128 connections, an account 256, or an agent 16, and each of them waits for a response.',
+      'A session or API token has 128 connections, an account 256, or an agent 32, and each of them waits for a response.',
     cure: 'Use fewer connections, and keep them open between requests. Try again after the number of seconds in Retry-After.',
   },
   internal_error: {

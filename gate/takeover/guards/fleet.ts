@@ -84,13 +84,75 @@ export const fleetGuards = defineGuards({
     ],
   },
   boundedConnections: {
-    does: 'The server limits connections without a credential, per address and in total, and never closes an authenticated connection to make room for them',
+    does: 'The server limits connections without a credential, per address and in total, and never closes a connection with a credential to make room for them',
     test: {
       file: 'server/src/platform/http/connections.test.ts',
       name: 'are limited per address, and those of agents and of other addresses stay open',
     },
     removedBy: [
       { file: 'server/src/platform/http/lifecycle.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
+    ],
+  },
+  countedReaders: {
+    does: 'A connection without a credential counts while it reads its response',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'are limited per address while they read a response as well',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/connections.ts',
+        find: '      response.writeHead = ((',
+        replace: '      const _writeHead = ((',
+      },
+    ],
+  },
+  ownedConnections: {
+    does: 'A session, API token, account or agent has a limit of connections',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'are limited per credential and per account: one that is idle makes room, and one in use does not',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/connections.ts',
+        find: 'if (isOwned && !hasRoom(one, owner)) return false',
+        replace: '',
+      },
+    ],
+  },
+  minimumRate: {
+    does: 'A client that reads its response slower than 8 KiB per second is disconnected',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'that read too slowly are disconnected, and those who read, or for whom nothing waits, are not',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/readers.ts',
+        find: 'if (accepted - backlog.accepted < wanted) end(one)',
+        replace: 'if (accepted - backlog.accepted < -1) end(one)',
+      },
+    ],
+  },
+  boundedDownloads: {
+    does: 'Downloads of the agent without a credential are limited per address and in total',
+    test: {
+      file: 'server/src/features/fleet/agents/windows-installer.test.ts',
+      name: 'without a token is limited to 32 downloads at once per address',
+    },
+    removedBy: [
+      { file: 'server/src/platform/download-slots.ts', find: '    assertRoom(one.address, one.since)\n', replace: '' },
+    ],
+  },
+  survivedShortages: {
+    does: 'A timer that fails at the limit of open files does not end the process',
+    test: {
+      file: 'server/src/platform/last-resort.process.test.ts',
+      name: 'a timer that fails at the limit of open files does not end the process',
+    },
+    removedBy: [
+      { file: 'server/src/platform/last-resort.ts', find: "  process.on('uncaughtException', handle)\n", replace: '' },
     ],
   },
   oneWakeSocket: {

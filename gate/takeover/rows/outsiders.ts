@@ -9,8 +9,15 @@ export const stranger: Row = {
   forgeEvent: refused(['agentSession']),
   forgeTrail: refused(['authentication']),
   denyService: refused(
-    ['machineCredentialFirst', 'boundedConnections'],
-    'Filter floods that fill the network link in front of the server. Meanwhile, hosts keep enforcing their last policy.',
+    [
+      'machineCredentialFirst',
+      'boundedConnections',
+      'countedReaders',
+      'minimumRate',
+      'boundedDownloads',
+      'survivedShortages',
+    ],
+    'From several addresses, downloads of the agent can be used up; hosts retry, and packages come from a mirror. Filter floods that fill the network link in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),
 }
@@ -65,7 +72,7 @@ export const hostRoot: Row = {
     'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
   ),
   forgeTrail: refused(['agentAudience']),
-  denyService: refused(['agentQuota', 'oneWakeSocket', 'machineCredentialFirst']),
+  denyService: refused(['agentQuota', 'oneWakeSocket', 'ownedConnections', 'machineCredentialFirst']),
   lockOut: refused(['fairSignIn']),
 }
 

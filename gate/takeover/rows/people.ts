@@ -14,7 +14,7 @@ export const userSession: Row = {
   impersonateHost: refused(['profile']),
   forgeEvent: refused(['profile']),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: refused(['boundedBodies']),
+  denyService: refused(['boundedBodies', 'ownedConnections', 'minimumRate']),
   lockOut: refused(['profile', 'managerAccounts']),
 }
 

@@ -46,6 +46,6 @@ export const affordableConnections = (files = openFiles()): ConnectionLimits => 
     silent: Math.min(512, Math.floor(total / 4)),
     credential: 128,
     account: 256,
-    machine: 16,
+    machine: 32,
   }
 }

@@ -186,7 +186,7 @@ describe('connections without a credential', () => {
   })
 
   it('leave file descriptors for the database and receivers', () => {
-    const people = { credential: 128, account: 256, machine: 16 }
+    const people = { credential: 128, account: 256, machine: 32 }
     expect(affordableConnections(1_024)).toEqual({ total: 768, address: 672, strangers: 192, silent: 192, ...people })
     expect(affordableConnections(300)).toMatchObject({ total: 150, address: 131, silent: 37 })
     expect(affordableConnections(65_536)).toMatchObject({

@@ -124,7 +124,7 @@ download() {
   fi
   if command -v curl >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- -k "$@"; fi
-    curl -fsS --retry 3 --connect-timeout 15 -K "$WORK/curlrc" -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/$PLATFORM"
+    curl -fsS --retry 10 --connect-timeout 15 -K "$WORK/curlrc" -o "$WORK/agent" "$@" "$SERVER/agent/v1/download/$PLATFORM"
   elif command -v wget >/dev/null 2>&1; then
     if [ "$OWN_CA" = 1 ]; then set -- --no-check-certificate "$@"; fi
     WGETRC="$WORK/wgetrc" wget -q -O "$WORK/agent" "$@" "$SERVER/agent/v1/download/$PLATFORM"
