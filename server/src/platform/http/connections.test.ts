@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -63,7 +64,8 @@ type Connection = Awaited<ReturnType<typeof open>>
 const endedOf = (ones: readonly { isEnded: () => boolean }[]) => ones.filter(({ isEnded }) => isEnded()).length
 
 const refused: LimitName[] = []
-const large = Buffer.alloc(16 * 1024 * 1024)
+const piece = Buffer.alloc(65_536)
+const served: Socket[] = []
 let requests = 0
 let endSlowReaders: (nowMs: number) => void = () => {}
 /**
@@ -97,11 +99,13 @@ const serve = async (
       response.writeHead(429).end()
       return
     }
-    if (kind === 'large' || then === 'large') for (let i = 0; i < 64; i++) response.write(large.subarray(0, 65_536))
+    if (kind === 'large' || then === 'large') Readable.from(Array.from({ length: 512 }, () => piece)).pipe(response)
     else if (kind !== 'wait' && then !== 'wait' && request.method === 'GET') response.end('x')
   }
   const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener)
   connections.watch(server)
+  served.length = 0
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => served.push(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   ends.push(() => {
     server.closeAllConnections()
@@ -270,6 +274,22 @@ describe('readers', () => {
     return one
   }
 
+  /** Waits until this number of clients has bytes that wait, and the kernel takes no more of them. */
+  const untilStalled = async (count: number): Promise<void> => {
+    let last = ''
+    await expect
+      .poll(
+        () => {
+          const waiting = served.map(({ writableLength }) => writableLength).filter((bytes) => bytes > 0)
+          const isStill = waiting.length === count && String(waiting) === last
+          last = String(waiting)
+          return isStill
+        },
+        { interval: 200, timeout: 20_000 },
+      )
+      .toBe(true)
+  }
+
   it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', async () => {
     const issued = await (await createAuthority()).issue(['127.0.0.1'])
     for (const tls of [undefined, issued]) {
@@ -279,6 +299,7 @@ describe('readers', () => {
       const stranger = await stalled(port, '/large', isTls)
       const person = await stalled(port, '/in/a/1/large', isTls)
       const quick = await stalled(port, '/large', isTls)
+      await untilStalled(3)
       const at = performance.now()
       endSlowReaders(at)
       const before = quick.heardBytes()

@@ -2,10 +2,17 @@ import type { Socket } from 'node:net'
 
 /** Bytes per second that a client must accept while the server has bytes for it: 64 kbit/s. */
 export const slowestRate = 8 * 1024
-/** Size of a piece of a large response. The server does not see how much of a piece was accepted. */
+/** Size of a piece of a large response. */
 export const pieceBytes = 64 * 1024
-/** Time in which the rate is measured. Clients with a credential may pause longer, for example while they store rows. */
-const windowMs = { known: 60_000, stranger: 15_000 }
+/**
+ * Time in which the rate is measured, and bytes that a client may have accepted without the server seeing it, because
+ * they belong to a write that is not complete. Clients with a credential may pause longer, for example while they store
+ * rows, and get streams, whose writes are larger.
+ */
+const measured = {
+  known: { windowMs: 60_000, unseen: 4 * pieceBytes },
+  stranger: { windowMs: 15_000, unseen: pieceBytes },
+} as const
 
 /** A connection whose client may read. */
 export interface Reader {
@@ -32,10 +39,10 @@ export const createReaders = <T extends Reader>(all: ReadonlySet<T>, end: (one: 
       }
       const accepted = sent.bytesWritten - waiting
       const { backlog } = one
-      const limitMs = one.isKnown ? windowMs.known : windowMs.stranger
+      const { windowMs, unseen } = one.isKnown ? measured.known : measured.stranger
       if (backlog === undefined) one.backlog = { since: nowMs, accepted }
-      else if (nowMs - backlog.since >= limitMs) {
-        const wanted = (slowestRate * limitMs) / 1000 - pieceBytes
+      else if (nowMs - backlog.since >= windowMs) {
+        const wanted = (slowestRate * windowMs) / 1000 - unseen
         if (accepted - backlog.accepted < wanted) end(one)
         else one.backlog = { since: nowMs, accepted }
       }
