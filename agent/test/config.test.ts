@@ -202,6 +202,14 @@ describe('facts', () => {
     expect(board.smbiosHash()).toBeNull()
   })
 
+  it('have no machine ID that systemd took from the firmware, which would give away its UUID', () => {
+    const id = 'b08dfa6083e7567a1921a715000001fc'
+    const uuid = 'B08DFA60-83E7-567A-1921-A715000001FC'
+    const same = setUp({ product_uuid: uuid })
+    expect([same.machineIdHash(), same.smbiosHash()]).toEqual([null, machineHash(uuid)])
+    expect(setUp({ product_uuid: uuid.replace('FC', 'FD') }).machineIdHash()).toBe(machineHash(id))
+  })
+
   it('show no placeholder of the vendor', () => {
     const changed = { sys_vendor: 'System manufacturer', product_name: 'To Be Filled By O.E.M.', product_sku: '.' }
     expect(setUp(changed).collect()).toMatchObject({ vendor: '', model: '', sku: '', chassis: 'Notebook' })

@@ -49,6 +49,8 @@ const isLostAtStart = (path: string): boolean => {
 }
 
 /** Creates a collector of host facts and of the hashes that identify the machine. */
+const hexDigits = (id: string): string => id.toLowerCase().replace(/[^0-9a-f]/g, '')
+
 export const createFactsCollector = ({
   sysfsRoot,
   etcRoot,
@@ -124,10 +126,15 @@ export const createFactsCollector = ({
         releaseKey: releaseKey(),
       }
     },
-    /** Null if the system creates another one at each start. */
+    /**
+     * Null if the system creates another one at each start, or if systemd took it from the firmware, as it does on virtual
+     * machines: every user can read it, so it would give away the UUID, which is the second proof.
+     */
     machineIdHash(): string | null {
       const path = join(etcRoot, 'machine-id')
-      return isTemporary(path) ? null : machineHash(read(path, 128))
+      if (isTemporary(path)) return null
+      const id = read(path, 128)
+      return hexDigits(id) === hexDigits(dmi('product_uuid', 128)) ? null : machineHash(id)
     },
     /**
      * Boards without SMBIOS, such as those with ARM processors, have a serial number in the device tree. Null unless the
