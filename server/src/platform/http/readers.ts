@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /** Bytes per second that a client must accept while the server has bytes for it: 64 kbit/s. */
-export const slowestRate = 8 * 1024
+const slowestRate = 8 * 1024
 /** Size of a piece of a large response. */
 export const pieceBytes = 64 * 1024
 /**
