@@ -1,0 +1,96 @@
+/** People who run a system that the server relies on, and users of the machine that the server runs on. */
+import { detected, notApplicable, possible, type Row, refused } from '../cell.ts'
+
+const ownAdministrators =
+  'Keep Administrators as local accounts with a second factor, and map groups of the directory to Manager at most.'
+const asAdministrators =
+  'Whoever runs the directory or the identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves what the other requests. '
+
+export const identityProvider: Row = {
+  runProgram: refused(
+    ['agentReleaseKey', 'serverReleaseKey'],
+    'As two Administrators, the operator can roll out a build only if it is signed with the release key.',
+  ),
+  freeHost: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
+  allowDevice: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
+  readSecret: possible(
+    `${asAdministrators}They can activate a worker of their own, which receives the passwords of polled hosts. The server sends no other secret.`,
+    `${ownAdministrators} Change the passwords of polled hosts.`,
+  ),
+  impersonateHost: detected(['auditWithChange', 'armedPredecessor'], 'The same as with a session of an Administrator.'),
+  forgeEvent: detected(['auditWithChange'], 'The same as with a session of an Administrator.'),
+  forgeTrail: refused(['appendOnlyTrail']),
+  denyService: detected(['auditWithChange'], 'The same as with a session of an Administrator.'),
+  lockOut: possible(
+    'Accounts of the directory can be refused or withdrawn. Local accounts keep working.',
+    'Sign in with a local account, and change the directory settings.',
+  ),
+}
+
+export const mailServer: Row = {
+  runProgram: refused(['agentReleaseKey']),
+  freeHost: detected(
+    ['mailedLinkHold', 'auditWithChange'],
+    'The operator can use the set-password link of a new account before its owner does. The owner then cannot use it. The account does not approve for 24 hours, so the operator acts alone, within the limit.',
+  ),
+  allowDevice: detected(['mailedLinkHold', 'auditWithChange'], 'The same as for freeing hosts.'),
+  readSecret: refused(
+    ['maskedSecrets', 'noKeysOverHttp'],
+    'Mails contain alerts and reports, so the operator reads names of hosts and devices.',
+  ),
+  impersonateHost: detected(
+    ['auditWithChange', 'armedPredecessor'],
+    'The new account of an Administrator can create an enrolment token.',
+  ),
+  forgeEvent: possible(
+    'The operator can drop, delay and forge mails. The console and the other channels are not affected.',
+    'Send alerts through a second channel, and read alerts in the console.',
+  ),
+  forgeTrail: refused(['appendOnlyTrail']),
+  denyService: notApplicable,
+  lockOut: detected(
+    ['auditWithChange'],
+    'Only owners of new accounts. Create their links again, and hand them over yourself.',
+  ),
+}
+
+export const worker: Row = {
+  runProgram: refused(
+    ['agentReleaseKey'],
+    'The worker can run programs on polled hosts with the accounts that it received.',
+  ),
+  freeHost: refused(['commandSignature']),
+  allowDevice: refused(['policySignature', 'profile']),
+  readSecret: possible(
+    'An activated worker receives the passwords and keys of the hosts that it polls, as long as it polls them.',
+    'Deactivate the worker, and change these passwords and keys. Use one worker, and one account, for each network.',
+  ),
+  impersonateHost: possible(
+    'The worker decides what is reported about polled hosts. It cannot report for hosts with an agent.',
+    'Install the agent on hosts where that matters.',
+  ),
+  forgeEvent: possible(
+    'The worker decides what is reported about polled hosts.',
+    'Install the agent on hosts where that matters. Compare with other sources.',
+  ),
+  forgeTrail: refused(['profile']),
+  denyService: refused(['pollBounds']),
+  lockOut: refused(['profile']),
+}
+
+const asDatabaseUser = 'The user as whom the embedded database runs is a database writer.'
+
+export const serverUser: Row = {
+  runProgram: refused(['authentication', 'agentReleaseKey']),
+  freeHost: refused(['authentication', 'commandSignature'], asDatabaseUser),
+  allowDevice: refused(['authentication', 'policySignature'], asDatabaseUser),
+  readSecret: refused(['authentication', 'sealedSecrets'], asDatabaseUser),
+  impersonateHost: refused(['agentSession'], asDatabaseUser),
+  forgeEvent: refused(['agentSession'], asDatabaseUser),
+  forgeTrail: detected(['checkpoints'], asDatabaseUser),
+  denyService: possible(
+    'A user of the machine can use up its processors, memory and disk. Hosts keep enforcing their last signed policy.',
+    'Let nobody else sign in to the server. Limit users with systemd (`user.slice`) and disk quotas.',
+  ),
+  lockOut: refused(['fairSignIn', 'accountGuesses']),
+}
