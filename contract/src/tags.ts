@@ -31,7 +31,7 @@ export const GatewayHashtagActionDto = closed({
   elementIds: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100_000 }), {
       description:
-        'UUIDs of hosts, or `<uuid>|<deviceID>` of devices. `null` or empty: the call creates or deletes the tags themselves.',
+        'UUIDs of hosts, or `<uuid>|<deviceID>` of devices. `null` or absent: the call creates or deletes the tags themselves. An empty list changes nothing.',
     }),
   ),
   entityType: Type.Optional(
@@ -117,7 +117,7 @@ export const addHashtags = operation({
   tag: 'GeneralConfig',
   summary: 'Tags hosts or devices, or creates tags',
   description:
-    'With `elementIds`, adds the tags to these elements and creates missing tags. Without it, only creates the tags. A call can have 250,000 pairs of tag and element. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
+    'With `elementIds`, adds the tags to these elements and creates missing tags. Without it or with `null`, only creates the tags. A call can have 250,000 pairs of tag and element. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: AddTagsResult,
@@ -135,7 +135,7 @@ export const deleteHashtags = operation({
   tag: 'GeneralConfig',
   summary: 'Untags hosts or devices, or deletes tags',
   description:
-    'With `elementIds`, removes the tags from these elements. Without it, deletes the tags and removes them from all elements. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
+    'With `elementIds`, removes the tags from these elements. Without it or with `null`, deletes the tags and removes them from all elements. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: DeleteTagsResult,

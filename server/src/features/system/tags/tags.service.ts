@@ -1,7 +1,7 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
-import { invalid } from '#platform/app-error.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { TagGate } from './ports.ts'
@@ -12,6 +12,8 @@ import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Maximum pairs of tag and element in one call, to stay well within the time limit of a statement. */
 const maxPairs = 250_000
+/** Maximum attempts to create a tag that another call deletes at the same time. */
+const maxTries = 5
 
 export interface TagsDeps {
   db: Db
@@ -44,24 +46,22 @@ interface AgentTags {
 interface Change {
   names: TagName[]
   entity: TaggedEntity
-  /** Ids as given, without duplicates. Null: the change concerns the tags themselves. */
+  /** Ids as given, without duplicates. Null: the change concerns the tags themselves. An empty list changes nothing. */
   ids: string[] | null
   reason?: string
 }
 
 const readChange = (body: GatewayHashtagActionDto): Change => {
-  const ids = [...new Set(body.elementIds ?? [])]
+  const ids = body.elementIds == null ? null : [...new Set(body.elementIds)]
   const names = requireTagNames('body.hashtags', body.hashtags ?? [])
-  if (ids.length * names.length > maxPairs)
-    throw invalid(
-      'body',
-      `contains ${ids.length * names.length} pairs of tag and element; at most ${maxPairs} are allowed`,
-    )
+  const pairs = (ids?.length ?? 0) * names.length
+  if (pairs > maxPairs)
+    throw invalid('body', `contains ${pairs} pairs of tag and element; at most ${maxPairs} are allowed`)
   const reason = body.reason?.trim() ?? ''
   return {
     names,
     entity: body.entityType ?? 'Agent',
-    ids: ids.length === 0 ? null : ids,
+    ids,
     ...(reason === '' ? {} : { reason }),
   }
 }
@@ -111,9 +111,17 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const asReason = (reason: string | undefined): { reason?: string } => (reason ? { reason } : {})
 
 export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
+  /** Returns the tags, created if they are missing, and keeps them from being deleted until the transaction ends. */
   async function ensure(store: TagsStore, names: readonly TagName[]) {
-    const created = names.length === 0 ? [] : await store.create(names)
-    return { created: created.map((tag) => tag.name), tags: await store.byFolded(names.map((name) => name.folded)) }
+    const folded = [...new Set(names.map((name) => name.folded))]
+    const created = new Set<string>()
+    for (let tries = 0; tries < maxTries; tries++) {
+      for (const tag of names.length === 0 ? [] : await store.create(names)) created.add(tag.name)
+      const tags = await store.lock(folded)
+      if (tags.length === folded.length) return { created: [...created], tags }
+      // Another call deleted one between the two statements.
+    }
+    throw new AppError('conflict', { detail: 'Another call deletes these tags again and again. Nothing changed.' })
   }
 
   const agentIdsOf = (elements: readonly Element[]): string[] => elements.map(({ agentId }) => agentId)
@@ -131,7 +139,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       const change = { names: names.map(({ name }) => name), agentIds: agentIdsOf(found.elements) }
       await gate.assertAlone(tx, actor, [{ effect: 'add', ...change }], { op: 'add', ...change, ...asReason(reason) })
     }
-    const { created, tags } = await ensure(store, names)
+    const { created, tags } = await ensure(store, ids?.length === 0 ? [] : names)
     const tagIds = tags.map((tag) => tag.tag_id)
     const tagged = found === null ? 0 : await store.tag(entity, found.elements, tagIds)
     if (created.length > 0)

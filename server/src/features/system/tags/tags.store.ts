@@ -47,6 +47,12 @@ export const createTagsStore = (db: Queryable) => ({
       sql`select t.tag_id, t.name, t.folded from tags t where t.folded = any(${folded}::text[]) order by t.folded`,
     ),
 
+  /** Returns the existing tags, and keeps them from being deleted until the transaction ends. */
+  lock: (folded: readonly string[]): Promise<StoredTag[]> =>
+    db.query<StoredTag>(
+      sql`select t.tag_id, t.name, t.folded from tags t where t.folded = any(${folded}::text[]) order by t.folded for key share`,
+    ),
+
   /** Deletes tags, and removes them from all elements. */
   remove: (tagIds: readonly number[]): Promise<{ name: string }[]> =>
     db.query<{ name: string }>(sql`delete from tags t where t.tag_id = any(${tagIds}::int[]) returning t.name`),

@@ -132,6 +132,26 @@ describe('tags', () => {
     expect(await remove({})).toEqual({ accepted: [], notFound: [], deleted: [] })
   })
 
+  it('are not changed by an empty list of elements', async () => {
+    await add({ hashtags: ['floor 7'], elementIds: [agentA] })
+    const before = await list()
+    expect(await remove({ hashtags: ['floor 7'], elementIds: [] })).toEqual({ accepted: [], notFound: [], deleted: [] })
+    expect(await add({ hashtags: ['floor 8'], elementIds: [] })).toEqual({ accepted: [], notFound: [], created: [] })
+    expect(await list()).toEqual(before)
+    await remove({ hashtags: ['floor 7'] })
+  })
+
+  it('can be added and deleted at once', async () => {
+    const calls = Array.from({ length: 120 }, (_, i) =>
+      i % 2 === 0
+        ? manager().post(`${base}/addhashtags`, { hashtags: ['race', 'other'], elementIds: [agentA, agentB] })
+        : manager().post(`${base}/deletehashtags`, { hashtags: ['race', 'other'] }),
+    )
+    const answers = await Promise.all(calls)
+    expect(answers.filter(({ statusCode }) => statusCode !== 200).map(({ body }) => body)).toEqual([])
+    await remove({ hashtags: ['race', 'other'] })
+  })
+
   it.each([['a,b'], ['a;b'], ['#a'], ['  '], [''], ['x'.repeat(65)], ['a\tb'], ['a\u0085b']])(
     'refuse %j as a name',
     async (name) => {
