@@ -199,7 +199,10 @@ const tourApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<v
     const waiting = await get('policy/changerequests')
     const rows = (Array.isArray(waiting) ? waiting : ((waiting.data ?? []) as unknown[])) as Answer[]
     const open = rows.find((one) => one.state === undefined || /pending|open|waiting/i.test(String(one.state)))
-    await post(`policy/changerequests/${open?.id}/${verdict}`, undefined, fixture.people.administrator.token)
+    const { digest } = (await get(`policy/changerequests/${open?.id}/details`)) as Answer
+    await get(`policy/changerequests/${open?.id}/file`)
+    const body = verdict === 'approve' ? { digest } : undefined
+    await post(`policy/changerequests/${open?.id}/${verdict}`, body, fixture.people.administrator.token)
   }
 }
 

@@ -155,6 +155,8 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'getRollout',
     'listAssetConsumers',
     'listChangeRequests',
+    'readChangeRequest',
+    'downloadChangeRequest',
     'listCommands',
     'feedHost',
     'listConnections',

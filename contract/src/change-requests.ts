@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { closed, nullable, operation, utcTime } from './operation.ts'
+import { closed, listQuery, nullable, operation, utcTime } from './operation.ts'
 
-/** Maximum number of detail lines in a change request. */
-export const maxRequestDetails = 200
+/** Number of lines of each change request that the list shows. */
+export const listedRequestLines = 20
+/** Maximum length of a line, so that every value is shown in full. */
+export const maxRequestLine = 20_000
 
 /** A change that waits for a second approver. */
 export const ChangeRequest = closed({
@@ -13,8 +15,12 @@ export const ChangeRequest = closed({
   }),
   title: Type.String({ description: 'Summary of the change.' }),
   details: Type.Array(Type.String(), {
-    maxItems: maxRequestDetails,
-    description: `Parts of the change, one per line: rules, names of hosts, old and new values. Secrets are shown as “(changed)”. If there are more than ${maxRequestDetails} lines, the last line gives the number of the omitted ones. Empty if the title is complete, and after the request was decided.`,
+    maxItems: listedRequestLines,
+    description: `The first ${listedRequestLines} lines of the change, widest effect first. GET policy/changerequests/{id}/details returns all of them. Empty if the title is complete, and after the request was decided.`,
+  }),
+  lines: Type.Integer({
+    minimum: 0,
+    description: 'Number of lines of the change. 0 if the title is complete, and after the request was decided.',
   }),
   hosts: Type.Integer({
     description:
@@ -44,6 +50,49 @@ export const listChangeRequests = operation({
 
 const requestParams = closed({ id: Type.String({ minLength: 1, maxLength: 64 }) })
 
+const digest = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the file of the request, in hexadecimal. It covers the title and every line.',
+})
+
+export const readChangeRequest = operation({
+  id: 'readChangeRequest',
+  method: 'GET',
+  path: '/prime/webui/policy/changerequests/{id}/details',
+  tag: 'Policy',
+  summary: 'Returns the complete change of a waiting request, in pages',
+  description:
+    'Lists everything that an approval carries out, one part per line: rules, hosts, old and new values. The parts with the widest effect come first. Values are exact: invisible characters are shown as `%u200B`. Secrets are shown as “(changed)”.',
+  permission: 'fleet:read',
+  params: requestParams,
+  query: closed({
+    PageNumber: listQuery.PageNumber,
+    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'Lines per page.' })),
+  }),
+  response: closed({
+    title: Type.String(),
+    digest,
+    recordsTotal: Type.Integer({ minimum: 0, description: 'Number of lines.' }),
+    data: Type.Array(Type.String(), { maxItems: 1_000, description: 'The lines of this page.' }),
+  }),
+  errors: ['conflict'],
+})
+
+export const downloadChangeRequest = operation({
+  id: 'downloadChangeRequest',
+  method: 'GET',
+  path: '/prime/webui/policy/changerequests/{id}/file',
+  tag: 'Policy',
+  summary: 'Downloads the complete change of a waiting request as a text file',
+  description: 'The SHA-256 of the file is the `digest` that an approval needs.',
+  permission: 'fleet:read',
+  params: requestParams,
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'text/plain',
+  errors: ['conflict'],
+})
+
 export const approveChangeRequest = operation({
   tag: 'Policy',
   permission: 'fleet:write',
@@ -53,10 +102,11 @@ export const approveChangeRequest = operation({
   summary: 'Approves a change request and carries it out',
   fresh: true,
   description:
-    'The requester and accounts created after the request cannot approve it. Only an Administrator can approve changes to settings and accounts, updates and packages. The change is applied completely or not at all. Hosts that were deleted since the request are skipped.',
+    'The approval names the digest of what the approver read, from GET policy/changerequests/{id}/details or of the downloaded file. The requester and accounts created after the request cannot approve it. Only an Administrator can approve changes to settings and accounts, updates and packages. The change is applied completely or not at all. Hosts that were deleted since the request are skipped.',
   params: requestParams,
+  body: closed({ digest }),
   response: ChangeRequest,
-  errors: ['conflict', 'forbidden_object'],
+  errors: ['conflict', 'change_differs', 'forbidden_object'],
 })
 
 export const rejectChangeRequest = operation({

@@ -157,6 +157,21 @@ export const errorTable = define({
       'An account can have 10 pending change requests, and the server can have 50. The last 10 are reserved for Administrators. Nothing was changed.',
     cure: 'Withdraw change requests at policy/changerequests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
   },
+  change_not_shown: {
+    status: 422,
+    title: 'The change cannot be shown in full',
+    detail: '{detail}',
+    cause: 'The change needs a second approver, who must see every value of it. Nothing was changed.',
+    cure: 'Shorten the value, or make the change in smaller parts.',
+  },
+  change_differs: {
+    status: 409,
+    title: 'The approval is for another change',
+    detail: 'The digest does not match the stored change. Nothing was changed.',
+    cause:
+      'The approval names the digest of what the approver read. The stored change has another digest, so the approver did not read it.',
+    cure: 'Read the change again with GET policy/changerequests/{id}/details, and approve it with the digest in that response.',
+  },
   account_suspended: {
     status: 403,
     title: 'The account is suspended',

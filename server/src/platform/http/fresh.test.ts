@@ -88,7 +88,9 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   updateFeed: () => [{ method: 'PUT', path: `ingest/feeds/${absent}`, payload: { keepDays: 1 } }],
   deleteFeed: () => [{ method: 'DELETE', path: `ingest/feeds/${absent}` }],
   rejectChangeRequest: () => [{ path: `policy/changerequests/${absent}/reject` }],
-  approveChangeRequest: () => [{ path: `policy/changerequests/${absent}/approve` }],
+  approveChangeRequest: () => [
+    { path: `policy/changerequests/${absent}/approve`, payload: { digest: '0'.repeat(64) } },
+  ],
   addUser: () =>
     [10, 20].map((userProfile) => ({
       path: 'admin/adduser',

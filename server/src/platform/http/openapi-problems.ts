@@ -40,7 +40,8 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   // Filing a change request needs fresh authentication as well.
   if (operation.fresh !== undefined || operation.errors?.includes('second_person_required') === true)
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
-  if (operation.errors?.includes('second_person_required') === true) codes.add('approval_queue_full')
+  if (operation.errors?.includes('second_person_required') === true)
+    codes.add('approval_queue_full').add('change_not_shown')
   if (operation.heavy !== undefined || operation.query?.properties.PageSize !== undefined)
     codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')

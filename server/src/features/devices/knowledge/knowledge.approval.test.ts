@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { knowledgeProofText } from '@portcullis/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { type Person, person } from '#test/people.ts'
 
 const path = '/prime/webui/admin/knowledge'
@@ -38,7 +39,7 @@ const inForce = async () => {
 const approve = async () => {
   const { data } = (await second.api.get('/prime/webui/policy/changerequests')).json()
   const request = data.find(({ state }: { state: string }) => state === 'Waiting')
-  const answer = await second.api.post(`/prime/webui/policy/changerequests/${request.id}/approve`)
+  const answer = await approveRequest(second.api, request.id)
   expect(answer.statusCode, answer.body).toBe(200)
   return request
 }

@@ -334,6 +334,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       what === 'apply'
         ? `Activate knowledge ${version}: ${text}`
         : `Withdraw knowledge ${version} and restore the knowledge before it`,
+    details: (_tx, { id, text }) => [...(text === '' ? [] : [text]), `Stored knowledge ${id}`],
     carryOut: async (tx, actor, { what, id }) => {
       await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
       return refresh

@@ -3,6 +3,7 @@ import { flipperBadUsb, rubberDucky } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { agentPost, enrolAgent, type TestAgent } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 
@@ -191,7 +192,7 @@ describe('the acceptance', () => {
     })
     await t.db.execute(sql`delete from account_influences`)
     const approver = t.as(await t.signIn(second.userName, second.password))
-    const approved = await approver.post(`${base}/policy/changerequests/${requests[0]?.id}/approve`)
+    const approved = await approveRequest(approver, requests[0]?.id)
     expect(approved.statusCode, approved.body).toBe(200)
     for (const one of hosts) expect(await only(one)).toMatchObject({ attackTool: '', rule: 'default' })
     await revokeAll()

@@ -22,12 +22,13 @@ import { because } from './change-record.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
 import { inBrackets, plainReason } from './policy.rules.ts'
 import type { PolicyStore } from './policy.store.ts'
+import { hostText } from './shown-rules.ts'
 
 export interface AcceptedFindingsDeps {
   db: Db
   clock: Clock
   log: Log
-  store: Pick<PolicyStore, 'lockHead' | 'addVersion'>
+  store: Pick<PolicyStore, 'addVersion' | 'hostNames' | 'lockHead'>
   audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs' | 'accepted' | 'rejudge'>
@@ -42,6 +43,7 @@ interface CarriedAcceptance {
   deviceID: string
   fingerprint: string
   finding: string
+  evidence: readonly string[]
   reason: string
   hosts: number
 }
@@ -149,6 +151,13 @@ export const createAcceptedFindings = ({
   approvals.handle<CarriedAcceptance>('accept-finding', {
     action: 'rules',
     title: ({ title }) => title,
+    details: async (tx, { uuid, deviceID, fingerprint, finding, evidence, reason }) => [
+      `Reason: ${reason}`,
+      `Finding: ${finding}`,
+      ...evidence.map((line) => `Evidence: ${line}`),
+      `Accepted for every device with fingerprint ${fingerprint}`,
+      `Seen as device ${deviceID} on host ${hostText(uuid, await store.hostNames(tx, [uuid]))}`,
+    ],
     hosts: ({ hosts }) => hosts,
     approver: profiles.manager,
     carryOut: async (tx, actor, request) => {
@@ -195,7 +204,6 @@ export const createAcceptedFindings = ({
           throw new NeedsApprover<CarriedAcceptance>({
             kind: 'accept-finding',
             limit,
-            details: [`Reason: ${reason}`, `Finding: ${finding}`, ...said.evidence.map((line) => `Evidence: ${line}`)],
             change: {
               title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
               ...{
@@ -206,6 +214,7 @@ export const createAcceptedFindings = ({
                 reason,
                 hosts,
               },
+              evidence: said.evidence,
             },
           })
         return { ...said, written: await write(tx, actor, design, reason, before) }

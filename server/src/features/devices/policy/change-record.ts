@@ -17,6 +17,8 @@ type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 's
 
 /** A rule change that waits for a second approver. */
 export interface CarriedChange {
+  /** Reason of the requester. Absent if none was given. */
+  reason?: string
   title: string
   hosts: number
   remove: readonly string[]
@@ -46,8 +48,6 @@ export const uncarried = (r: CarriedRule): RuleRow => ({
   seal: Buffer.from(r.seal, 'base64'),
   identity_seal: typeof r.identity_seal === 'string' ? Buffer.from(r.identity_seal, 'base64') : null,
 })
-
-/** Returns a rule in the form in which people write it. */
 
 /** Returns the sentence of a rule without its reason, which the record states on its own. */
 const textOf = ({ sentence, reason }: PolicyRuleResource): string =>

@@ -19,7 +19,7 @@ import { fold } from '#platform/list/columns.ts'
 import type { Log } from '#platform/log.ts'
 import type { Affected } from './affected.ts'
 import { because, type CarriedChange, carried, ruleFacts, uncarried } from './change-record.ts'
-import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
 import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, writtenForm } from './policy.store.ts'
@@ -27,6 +27,7 @@ import { warningsOf } from './policy.warnings.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { RulePrints } from './rule-prints.ts'
 import type { IdentityPart, Seals } from './seal.ts'
+import { linesOfChange, reachOf, titleOfChange } from './shown-rules.ts'
 
 export interface ChangesDeps {
   db: Db
@@ -222,6 +223,17 @@ export const createChanges = ({
   approvals.handle<CarriedChange>('rules', {
     action: 'rules',
     title: ({ title }) => title,
+    details: async (tx, request) => {
+      const write = request.write.map(uncarried)
+      const gone = await store.byIds(tx, Object.keys(request.replaced))
+      const names = await store.hostNames(tx, [...new Set([...gone, ...write].flatMap((r) => r.agent_id ?? []))])
+      const known = new Set(gone.map((r) => r.rule_id))
+      return [
+        ...(request.reason === undefined ? [] : [`Reason: ${request.reason}`]),
+        ...linesOfChange({ gone, write }, names),
+        ...request.remove.filter((id) => !known.has(id)).map((id) => `Delete the rule ${id}, which no longer exists`),
+      ]
+    },
     hosts: ({ hosts }) => hosts,
     approver: profiles.manager,
     carryOut: async (tx, actor, request) => {
@@ -284,8 +296,8 @@ export const createChanges = ({
             detail: `This allows attack tools on ${reachOf(hosts, true)}. Request {id} waits for a second approver.`,
           }
         : { limit }),
-      details: [...(reason === '' ? [] : [`Reason: ${reason}`]), ...linesOfChange({ gone: old, write }, names)],
       change: {
+        ...(reason === '' ? {} : { reason }),
         title: titleOfChange({ gone: old, write }, names, { hosts, isForLaterHosts }),
         hosts,
         remove: remove.map((r) => r.rule_id),

@@ -2,7 +2,6 @@ import { policySources } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import type { Affected } from './affected.ts'
 import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read.ts'
-import { inBrackets } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { covers, meets, reaches } from './policy.warnings.ts'
 import { printOf } from './seal.ts'
@@ -185,79 +184,3 @@ export const createNewlyAllowed = ({
 }
 
 export type NewlyAllowed = ReturnType<typeof createNewlyAllowed>
-
-const whatOf = (r: RuleRow): string => {
-  const kinds = r.kinds === null ? '' : `every ${r.kinds.join(' or ').toLowerCase()}`
-  const ids =
-    r.vid === null
-      ? ''
-      : r.pid === null
-        ? `every device of vendor ${r.vid}`
-        : `${r.vid}:${r.pid}${r.serial === null ? '' : ` with serial number ${JSON.stringify(r.serial)}`}`
-  const parts = [ids, kinds, r.fingerprint === null ? '' : `fingerprint ${r.fingerprint}`]
-  return parts.filter((part) => part !== '').join(', ')
-}
-
-/** Names of hosts by id. Messages show the id of a host that is missing here. */
-type HostNames = ReadonlyMap<string, string>
-
-const whereOf = (r: RuleRow, names: HostNames): string =>
-  r.agent_id !== null
-    ? `on host ${names.get(r.agent_id) ?? r.agent_id}`
-    : r.tag_name !== null
-      ? `on hosts with tag ${r.tag_name}`
-      : 'on every host'
-
-const endOf = (r: RuleRow): string =>
-  r.expires_at === null ? '' : ` until ${r.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
-const verbs = { allow: 'allow', deny: 'deny' } as const
-
-/** Number of rules that a title names. */
-const named = 4
-
-const sentenceOf = (r: RuleRow, names: HostNames): string =>
-  `${verbs[r.effect]} ${whatOf(r)} ${whereOf(r, names)}${endOf(r)}${r.override_attack_tool ? ', even a known attack tool' : ''}`
-
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
-/** Lists every rule that a change adds, replaces or deletes, one per line. */
-export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames): string[] => {
-  const old = new Map(gone.map((r) => [r.rule_id, r]))
-  const written = new Set(write.map((r) => r.rule_id))
-  return [
-    ...write.map((r) => {
-      const before = old.get(r.rule_id)
-      const instead = before === undefined ? '' : `, instead of "${sentenceOf(before, names)}"`
-      return upper(`${sentenceOf(r, names)}${instead}${inBrackets(r.reason)}`)
-    }),
-    ...gone
-      .filter((r) => !written.has(r.rule_id))
-      .map((r) => `Delete the rule "${sentenceOf(r, names)}"${inBrackets(r.reason)}`),
-  ]
-}
-
-/** Describes where a change newly allows devices. */
-export const reachOf = (hosts: number, isForLaterHosts: boolean): string => {
-  const present = `${hosts} ${hosts === 1 ? 'host' : 'hosts'}`
-  if (!isForLaterHosts) return present
-  return hosts === 0 ? 'hosts that enrol later; no host is enrolled yet' : `${present}, and on hosts that enrol later`
-}
-
-/** Describes a rule change for its approver: the rules it adds and deletes, and the number of hosts it opens. */
-export const titleOfChange = (
-  { gone, write }: MeasuredChange,
-  names: HostNames,
-  { hosts, isForLaterHosts }: { hosts: number; isForLaterHosts: boolean },
-): string => {
-  const written = new Set(write.map((r) => r.rule_id))
-  const parts = [
-    ...write.map((r) => sentenceOf(r, names)),
-    ...gone
-      .filter((r) => !written.has(r.rule_id))
-      .map((r) => `delete the rule "${verbs[r.effect]} ${whatOf(r)} ${whereOf(r, names)}"`),
-  ]
-  const more = parts.length > named ? `; and ${parts.length - named} more rule changes` : ''
-  const text = `${parts.slice(0, named).join('; ')}${more} (newly allows devices on ${reachOf(hosts, isForLaterHosts)})`
-  return upper(text)
-}

@@ -26,9 +26,12 @@ const differing = (a: ReadonlySet<string>, b: ReadonlySet<string>): string[] => 
   ...[...b].filter((one) => !a.has(one)),
 ]
 
+/** Lists every item, because the approval writes all of them. */
 const linesOf = (before: Options, after: Options): string[] =>
-  optionNames.flatMap((name) =>
-    before[name] === after[name] ? [] : [`${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`],
+  optionNames.map((name) =>
+    before[name] === after[name]
+      ? `${name}: ${JSON.stringify(after[name])} (unchanged)`
+      : `${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`,
   )
 
 /** Counts the hosts whose options change because a configuration item names other tags. */

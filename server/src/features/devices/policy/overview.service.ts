@@ -88,9 +88,10 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
         : `Require a second approver only above ${hostsText(twoPersonHosts)}`,
     details: async (tx, change) => {
       const before = textsOf(await settings.read(tx))
-      return textsOf(change.settings).flatMap(([name, value], i) => {
+      // The approval writes all of them.
+      return textsOf(change.settings).map(([name, value], i) => {
         const old = before[i]?.[1]
-        return old === value ? [] : [`${name}: ${old} → ${value}`]
+        return old === value ? `${name}: ${value} (unchanged)` : `${name}: ${old} → ${value}`
       })
     },
     carryOut: async (tx, actor, change) => {

@@ -1,4 +1,4 @@
-import { maxRequestDetails, type previewTags, profiles, type ResponseOf } from '@portcullis/contract'
+import { type previewTags, profiles, type ResponseOf } from '@portcullis/contract'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import type { HostTagChange, TagGate, TagOrder } from '#features/system/tags/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -10,6 +10,7 @@ import type { NewlyAllowed } from './newly-allowed.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
 import type { Predict, Predicted, PredictionScopes } from './predict.ts'
+import { hostText } from './shown-rules.ts'
 import { worksAgainLines } from './works-again.ts'
 
 export interface TagGateDeps {
@@ -100,18 +101,17 @@ export const createTagGate = (deps: TagGateDeps) => {
         ...(order.reason === undefined ? [] : [`Reason: ${order.reason}`]),
         ...worksAgainLines(stated.worksAgain),
       ]
-      const most = maxRequestDetails - first.length
-      if (order.op === 'delete') return [...first, ...order.names.map((name) => `Delete tag ${name}`)]
+      const tags = (verb: string, names: readonly string[]): string[] => names.map((name) => `${verb} tag ${name}`)
+      if (order.op === 'delete') return [...first, ...tags('Delete', order.names)]
       const asked = order.op === 'set' ? order.agents.map(({ agentId }) => agentId) : order.agentIds
-      const shown = asked.length > most ? asked.slice(0, most - 1) : asked
-      const names = await store.hostNames(tx, shown)
-      const lines = shown.map((agentId, i) => {
-        const name = names.get(agentId) ?? agentId
-        return order.op === 'set' ? `${name}: ${order.agents[i]?.names.join(', ') || 'no tags'}` : name
-      })
+      const names = await store.hostNames(tx, asked)
       return [
         ...first,
-        ...(shown.length === asked.length ? lines : [...lines, `and ${hostsText(asked.length - shown.length)} more`]),
+        ...(order.op === 'set' ? [] : tags(order.op === 'add' ? 'Add' : 'Remove', order.names)),
+        ...asked.map((agentId, i) => {
+          const host = hostText(agentId, names)
+          return order.op === 'set' ? `${host}: ${order.agents[i]?.names.join(', ') || 'no tags'}` : host
+        }),
       ]
     },
     carryOut: async (tx, actor, { order, changes, hosts }) => {

@@ -1,4 +1,4 @@
-import { type BulkAction, maxRequestDetails, profiles, type WorksAgain } from '@portcullis/contract'
+import { type BulkAction, profiles, type WorksAgain } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { worksAgainLines } from '#features/devices/policy/index.ts'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
@@ -83,18 +83,22 @@ export const registerGated = (
     latestPackage(architecture: string): Promise<Build | null>
   },
 ): void => {
-  /** Returns one line per host, and reads only the names that a request shows. */
+  /** Returns one line per host. The line has its id too, because several hosts can have one name. */
   async function linesOf(
     tx: Tx,
     uuids: readonly string[],
     lineOf: (name: string, i: number) => string = (name) => name,
-    most = maxRequestDetails,
   ): Promise<string[]> {
-    const shown = uuids.length > most ? uuids.slice(0, most - 1) : uuids
-    const names = await carryOut.names(tx, shown)
-    const lines = shown.map((uuid, i) => lineOf(names.get(uuid) ?? uuid, i))
-    return shown.length === uuids.length ? lines : [...lines, `and ${hostsText(uuids.length - shown.length)} more`]
+    const names = await carryOut.names(tx, uuids)
+    return uuids.map((uuid, i) => {
+      const name = names.get(uuid)
+      return lineOf(name === undefined ? uuid : `${name} (${uuid})`, i)
+    })
   }
+  /** Hosts that become free come first, then those whose devices are approved. */
+  const widest = (items: readonly ConfigurationItem[]): ConfigurationItem[] =>
+    items.toSorted((a, b) => rankOf(a) - rankOf(b))
+  const rankOf = ({ mode, approveAll }: ConfigurationItem): number => (mode === 'Free' ? 0 : approveAll ? 1 : 2)
   approvals.handle<ConfigurationChange>('configuration', {
     action: ({ items }) => (items.some((item) => item.mode === 'Free') ? 'free' : 'rules'),
     title: ({ items }) => {
@@ -105,16 +109,22 @@ export const registerGated = (
       ] as const
       return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
     },
-    details: (tx, { items }) =>
-      linesOf(
+    details: (tx, { items }) => {
+      const sorted = widest(items)
+      return linesOf(
         tx,
-        items.map((item) => item.uuid),
+        sorted.map((item) => item.uuid),
         (name, i) => {
-          const { mode, approveAll } = mustExist(items[i], 'the item of a host')
-          const orders = [mode === null ? [] : mode === 'Free' ? ['free'] : ['arm'], approveAll ? ['approve all'] : []]
-          return `${name}: ${orders.flat().join(', ')}`
+          const { mode, approveAll, applyToPresent } = mustExist(sorted[i], 'the item of a host')
+          const orders = [
+            ...(mode === null ? [] : [mode === 'Free' ? 'free' : 'arm']),
+            ...(approveAll ? ['approve all'] : []),
+            ...(applyToPresent ? ['apply to attached devices'] : []),
+          ]
+          return `${name}: ${orders.join(', ')}`
         },
-      ),
+      )
+    },
     hosts: ({ items }) => items.filter((item) => item.mode === 'Free' || item.approveAll).length,
     approver: profiles.manager,
     carryOut: async (tx, actor, { items }) => {
@@ -131,7 +141,7 @@ export const registerGated = (
         ...(reason === undefined ? [] : [`Reason: ${reason}`]),
         ...worksAgainLines(await carryOut.worksAgain(tx, change)),
       ]
-      return [...first, ...(await linesOf(tx, uuids, undefined, maxRequestDetails - first.length))]
+      return [...first, ...(await linesOf(tx, uuids))]
     },
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,
@@ -145,7 +155,7 @@ export const registerGated = (
     title: ({ update, builds }) => `Update the agent of ${hostsText(update.length)} to ${buildsText(builds)}`,
     details: async (tx, { update, builds = [] }) => [
       ...builds.map(({ version, architecture, sha256 }) => `${version} for ${architecture}: SHA-256 ${sha256}`),
-      ...(await linesOf(tx, update, undefined, maxRequestDetails - builds.length)),
+      ...(await linesOf(tx, update)),
     ],
     hosts: ({ update }) => update.length,
     carryOut: async (tx, actor, { update, builds = [] }) => {

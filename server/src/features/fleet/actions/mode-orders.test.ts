@@ -4,6 +4,7 @@ import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
@@ -274,7 +275,7 @@ describe('an order to arm or free more than 500 hosts', () => {
     expect([(await newest()).id, await marked(), await inAction()]).toEqual([before.id, 0, 0])
     const [request] = (await approver.get(`${base}/policy/changerequests`)).json().data
     expect(request).toMatchObject({ hosts: others + 1, state: 'Waiting' })
-    expect((await approver.post(`${base}/policy/changerequests/${request.id}/approve`)).statusCode).toBe(200)
+    expect((await approveRequest(approver, request.id)).statusCode).toBe(200)
     await t.jobs.drain()
     expect(await taken(agent)).toMatchObject([{ mode: 'Free' }])
     expect(await newest()).toMatchObject({ title: `Free: ${others + 1} hosts`, createdBy: 'admin, approved by bob' })

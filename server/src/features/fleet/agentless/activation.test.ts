@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentlessBase, agentlessOf, ok } from '#test/agentless.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { person } from '#test/people.ts'
 
 let t: TestApp
@@ -90,7 +91,7 @@ describe('a worker process', () => {
     expect((await w.lease(1)).isActivated).toBe(false)
     const waiting = ok(await second.get('/prime/webui/policy/changerequests')).data[0]
     expect(waiting.title).toContain('worker-1')
-    ok(await second.post(`/prime/webui/policy/changerequests/${waiting.id}/approve`, undefined))
+    ok(await approveRequest(second, waiting.id))
     expect((await w.lease(1)).isActivated).toBe(true)
   })
 })

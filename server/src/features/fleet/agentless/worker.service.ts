@@ -104,6 +104,10 @@ export const createWorker = (deps: WorkerDeps) => {
     action: 'settings',
     title: ({ pollers }) =>
       `Give the credentials of polled hosts to the worker processes ${pollers.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
+    details: (_tx, { id, pollers }) => [
+      `Worker ${id}`,
+      ...pollers.map((one) => `Process ${one.name} (${one.address}), id ${one.id}`),
+    ],
     carryOut: async (tx, actor, change) => {
       await activateIn(tx, actor, change)
       return undefined

@@ -3,6 +3,7 @@ import type { AgentCommand, HeldPort, HeldPortRow } from '@portcullis/contract'
 import { hub, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 
@@ -141,7 +142,7 @@ describe('held ports', () => {
       hosts: 1,
       title: `Release port 1-3 of ${agents[1].facts.hostname} and accept its drivers (claims hub, bound rtl8150)`,
     })
-    expect((await bob.api.post(`${path}/${request.id}/approve`)).statusCode).toBe(200)
+    expect((await approveRequest(bob.api, request.id)).statusCode).toBe(200)
     const [command] = (await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')
     expect(command).toMatchObject({ releases: [{ id: holds[1].id, accept: true }] })
     // One person may release a port without its drivers.

@@ -105,6 +105,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
   approvals.handle<DriverRelease>('accept-drivers', {
     action: 'rules',
     title: ({ title }) => title,
+    details: (_tx, { agentId, id }) => [`Host ${agentId}`, `Held port ${id}`],
     hosts: () => 1,
     approver: profiles.manager,
     carryOut: async (tx, actor, { agentId, id }) => {

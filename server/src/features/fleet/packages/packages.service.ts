@@ -203,6 +203,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   approvals.handle<PublishChange>('publish-package', {
     action: 'package',
     title: ({ version, architecture, sha256 }) => `Publish agent ${version} for ${architecture}, SHA-256 ${sha256}`,
+    details: (_tx, { packageId }) => [`Stored build ${packageId}`],
     carryOut: async (tx, actor, { packageId, version, architecture, sha256 }) => {
       const packages = store(tx)
       await packages.lock()

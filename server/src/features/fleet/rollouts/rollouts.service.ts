@@ -12,7 +12,7 @@ import {
 } from '@portcullis/contract'
 import { isOddText, mustExist } from '@portcullis/domain'
 import type { PackagesApi, PublishedBuild } from '#features/fleet/packages/index.ts'
-import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import { type ApprovalsApi, memberLines } from '#features/system/approvals/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -225,7 +225,10 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   approvals.handle<RevertChange>('revert', {
     action: 'free',
     title: ({ rollout }) => `Free ${hostsText(rollout.hosts)}: revert rollout ${rollout.name}`,
-    details: (_tx, { rollout: { reason } }) => (reason === undefined ? [] : [`Reason: ${reason}`]),
+    details: (_tx, { rollout: { rolloutId, name, reason } }) => [
+      ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+      `Rollout ${name} (${rolloutId})`,
+    ],
     hosts: ({ rollout }) => rollout.hosts,
     approver: profiles.manager,
     carryOut: async (tx, actor, { rollout }) => {
@@ -279,13 +282,17 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       .map(({ version, architecture }) => `${version} for ${architecture}`)
       .join(', ')} in rings: ${name}`
 
-  const detailsOf = ({ builds, settings, planned = [] }: UpdateChange): string[] => [
-    ...Object.values(builds).map((build) => `${build.version} for ${build.architecture}: SHA-256 ${build.sha256}`),
-    ...settings.rings.map(({ name, tags, sharePercent }, i) => {
+  const detailsOf = ({ builds, settings: { rings, ...settings }, planned = [] }: UpdateChange): string[] => [
+    ...Object.entries(builds).flatMap(([architecture, { version, sha256, ...build }]) => [
+      `${version} for ${architecture}: SHA-256 ${sha256}`,
+      ...memberLines(build).map((line) => `${version} for ${architecture}, ${line}`),
+    ]),
+    ...rings.map(({ name, tags, sharePercent }, i) => {
       const scope = tags === undefined ? `${sharePercent ?? 100} % of the hosts` : `hosts with tag ${tags.join(', ')}`
       return `Ring ${name}: ${scope}${planned[i] === undefined ? '' : `, ${hostsText(planned[i])} when requested`}`
     }),
     'Hosts that enrol later are included.',
+    ...memberLines(settings),
   ]
 
   approvals.handle<UpdateChange>('rollout-update', {

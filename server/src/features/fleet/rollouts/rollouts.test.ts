@@ -3,6 +3,7 @@ import { hub, plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { pageOf, type TestAgent } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
@@ -288,10 +289,10 @@ describe('arming in rings', () => {
       title: 'Free 3 hosts: revert rollout Kiosks',
       requestedBy: alice.userName,
     })
-    expect((await alice.api.post(`${requests}/${request.id}/approve`)).statusCode).toBe(403)
+    expect((await approveRequest(alice.api, request.id)).statusCode).toBe(403)
     expect((await rollouts.read(id)).state).toBe('running')
 
-    const approved = await bob.api.post(`${requests}/${request.id}/approve`)
+    const approved = await approveRequest(bob.api, request.id)
     expect(approved.statusCode, approved.body).toBe(200)
     const reverted = await rollouts.advance(id)
     expect(reverted).toMatchObject({
@@ -345,7 +346,7 @@ describe('arming in rings', () => {
     const [request] = (await (await t.admin()).get(requests)).json().data
     expect(request).toMatchObject({ hosts: 2, title: 'Free 2 hosts: revert rollout test' })
     const later = t.as(await t.signIn(bob.userName, bob.password))
-    const answer = await later.post(`${requests}/${request.id}/approve`)
+    const answer = await approveRequest(later, request.id)
     expect(answer.json()).toMatchObject({ status: 409, detail: expect.stringContaining('has armed 3 hosts by now') })
     expect((await rollouts.read(id)).state).toBe('running')
   })

@@ -10,7 +10,7 @@ import { createVerificationFile } from '@portcullis/domain'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { trustAccounts } from '#test/approvals.ts'
+import { approveRequest, trustAccounts } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 
@@ -199,7 +199,7 @@ describe('the verification of a Windows build', () => {
         'Passed: Restrictions apply without a restart (as expected)',
       ]),
     })
-    const decide = (who: typeof bob) => who.api.post(`${base}/policy/changerequests/${request?.id}/approve`)
+    const decide = (who: typeof bob) => approveRequest(who.api, request?.id)
     expect((await decide(alice)).statusCode).toBe(403)
     expect((await decide(bob)).statusCode).toBe(200)
     expect((await overview()).verifications).toMatchObject([{ build: '22631', confirmed: [...byHand] }])

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import {
   WindowsVerification,
   type WindowsVerificationFile,
@@ -155,14 +155,17 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
     title: ({ file, host }) =>
       `Import the verification of Windows ${parse(file.payload).osBuild} by ${host}: any number of hosts of this build can then be armed`,
     details: (_tx, { file, confirmed }) => {
-      const { edition, agentVersion, createdAt, checks } = parse(file.payload)
+      const { agentId, osBuild, edition, agentVersion, createdAt, checks } = parse(file.payload)
       return [
-        `${cleanText(edition, 120)}, agent ${cleanText(agentVersion, 64)}, verified at ${createdAt}`,
+        `${edition}, build ${osBuild}, agent ${agentVersion}, verified at ${createdAt} on host ${agentId}`,
         ...checks.map(({ id, detail }) =>
           confirmed.includes(id)
             ? `Confirmed by hand: ${titleOf(id)}`
-            : `Passed: ${titleOf(id)}${detail === '' ? '' : ` (${cleanText(detail, 150)})`}`,
+            : `Passed: ${titleOf(id)}${detail === '' ? '' : ` (${detail})`}`,
         ),
+        ...confirmed.map((id) => `Step confirmed by hand: ${id}`),
+        `SHA-256 of the verification: ${createHash('sha256').update(file.payload).digest('hex')}`,
+        `Signature: ${file.signature}`,
       ]
     },
     carryOut: async (tx, actor, { file, confirmed }) => {

@@ -10,7 +10,7 @@ import type {
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { trustAccounts } from '#test/approvals.ts'
+import { approveRequest, trustAccounts } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { person } from '#test/people.ts'
 import { ring, rolloutsOf, take } from '#test/rollouts.ts'
@@ -132,7 +132,7 @@ describe('while the preview is off', () => {
     expect(filed.json().code).toBe('second_person_required')
     await enable('false')
     const [request] = (await bob.api.get(`${base}/policy/changerequests`)).json().data
-    const approved = await bob.api.post(`${base}/policy/changerequests/${request.id}/approve`)
+    const approved = await approveRequest(bob.api, request.id)
     expect(approved.json().code).toBe('windows_preview_off')
     expect(await ordered()).toEqual([])
   })

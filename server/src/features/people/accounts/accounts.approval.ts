@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { type AccountChange, profileNames, profiles } from '@portcullis/contract'
 import type { AccountChangeKind } from '@portcullis/domain'
-import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import { type ApprovalsApi, memberLines } from '#features/system/approvals/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { AccountRow } from './accounts.store.ts'
@@ -59,6 +60,25 @@ export const updateTitle = (before: AccountRow, after: AccountRow): string => {
   ].join(', ')
   return all.charAt(0).toUpperCase() + all.slice(1)
 }
+
+/** Lists everything that a change of an account writes. */
+export const updateLines = ({ accountId, userName, given: { image, ...given } }: AccountUpdate): string[] => [
+  `Account ${userName} (${accountId})`,
+  ...memberLines(given),
+  ...(image == null
+    ? image === null
+      ? ['image: null']
+      : []
+    : [`image: ${image.length} characters, SHA-256 ${createHash('sha256').update(image).digest('hex')}`]),
+]
+
+export const deletionLines = ({ accounts }: AccountDeletion): string[] =>
+  accounts
+    .toSorted((a, b) => Number(b.isAdministrator) - Number(a.isAdministrator))
+    .map(
+      ({ accountId, userName, isAdministrator }) =>
+        `${isAdministrator ? 'Administrator' : 'Account'} ${userName} (${accountId})`,
+    )
 
 export const deletionTitle = ({ accounts }: AccountDeletion): string =>
   `Delete ${accounts.map((one) => `${one.isAdministrator ? 'Administrator ' : ''}${one.userName}`).join(', ')}`

@@ -23,10 +23,12 @@ import {
   type AccountApprovals,
   type AccountDeletion,
   type AccountUpdate,
+  deletionLines,
   deletionTitle,
   gatedParts,
   mayChangeAlone,
   noteInfluences,
+  updateLines,
   updateTitle,
 } from './accounts.approval.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
@@ -253,6 +255,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
   approvals.handle<AccountUpdate>('account', {
     action: 'account',
     title: ({ title }) => title,
+    details: (_tx, change) => updateLines(change),
     carryOut: async (tx, actor, { given, accountId }, { requestedByAccount, secret }) => {
       const done = await change(tx, actor, given, secret?.reveal() ?? null, { accountId, requestedByAccount })
       return 'after' in done ? () => credentials.forget([done.after.account_id]) : undefined
@@ -261,6 +264,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
   approvals.handle<AccountDeletion>('accountDeletion', {
     action: 'account',
     title: deletionTitle,
+    details: (_tx, change) => deletionLines(change),
     carryOut: async (tx, actor, { accounts }, { requestedByAccount }) => {
       const accountIds = new Set(accounts.map((one) => one.accountId))
       const keys = accounts.map((one) => nameKey(one.userName))

@@ -223,6 +223,7 @@ export const createMfa = (deps: MfaDeps) => {
   approvals.handle<FactorReset>('factorReset', {
     action: 'account',
     title: ({ userName }) => `Reset the second factors of Administrator ${userName}`,
+    details: (_tx, { userName, accountId }) => [`Account ${userName} (${accountId})`],
     carryOut: async (tx, actor, { userName, accountId }, { requestedByAccount }) => {
       const { id } = await reset(tx, actor, userName, { accountId, requestedByAccount })
       return () => credentials.forget([id])

@@ -1,7 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type ChangeRequest, maxRequestDetails, profileNames, type UserProfile } from '@portcullis/contract'
+import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
 import {
-  type ApprovalRefusal,
   approverHoldMs,
   type GateAccount,
   type GateState,
@@ -23,6 +21,9 @@ import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
+import { refusals } from './refusals.ts'
+import { createRequestSeals, type UnsealedRequest } from './seal.ts'
+import { digestOf, fileOf, shownLine } from './shown-change.ts'
 
 const waitMs = 24 * 3_600_000
 /** Maximum number of waiting requests. Each may name 100,000 hosts. */
@@ -31,7 +32,6 @@ const maxWaiting = 50
 const maxWaitingOfAccount = 10
 /** Number of waiting requests reserved for Administrators, so that requests of Managers lock nobody out. */
 const reservedForAdministrators = 10
-const maxDetailLength = 300
 const listed = 200
 
 /** Runs after the approval has committed, to refresh caches and wake workers. */
@@ -47,9 +47,12 @@ export interface ApprovedRequest {
 /** Handler of one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
 export interface ApprovalKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
-  /** Describes the change to the approver. Title and details together must name everything that is carried out. */
+  /** Summarises the change for the approver, widest effect first. */
   title(change: Change): string
-  /** Lists every part of the change, one per line, if the title does not. Secrets appear as “(changed)”. */
+  /**
+   * Lists everything that is carried out, one part per line, widest effect first. Secrets appear as “(changed)”. Absent
+   * if the title is complete (`shown-changes.test.ts`).
+   */
   details?(tx: Tx, change: Change): readonly string[] | Promise<readonly string[]>
   /** Number of affected hosts; 0 if the change does not affect hosts. */
   hosts?(change: Change): number
@@ -69,8 +72,6 @@ export interface Wish<Change> {
   change: Change
   /** Part of the change that is stored sealed and never shown, such as a password hash. */
   secret?: Secret | null
-  /** Lists every part of the change, one per line, if the requester knows more than the change contains. */
-  details?: readonly string[]
   /** Limit that the change exceeds, for the message. */
   limit?: number
   /** Text of the refusal. `{id}` becomes the id of the request. */
@@ -115,33 +116,9 @@ const nobody: GateAccount = {
   heldUntil: null,
 }
 
-/** Texts for refused approvers. */
-const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
-  token: 'An API token cannot approve requests. Sign in to approve this one.',
-  own: 'You made this request. Another person must approve it.',
-  disabled: 'Your account is disabled or no longer exists.',
-  suspended: 'Your account is suspended. Suspended accounts cannot approve requests.',
-  requester: 'The requesting account is disabled, suspended or deleted. Its requests cannot be approved.',
-  late: 'This request has expired.',
-  new: 'Your account was created after this request. Someone with an older account must approve it.',
-  recent:
-    'Someone else set your password, second factor or sign-in settings in the last 24 hours, or a mailed link set your password. Another person must approve this.',
-  related:
-    'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
-}
-
-/** Returns at most `maxRequestDetails` lines. The last one counts those left out. */
-const boundedDetails = (lines: readonly string[]): string[] => {
-  const shown = lines.length > maxRequestDetails ? lines.slice(0, maxRequestDetails - 1) : lines
-  const more = lines.length - shown.length
-  return [
-    ...shown.map((line) => (line.length > maxDetailLength ? `${line.slice(0, maxDetailLength - 1)}…` : line)),
-    ...(more === 0 ? [] : [`and ${more} more`]),
-  ]
-}
-
 /** Stores changes that one person may not make alone, until a second approver decides. */
 export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
+  const seals = createRequestSeals(sealKey)
   const kinds = new Map<string, ApprovalKind<unknown>>()
   function kindOf(kind: string): ApprovalKind<unknown> {
     const found = kinds.get(kind)
@@ -149,27 +126,6 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
     return found
   }
-
-  /** Returns a MAC over everything that is carried out. Write access to the database alone cannot swap the change. */
-  const sealOf = (r: Omit<StoredRequest, 'seal'>): Buffer =>
-    createHmac('sha256', sealKey.reveal())
-      .update(
-        JSON.stringify([
-          r.request_id,
-          r.action,
-          r.hosts,
-          r.body,
-          r.requested_by,
-          r.requested_by_account,
-          r.requested_at.toISOString(),
-          r.expires_at.toISOString(),
-          // Without the ciphertext, which changes with the root key. It is bound to the id of the request.
-          ...(r.sealed === null ? [] : ['sealed']),
-          // The texts that the approver reads. Requests of older servers have no details.
-          ...(r.details.length === 0 ? [] : [r.title, r.details]),
-        ]),
-      )
-      .digest()
 
   /** Refuses a request if its account has too many waiting ones, or if the queue is full. */
   async function assertMayWait(tx: Tx, actor: Actor, now: Date): Promise<void> {
@@ -192,14 +148,14 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       const known = duplicate === undefined ? undefined : await store.lockWaiting(tx, now, duplicate)
       if (known !== undefined) return known
       await assertMayWait(tx, actor, now)
-      const title = kind.title(wish.change)
+      const title = shownLine(kind.title(wish.change))
       const id = newId(clock.now())
-      const request: Omit<StoredRequest, 'seal'> = {
+      const request: UnsealedRequest = {
         request_id: id,
         action: typeof kind.action === 'function' ? kind.action(wish.change) : kind.action,
         title,
         hosts: kind.hosts?.(wish.change) ?? 0,
-        details: boundedDetails(wish.details ?? (await kind.details?.(tx, wish.change)) ?? []),
+        details: ((await kind.details?.(tx, wish.change)) ?? []).map(shownLine),
         body,
         sealed: wish.secret == null ? null : envelope.seal(wish.secret, requestContext(id)),
         requested_by: actor.userName,
@@ -207,7 +163,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         requested_at: now,
         expires_at: new Date(clock.now() + waitMs),
       }
-      const stored = { ...request, seal: sealOf(request) }
+      const stored = seals.sealed(request)
       await store.insert(tx, stored)
       await audit.write(tx, actor, {
         action: 'change.requested',
@@ -267,13 +223,25 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
   }
 
-  async function lock(tx: Tx, id: string): Promise<StoredRequest> {
+  /** Returns a waiting request, or throws why there is none. */
+  async function waiting(
+    q: Queryable,
+    id: string,
+    read: (now: Date) => Promise<StoredRequest | undefined>,
+  ): Promise<StoredRequest> {
     const now = new Date(clock.now())
-    const found = isId(id) ? await store.lockWaiting(tx, now, id) : undefined
+    const found = isId(id) ? await read(now) : undefined
     if (found !== undefined) return found
-    const known = isId(id) ? await store.one(tx, now, id) : undefined
+    const known = isId(id) ? await store.one(q, now, id) : undefined
     if (known === undefined) throw notFound('The request does not exist.')
     throw new AppError('conflict', { detail: `This request is already ${known.state.toLowerCase()}.` })
+  }
+  const lock = (tx: Tx, id: string): Promise<StoredRequest> => waiting(tx, id, (now) => store.lockWaiting(tx, now, id))
+
+  async function readAuthentic(id: string): Promise<StoredRequest> {
+    const request = await waiting(db, id, (now) => store.readWaiting(db, now, id))
+    seals.assertAuthentic(request)
+    return request
   }
 
   async function stateOf(q: Queryable): Promise<GateState> {
@@ -312,6 +280,9 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   }
 
   return {
+    /** Returns the registered kinds of changes. */
+    kinds: (): ReadonlyMap<string, ApprovalKind<unknown>> => kinds,
+
     /** Registers the handler of one kind of change. */
     handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
       kinds.set(kind, handler as ApprovalKind<unknown>)
@@ -439,15 +410,30 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       return { data: rows.map((row) => ({ ...row, refusal: refusals.get(row.id) ?? '' })) }
     },
 
-    /** Approves a request and carries it out in the same transaction. */
-    approve: async (actor: Actor, id: string): Promise<ChangeRequest> => {
+    /** Returns one page of the complete change. */
+    read: async (id: string, page: { number: number; size: number }) => {
+      const request = await readAuthentic(id)
+      const from = (page.number - 1) * page.size
+      return {
+        title: request.title,
+        digest: digestOf(request),
+        recordsTotal: request.details.length,
+        data: request.details.slice(from, from + page.size),
+      }
+    },
+
+    /** Returns the file of the complete change. */
+    file: async (id: string): Promise<string> => fileOf(await readAuthentic(id)),
+
+    /** Approves a request that the approver read, and carries it out in the same transaction. */
+    approve: async (actor: Actor, id: string, digest: string): Promise<ChangeRequest> => {
       const done = await transactionAgain(db, async (tx) => {
         const request = await lock(tx, id)
         const change = JSON.parse(request.body) as { kind: string }
         const kind = kindOf(change.kind)
         await assertMayDecide(tx, actor, request, kind, 'approve')
-        if (!timingSafeEqual(sealOf(request), request.seal))
-          throw new AppError('conflict', { detail: 'This request is not authentic. It was changed in the database.' })
+        seals.assertAuthentic(request)
+        if (digestOf(request) !== digest) throw new AppError('change_differs')
         await kind.mayApprove?.(tx, actor, change)
         const now = new Date(clock.now())
         await store.decide(tx, now, id, 'Approved', actor.userName)

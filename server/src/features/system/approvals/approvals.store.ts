@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '@portcullis/contract'
+import { type ChangeRequest, listedRequestLines } from '@portcullis/contract'
 import type { GateAccount, Influence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { lock, locks } from '#platform/db/locks.ts'
@@ -25,6 +25,8 @@ export interface StoredRequest {
   /** The secret part of the change, sealed. */
   sealed: Buffer | null
   seal: Buffer
+  /** MAC over what the approver reads; null: an earlier release filed the request. */
+  shown_seal: Buffer | null
   requested_by: string
   requested_by_account: string | null
   requested_at: Date
@@ -72,9 +74,23 @@ const gateAccounts = async (
 const state = (now: Date) =>
   sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
 const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, '' as refusal,
-  case when ${state(now)} = 'Waiting' then q.details else '{}' end as details, q.requested_by as "requestedBy",
+  case when ${state(now)} = 'Waiting' then q.details[1:${raw(String(listedRequestLines))}] else '{}' end as details,
+  case when ${state(now)} = 'Waiting' then cardinality(q.details) else 0 end as lines, q.requested_by as "requestedBy",
   ${raw(utcSql('q.requested_at'))} as "requestedAt", ${raw(utcSql('q.expires_at'))} as "expiresAt", ${state(now)} as state,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
+
+const waitingRequest = async (
+  q: Queryable,
+  now: Date,
+  id: string,
+  lock: SqlFragment,
+): Promise<StoredRequest | undefined> =>
+  (
+    await q.query<StoredRequest>(sql`
+      select q.request_id, q.action, q.title, q.hosts, q.details, q.body, q.sealed, q.seal, q.shown_seal, q.requested_by,
+        q.requested_by_account, q.requested_at, q.expires_at
+      from change_requests q where q.request_id = ${id}::uuid and q.state = 'Waiting' and q.expires_at > ${now} ${lock}`)
+  )[0]
 
 export const createApprovalsStore = (db: Queryable) => ({
   /** Returns how many hosts all people together released without a second approver in the last 15 minutes. */
@@ -99,9 +115,9 @@ export const createApprovalsStore = (db: Queryable) => ({
 
   insert: async (tx: Tx, r: StoredRequest): Promise<void> => {
     await tx.execute(sql`
-      insert into change_requests (request_id, action, title, hosts, details, body, sealed, seal, requested_by, requested_by_account,
-        requested_at, expires_at)
-      values (${r.request_id}, ${r.action}, ${r.title}, ${r.hosts}, ${r.details}::text[], ${r.body}, ${r.sealed}, ${r.seal}, ${r.requested_by},
+      insert into change_requests (request_id, action, title, hosts, details, body, sealed, seal, shown_seal, requested_by,
+        requested_by_account, requested_at, expires_at)
+      values (${r.request_id}, ${r.action}, ${r.title}, ${r.hosts}, ${r.details}::text[], ${r.body}, ${r.sealed}, ${r.seal}, ${r.shown_seal}, ${r.requested_by},
         ${r.requested_by_account}, ${r.requested_at}, ${r.expires_at})`)
   },
 
@@ -124,13 +140,11 @@ export const createApprovalsStore = (db: Queryable) => ({
   },
 
   /** Returns a waiting request and locks it until the transaction ends. */
-  lockWaiting: async (tx: Tx, now: Date, id: string): Promise<StoredRequest | undefined> =>
-    (
-      await tx.query<StoredRequest>(sql`
-        select q.request_id, q.action, q.title, q.hosts, q.details, q.body, q.sealed, q.seal, q.requested_by, q.requested_by_account,
-          q.requested_at, q.expires_at
-        from change_requests q where q.request_id = ${id}::uuid and q.state = 'Waiting' and q.expires_at > ${now} for update`)
-    )[0],
+  lockWaiting: (tx: Tx, now: Date, id: string): Promise<StoredRequest | undefined> =>
+    waitingRequest(tx, now, id, raw('for update')),
+
+  readWaiting: (q: Queryable, now: Date, id: string): Promise<StoredRequest | undefined> =>
+    waitingRequest(q, now, id, raw('')),
 
   decide: async (tx: Tx, now: Date, id: string, decision: 'Approved' | 'Rejected', by: string): Promise<void> => {
     await tx.execute(sql`

@@ -2,6 +2,7 @@ import type { ChangeRequest } from '@portcullis/contract'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -41,7 +42,7 @@ const freeAll = (who: Person) =>
   )
 const requests = async (): Promise<ChangeRequest[]> =>
   (await alice.api.get(`${base}/policy/changerequests`)).json().data
-const approve = (who: Person, id: string) => who.api.post(`${base}/policy/changerequests/${id}/approve`)
+const approve = (who: Person, id: string) => approveRequest(who.api, id)
 const firstWaiting = async (): Promise<string> => (await requests()).find(({ state }) => state === 'Waiting')?.id ?? ''
 /** Code of a refusal. Some operations answer errors as plain text. */
 const code = (answer: { body: string; statusCode: number }): string | undefined => {

@@ -3,6 +3,7 @@ import { rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -43,7 +44,7 @@ const requests = async (): Promise<ChangeRequest[]> =>
   (await alice.api.get(`${base}/policy/changerequests`)).json().data
 const approve = async (who: Person) => {
   const id = (await requests()).find(({ state }) => state === 'Waiting')?.id
-  return who.api.post(`${base}/policy/changerequests/${id}/approve`)
+  return approveRequest(who.api, id)
 }
 const soon = (seconds: number): string => new Date(t.clock.now() + seconds * 1000).toISOString()
 

@@ -1,5 +1,13 @@
-import { approveChangeRequest, endApprovalLift, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import {
+  approveChangeRequest,
+  downloadChangeRequest,
+  endApprovalLift,
+  listChangeRequests,
+  readChangeRequest,
+  rejectChangeRequest,
+} from '@portcullis/contract'
 import type { SettingsApi } from '#features/system/settings/index.ts'
+import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
@@ -8,6 +16,7 @@ import { createApprovalsStore } from './approvals.store.ts'
 import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
 
 export { NeedsApprover } from './approvals.service.ts'
+export { memberLines } from './shown-change.ts'
 
 /** Sealed secrets in the tables of this feature. */
 export const approvalsSealed: readonly SealedColumn[] = [
@@ -42,11 +51,20 @@ export const approvalsFeature = (
   })
   gateSignIn(settings, approvals)
   app.register(listChangeRequests, ({ actor }) => approvals.list(actor))
-  app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
+  app.register(approveChangeRequest, ({ actor, params, body }) => approvals.approve(actor, params.id, body.digest))
+  app.register(readChangeRequest, ({ params, query }) =>
+    approvals.read(params.id, { number: query.PageNumber ?? 1, size: query.PageSize ?? 200 }),
+  )
+  app.register(
+    downloadChangeRequest,
+    async ({ params }) =>
+      new FileAnswer(`change-request-${params.id}.txt`, 'text/plain', await approvals.file(params.id)),
+  )
   app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
   app.register(endApprovalLift, ({ actor }) => approvals.endLift(actor))
   return {
     handle: approvals.handle,
+    kinds: approvals.kinds,
     isLatched: approvals.isLatched,
     mayAlone: approvals.mayAlone,
     release: approvals.release,

@@ -2,6 +2,7 @@ import { permissionsOf } from '@portcullis/contract'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { type Person, person } from '#test/people.ts'
 
 const base = '/prime/webui'
@@ -35,7 +36,7 @@ afterEach(() => t.close())
 const requests = async () => (await (await t.admin()).get(`${base}/policy/changerequests`)).json().data
 const waiting = async (): Promise<string> =>
   (await requests()).find(({ state }: { state: string }) => state === 'Waiting')?.id
-const approve = (by: Pick<Person, 'api'>, id: string) => by.api.post(`${base}/policy/changerequests/${id}/approve`)
+const approve = (by: Pick<Person, 'api'>, id: string) => approveRequest(by.api, id)
 const reject = (api: Person['api'], id: string) => api.post(`${base}/policy/changerequests/${id}/reject`)
 const again = async (who: Person): Promise<Person> => ({
   ...who,

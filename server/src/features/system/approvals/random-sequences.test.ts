@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { newId } from '#platform/ids.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import {
   accountOps,
@@ -153,7 +154,7 @@ const perform = async (op: Op, world: World, userName: (name: Name) => string, c
         const [waiting] = await t.db.query<{ id: string }>(
           sql`select q.request_id as id from change_requests q where q.state = 'Waiting' order by q.requested_at desc, q.request_id desc limit 1`,
         )
-        return caller.post(`${base}/policy/changerequests/${waiting?.id ?? 'none'}/approve`)
+        return approveRequest(caller, waiting?.id ?? 'none')
       }
       default:
         return caller.post(`${base}/admin/updateuser`, {

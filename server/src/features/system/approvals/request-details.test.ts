@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { ChangeRequest } from '@portcullis/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { createAuthority } from '#test/certificates.ts'
 import { type Person, person } from '#test/people.ts'
 
 const base = '/prime/webui'
@@ -41,6 +44,9 @@ const wide = (who: Person, vid: string) =>
   who.api.post(`${base}/policy/rules`, { effect: 'allow', vid, reason: 'test' })
 const vids = (n: number): string[] => Array.from({ length: n }, (_, i) => (0xa000 + i).toString(16).toUpperCase())
 const uuids = () => agents.map(({ agentId }) => agentId)
+const hosts = () => agents.map(({ agentId, facts }) => `${facts.hostname} (${agentId})`)
+
+const ldap = { LDAP_URL: 'ldaps://192.0.2.7', LDAP_SECURITY: 'tls', LDAP_BASE_DN: 'dc=example' }
 
 describe('an approver sees everything that a request does', () => {
   it('a request for rules lists every rule', async () => {
@@ -51,7 +57,7 @@ describe('an approver sees everything that a request does', () => {
     expect(title).toContain('and 3 more rule changes')
     expect(details).toEqual([
       ...vids(6).map((vid) => `Allow every device of vendor ${vid} on every host (for ${vid})`),
-      'Deny every device of vendor B000 on host host-a (for one host)',
+      `Deny every device of vendor B000 on host host-a (${uuids()[0]}) (for one host)`,
     ])
   })
 
@@ -67,28 +73,119 @@ describe('an approver sees everything that a request does', () => {
 
   it('a request to free or delete hosts names each of them', async () => {
     await alice.api.post(`${base}/agents/bulk`, { action: 'free', uuids: uuids() })
-    expect(await named()).toEqual(['Free 3 hosts', 'host-a', 'host-b', 'host-c'])
+    expect(await named()).toEqual(['Free 3 hosts', ...hosts()])
     await alice.api.post(`${base}/agents/bulk`, { action: 'delete', uuids: uuids() })
-    expect(await named()).toEqual(['Delete 3 hosts', 'host-a', 'host-b', 'host-c'])
+    expect(await named()).toEqual(['Delete 3 hosts', ...hosts()])
     const free = uuids().map((uuid) => ({ uuid, agentConfigViewResource: { isSystemArmed: 'free' } }))
     await alice.api.post(`${base}/agents/configuration`, free)
-    expect(await named()).toEqual(['Free 3 hosts', 'host-a: free', 'host-b: free', 'host-c: free'])
+    expect(await named()).toEqual(['Free 3 hosts', ...hosts().map((host) => `${host}: free`)])
   })
 
   it('a request to raise the limit lists old and new values', async () => {
     const { settings } = (await alice.api.get(`${base}/policy`)).json()
     await alice.api.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 500, contact: 'mallory' })
-    expect((await newest()).details).toEqual(['Hosts without a second approver: 1 → 500', 'Contact: "" → "mallory"'])
+    expect((await newest()).details).toEqual([
+      'Hosts without a second approver: 1 → 500',
+      expect.stringMatching(/^Longest grant.*unchanged/),
+      expect.stringMatching(/^Commands expire.*unchanged/),
+      'Contact: "" → "mallory"',
+    ])
   })
 
-  it('details are limited, and changes to them in the database are detected', async () => {
-    const rules = vids(250).map((vid) => ({ effect: 'allow', vid, reason: 'test' }))
-    expect((await alice.api.post(`${base}/generalconfig/document`, { rules })).statusCode).toBe(403)
-    const { id, details } = await newest()
-    expect([details.length, details.at(-1)]).toEqual([200, 'and 51 more'])
+  it('changes of the details in the database are detected', async () => {
+    await wide(alice, 'A000')
+    const { id } = await newest()
     await t.db.execute(sql`update change_requests set details = '{harmless}'`)
-    const answer = await bob.api.post(`${base}/policy/changerequests/${id}/approve`)
+    const answer = await approveRequest(bob.api, id)
     expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('not authentic')])
+  })
+})
+
+describe('an approval is for what the approver read', () => {
+  const rulesWithOneWide = () => [
+    ...vids(400).map((vid) => ({ effect: 'deny', vid, reason: 'harmless' })),
+    {
+      effect: 'allow',
+      kinds: ['Keyboard', 'Network', 'Mass Storage'],
+      overrideAttackTool: true,
+      reason: 'hidden',
+    },
+  ]
+  const read = async (id: string, query = '') =>
+    (await bob.api.get(`${base}/policy/changerequests/${id}/details${query}`)).json()
+  const file = async (id: string): Promise<string> =>
+    (await bob.api.get(`${base}/policy/changerequests/${id}/file`)).body
+  const approve = (id: string, digest?: string) =>
+    bob.api.post(`${base}/policy/changerequests/${id}/approve`, digest === undefined ? {} : { digest })
+
+  it('the widest rule comes first, and the pages and the file have every rule', async () => {
+    expect((await alice.api.post(`${base}/generalconfig/document`, { rules: rulesWithOneWide() })).statusCode).toBe(403)
+    const { id, title, details, lines } = await newest()
+    const widest = 'Allow every keyboard or mass storage or network on every host, even a known attack tool (hidden)'
+    expect(title).toContain('Allow every keyboard or mass storage or network on every host, even a known attack tool;')
+    expect([details.length, details[0], lines]).toEqual([20, widest, 401])
+    const pages = await Promise.all([1, 2, 3].map((n) => read(id, `?PageNumber=${n}&PageSize=200`)))
+    const all: string[] = pages.flatMap(({ data }) => data)
+    expect(all).toHaveLength(401)
+    expect(all[0]).toBe(widest)
+    expect(new Set(all.slice(1))).toEqual(
+      new Set(vids(400).map((vid) => `Deny every device of vendor ${vid} on every host (harmless)`)),
+    )
+    const text = await file(id)
+    for (const [i, line] of all.entries()) expect(text).toContain(`\n${i + 1}. ${line}\n`)
+    expect(new Set(pages.map(({ digest }) => digest))).toEqual(
+      new Set([createHash('sha256').update(text).digest('hex')]),
+    )
+    expect((await approve(id)).json().code).toBe('validation_failed')
+    const other = await approve(id, '0'.repeat(64))
+    expect([other.statusCode, other.json().code]).toEqual([409, 'change_differs'])
+    expect((await newest()).state).toBe('Waiting')
+    expect((await approve(id, pages[0].digest)).json()).toMatchObject({ state: 'Approved', details: [], lines: 0 })
+    const rules = (await bob.api.get(`${base}/policy/rules?PageSize=1000`)).json().data
+    expect(rules).toHaveLength(401)
+    for (const rule of rules) await bob.api.delete(`${base}/policy/rules/${rule.id}`)
+  })
+
+  it('long values are shown exactly, and letters of other scripts also in ASCII', async () => {
+    const long = `ldaps://${`${'directory-of-the-company.'.repeat(6)}example.org`}`
+    const url = [long, `${long}:637`, 'ldaps://directory.evil.example']
+    await alice.api.post(`${base}/generalconfig/AddOrUpdateLDAPServer`, {
+      ...ldap,
+      LDAP_URL: url.join(' '),
+      LDAP_BASE_DN: 'dc=ex\u0430mple',
+    })
+    const { data } = await read((await newest()).id)
+    expect(data).toContain(`LDAP_URL: not set → ${url.join(' ')}`)
+    expect(data).toContain('LDAP_BASE_DN: not set → dc=ex\u0430mple (in ASCII: dc=ex%u{430}mple)')
+  })
+
+  it('the title is sealed, also without details', async () => {
+    await wide(alice, 'A000')
+    const { id } = await newest()
+    const { digest } = await read(id)
+    await t.db.execute(sql`update change_requests set title = 'Harmless'`)
+    for (const answer of [await approve(id, digest), await bob.api.get(`${base}/policy/changerequests/${id}/details`)])
+      expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('not authentic')])
+  })
+
+  it('a request of an earlier release, which may hide a part, must be filed again', async () => {
+    await wide(alice, 'A000')
+    const { id } = await newest()
+    const { digest } = await read(id)
+    await t.db.execute(sql`update change_requests set shown_seal = null`)
+    const answer = await approve(id, digest)
+    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('earlier release')])
+  })
+
+  it('a value that cannot be shown in full cannot be filed', async () => {
+    const { pem: ca } = await createAuthority()
+    const filed = await alice.api.post(
+      `${base}/generalconfig/AddOrUpdateLDAPServer`,
+      { ...ldap, LDAP_CA: `${ca}\n`.repeat(Math.ceil(20_000 / ca.length)) },
+      { accept: 'application/json' },
+    )
+    expect([filed.statusCode, filed.json().code]).toEqual([422, 'change_not_shown'])
+    expect(await requests()).toEqual([])
   })
 })
 

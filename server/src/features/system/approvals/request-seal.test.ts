@@ -2,7 +2,7 @@ import type { ChangeRequest } from '@portcullis/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { raw, sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { trustAccounts } from '#test/approvals.ts'
+import { approveRequest, trustAccounts } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -46,11 +46,12 @@ it.each([
   ['requested_at', "requested_at = requested_at + interval '1 millisecond'"],
   ['expires_at', "expires_at = expires_at + interval '1 day'"],
   ['seal', "seal = decode(repeat('00', 32), 'hex')"],
+  ['shown_seal', "shown_seal = decode(repeat('00', 32), 'hex')"],
 ])('a request is not carried out if its row was changed in the database: %s', async (column, assignment) => {
   await file()
   await t.db.execute(sql`update change_requests set ${raw(assignment)}`)
   const [stored] = await t.db.query<{ id: string }>(sql`select q.request_id as id from change_requests q`)
-  const answer = await approver.api.post(`${base}/policy/changerequests/${stored?.id}/approve`)
+  const answer = await approveRequest(approver.api, stored?.id)
   expect([column, answer.statusCode, answer.json().detail]).toEqual([
     ...[column, 409],
     expect.stringContaining('not authentic'),
@@ -58,6 +59,6 @@ it.each([
 })
 
 it('an unchanged request is carried out', async () => {
-  const answer = await approver.api.post(`${base}/policy/changerequests/${await file()}/approve`)
+  const answer = await approveRequest(approver.api, await file())
   expect(answer.json()).toMatchObject({ state: 'Approved' })
 })

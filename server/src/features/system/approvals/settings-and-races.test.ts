@@ -3,6 +3,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -18,7 +19,7 @@ afterEach(() => t.close())
 const requests = async () => (await (await t.admin()).get(`${base}/policy/changerequests`)).json().data
 const approve = async (who: Person) => {
   const [{ id }] = (await requests()).filter(({ state }: { state: string }) => state === 'Waiting')
-  return who.api.post(`${base}/policy/changerequests/${id}/approve`)
+  return approveRequest(who.api, id)
 }
 const ldap = {
   LDAP_URL: 'ldaps://192.0.2.7',
@@ -121,8 +122,7 @@ describe('races', () => {
       email: 'new@example.org',
     })
     const [{ id }] = await requests()
-    const url = `${base}/policy/changerequests/${id}/approve`
-    const answers = await Promise.all([bob.api.post(url), carol.api.post(url)])
+    const answers = await Promise.all([bob, carol].map(({ api }) => approveRequest(api, id)))
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
   })
 
@@ -154,7 +154,7 @@ describe('races', () => {
     const [{ id }] = await requests()
     const answer = await beside(
       (tx) => tx.execute(change),
-      () => carol.api.post(`${base}/policy/changerequests/${id}/approve`),
+      () => approveRequest(carol.api, id),
     )
     expect(answer.statusCode).toBe(403)
     expect((await requests())[0]).toMatchObject({ state: 'Waiting' })

@@ -3,6 +3,7 @@ import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -47,7 +48,7 @@ const requests = async (): Promise<ChangeRequest[]> =>
   (await alice.api.get(`${base}/policy/changerequests`)).json().data
 const approve = async () => {
   const id = (await requests()).find(({ state }) => state === 'Waiting')?.id
-  return bob.api.post(`${base}/policy/changerequests/${id}/approve`)
+  return approveRequest(bob.api, id)
 }
 /** Code of a refusal. Some operations answer errors as plain text. */
 const code = ({ body }: { body: string }): string =>
@@ -99,7 +100,7 @@ describe('tags do not bypass the second approver', () => {
     expect((await untag(['kiosk'], uuids().slice(0, 1))).statusCode).toBe(200)
     expect(code(await untag(['kiosk'], uuids().slice(1, 2)))).toBe('second_person_required')
     const deletion = (await requests()).find(({ title }) => title.startsWith('Delete'))
-    expect((await bob.api.post(`${base}/policy/changerequests/${deletion?.id}/approve`)).statusCode).toBe(200)
+    expect((await approveRequest(bob.api, deletion?.id)).statusCode).toBe(200)
     expect(await tagged()).toEqual({})
   })
 
@@ -120,7 +121,7 @@ describe('tags do not bypass the second approver', () => {
     expect((await tag(['trusted'], uuids().slice(0, 1))).statusCode).toBe(200)
     expect((await tag(['other'], uuids())).statusCode).toBe(200)
     const set = (await requests()).find(({ title }) => title.startsWith('Set the tags'))
-    expect((await bob.api.post(`${base}/policy/changerequests/${set?.id}/approve`)).statusCode).toBe(200)
+    expect((await approveRequest(bob.api, set?.id)).statusCode).toBe(200)
     expect(await tagged()).toEqual({ other: 0, trusted: 3 })
   })
 
