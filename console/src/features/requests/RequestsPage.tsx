@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import { approveChangeRequest, type ChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import { type ChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -13,23 +13,13 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { ReviewDialog } from './ReviewDialog.tsx'
 import classes from './requests.module.css'
 import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
-const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
-  free: strings.effectFree,
-  delete: strings.effectDelete,
-  settings: strings.effectSettings,
-  rules: strings.effectRules,
-  account: strings.effectAccount,
-  update: strings.effectUpdate,
-  package: strings.effectPackage,
-  windows: strings.effectWindows,
-}
-
-/** The title of a request; expands to all parts of the change. */
-const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
+/** The title of a request; expands to the first parts of the change. */
+const Change = ({ request: { title, details, lines } }: { request: ChangeRequest }) =>
   details.length === 0 ? (
     <DeviceText value={title} />
   ) : (
@@ -38,6 +28,9 @@ const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
         <DeviceText value={title} />
       </summary>
       <DetailLines lines={details} />
+      {lines > details.length ? (
+        <p className={classes.why}>{strings.moreLines({ count: lines - details.length })}</p>
+      ) : null}
     </details>
   )
 
@@ -68,24 +61,13 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
 const useDecisions = (reread: () => Promise<unknown>) => {
   const { api, queries } = useServices()
   const [busy, setBusy] = useState<string | null>(null)
+  const [reviewed, review] = useState<ChangeRequest | null>(null)
 
-  const approve = (request: ChangeRequest) =>
-    confirm({
-      title: request.title,
-      names: [strings.requestedByUser({ user: request.requestedBy })],
-      details: request.details,
-      count: request.hosts === 0 ? 1 : request.hosts,
-      kind: request.hosts === 0 ? strings.changeCount : strings.hostCount,
-      consequence: consequence[request.action],
-      action: strings.approveRequest,
-      run: async () => {
-        await api.call(approveChangeRequest, { params: { id: request.id } })
-        tell(strings.approvedToast({ title: request.title }))
-        void queries.invalidateQueries({ queryKey: ['jobs'] })
-        void queries.invalidateQueries({ queryKey: ['rows'] })
-        await reread()
-      },
-    })
+  const approved = () => {
+    void queries.invalidateQueries({ queryKey: ['jobs'] })
+    void queries.invalidateQueries({ queryKey: ['rows'] })
+    return reread()
+  }
   const askReject = (request: ChangeRequest) =>
     confirm({
       title: strings.rejectTitle({ title: request.title }),
@@ -112,13 +94,13 @@ const useDecisions = (reread: () => Promise<unknown>) => {
       await reread()
     }
   }
-  return { busy, approve, askReject, withdraw }
+  return { busy, reviewed, review, approved, askReject, withdraw }
 }
 
 const Actions = ({
   request,
   me,
-  decisions: { busy, approve, askReject, withdraw },
+  decisions: { busy, review, askReject, withdraw },
 }: {
   request: ChangeRequest
   me: string
@@ -138,7 +120,7 @@ const Actions = ({
         size="compact-xs"
         disabled={request.refusal !== ''}
         title={request.refusal || undefined}
-        onClick={() => approve(request)}
+        onClick={() => review(request)}
       >
         {strings.askApprove}
       </Button>
@@ -192,6 +174,7 @@ export const RequestsPage = () => {
         }))}
         empty={strings.empty}
       />
+      <ReviewDialog request={decisions.reviewed} approved={decisions.approved} close={() => decisions.review(null)} />
     </SettingsPage>
   )
 }

@@ -10,7 +10,7 @@ const whatOf = (r: RuleRow): string => {
       ? ''
       : r.pid === null
         ? `every device of vendor ${r.vid}`
-        : `${r.vid}:${r.pid}${r.serial === null ? '' : ` with serial number ${JSON.stringify(r.serial)}`}`
+        : `${r.vid}:${r.pid}${r.serial === null ? '' : ` with serial number ${JSON.stringify(r.serial)}${r.exact_serial === false ? ', as an earlier release cleaned it' : ''}`}`
   const print = printOf(r)
   const parts = [
     ids,
@@ -37,7 +37,13 @@ const whereOf = (r: RuleRow, names: HostNames): string =>
       : 'on every host'
 
 const endOf = (r: RuleRow): string =>
-  r.expires_at === null ? '' : ` until ${r.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  r.expires_at === null
+    ? ''
+    : ` until ${r.expires_at
+        .toISOString()
+        .replace(/:00\.000Z$/, 'Z')
+        .replace('T', ' ')
+        .replace('Z', ' UTC')}`
 
 const verbs = { allow: 'allow', deny: 'deny' } as const
 

@@ -1,0 +1,151 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import {
+  approveChangeRequest,
+  type ChangeRequest,
+  downloadChangeRequest,
+  readChangeRequest,
+} from '@portcullis/contract'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../../lib/services.tsx'
+import { DetailLines } from '../../ui/DetailLines.tsx'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { downloadByTicket } from '../../ui/download.ts'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { DialogActions } from '../../ui/form/DialogActions.tsx'
+import { useChange } from '../../ui/form/useChange.ts'
+import { tell } from '../../ui/tell.ts'
+import classes from './requests.module.css'
+import { strings } from './strings.ts'
+
+const pageSize = 200
+// Above this number of hosts, the user types it to confirm.
+const typedAbove = 1_000
+
+const effects: Readonly<Record<ChangeRequest['action'], string>> = {
+  free: strings.effectFree,
+  delete: strings.effectDelete,
+  settings: strings.effectSettings,
+  rules: strings.effectRules,
+  account: strings.effectAccount,
+  update: strings.effectUpdate,
+  package: strings.effectPackage,
+  windows: strings.effectWindows,
+}
+
+/** Reads the complete change, page by page. */
+const useShownChange = ({ id }: ChangeRequest) => {
+  const { api } = useServices()
+  const pages = useInfiniteQuery({
+    queryKey: ['change-request', id],
+    queryFn: ({ pageParam, signal }) =>
+      api.call(readChangeRequest, { params: { id }, query: { PageNumber: pageParam, PageSize: pageSize }, signal }),
+    initialPageParam: 1,
+    getNextPageParam: ({ recordsTotal }, _all, last) => (last * pageSize < recordsTotal ? last + 1 : undefined),
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  })
+  const shown = pages.data?.pages ?? []
+  return { pages, first: shown[0], lines: shown.flatMap(({ data }) => data) }
+}
+
+interface ReviewProps {
+  request: ChangeRequest
+  /** Called after the approval. */
+  approved: () => Promise<unknown>
+  close: () => void
+}
+
+const Body = ({ request, approved, close }: ReviewProps) => {
+  const { api } = useServices()
+  const { pages, first, lines } = useShownChange(request)
+  const [isDownloaded, setDownloaded] = useState(false)
+  const [typed, setTyped] = useState('')
+  const { busy, failure, run } = useChange()
+  const isRead = first !== undefined && (isDownloaded || !pages.hasNextPage)
+  const mustType = request.hosts > typedAbove
+  const download = async () => {
+    const { id } = request
+    await downloadByTicket(api, downloadChangeRequest, { params: { id } }, `change-request-${id}.txt`)
+    setDownloaded(true)
+  }
+  const approve = async (digest: string) => {
+    await api.call(approveChangeRequest, { params: { id: request.id }, body: { digest } })
+    tell(strings.approvedToast({ title: request.title }))
+    close()
+    await approved()
+  }
+  return (
+    <form
+      className={classes.review}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (first !== undefined) void run(() => approve(first.digest))
+      }}
+    >
+      <p>
+        <strong>
+          {request.hosts === 0 ? strings.changeCount({ count: 1 }) : strings.hostCount({ count: request.hosts })}
+        </strong>
+        : {effects[request.action]}
+      </p>
+      <p>
+        <DeviceText value={strings.requestedByUser({ user: request.requestedBy })} />
+      </p>
+      {pages.error === null ? null : <ErrorState failure={pages.error} retry={() => void pages.refetch()} inline />}
+      {lines.length === 0 ? null : <DetailLines lines={lines} />}
+      {first === undefined || first.recordsTotal <= pageSize ? null : (
+        <Group gap="sm">
+          <span role="status">{strings.shownLines({ shown: lines.length, total: first.recordsTotal })}</span>
+          {pages.hasNextPage ? (
+            <Button
+              size="compact-sm"
+              variant="default"
+              loading={pages.isFetchingNextPage}
+              onClick={() => void pages.fetchNextPage()}
+            >
+              {strings.showMore}
+            </Button>
+          ) : null}
+          <Button size="compact-sm" variant="default" onClick={() => void run(download)} loading={busy}>
+            {strings.downloadFile}
+          </Button>
+        </Group>
+      )}
+      {isRead || first === undefined ? null : <p className={classes.why}>{strings.readFirst}</p>}
+      {mustType ? (
+        <TextInput
+          label={strings.typeHosts({ count: request.hosts })}
+          value={typed}
+          inputMode="numeric"
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions
+        action={strings.approveRequest}
+        isDangerous
+        busy={busy}
+        isReady={isRead && (!mustType || typed === String(request.hosts))}
+        close={close}
+        startsAt={mustType ? 'form' : 'cancel'}
+      />
+    </form>
+  )
+}
+
+/** Shows everything that an approval carries out. The approval is for exactly that. */
+export const ReviewDialog = ({
+  request,
+  approved,
+  close,
+}: Omit<ReviewProps, 'request'> & { request: ChangeRequest | null }) => (
+  <Modal
+    opened={request !== null}
+    onClose={close}
+    size="lg"
+    title={<span className={classes.heading}>{request === null ? '' : <DeviceText value={request.title} />}</span>}
+  >
+    {request === null ? null : <Body request={request} approved={approved} close={close} />}
+  </Modal>
+)
