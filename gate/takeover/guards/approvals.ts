@@ -181,6 +181,39 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  shownChange: {
+    does: 'The approver reads everything that a request carries out, widest effect first, and approves exactly that',
+    test: {
+      file: 'server/src/features/system/approvals/request-details.test.ts',
+      name: 'the widest rule comes first, and the pages and the file have every rule',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/system/approvals/approvals.service.ts',
+        find: "if (digestOf(request) !== digest) throw new AppError('change_differs')",
+        replace: '',
+      },
+    ],
+  },
+  sealedTitle: {
+    does: 'The title of a request is sealed like its lines, so that a database writer cannot make it look harmless',
+    test: {
+      file: 'server/src/features/system/approvals/request-details.test.ts',
+      name: 'the title is sealed, even without details',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/system/approvals/seal.ts',
+        find: 'if (!isSame(request.shown_seal, shownSealOf(request))) throw notAuthentic()',
+        replace: '',
+      },
+      {
+        file: 'server/src/features/system/approvals/seal.ts',
+        find: '...(r.details.length === 0 ? [] : [r.title, r.details]),',
+        replace: '',
+      },
+    ],
+  },
   rejectedByApprovers: {
     does: 'Only the requester and accounts that may approve a request can reject it, with fresh authentication',
     test: {

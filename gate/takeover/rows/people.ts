@@ -24,6 +24,7 @@ export const managerSession: Row = {
   allowDevice: needsApprover(
     [
       'approverForRules',
+      'shownChange',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',
@@ -63,12 +64,15 @@ export const administratorSession: Row = {
       'linkHold',
       'queuedLinks',
       'exactSettings',
+      'shownChange',
+      'sealedTitle',
     ],
     'Up to the limit, an Administrator can free hosts alone. Set the limit below the number of hosts. Whoever knows the password of the account that switched the gate on can act as both people.',
   ),
   allowDevice: needsApprover(
     [
       'approverForRules',
+      'shownChange',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',

@@ -223,7 +223,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
   }
 
-  /** Returns a waiting request, or throws why there is none. */
+  /** Returns a waiting request. Otherwise throws the reason. */
   async function waiting(
     q: Queryable,
     id: string,

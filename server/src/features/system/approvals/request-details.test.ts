@@ -159,7 +159,7 @@ describe('an approval is for what the approver read', () => {
     expect(data).toContain('LDAP_BASE_DN: not set → dc=ex\u0430mple (in ASCII: dc=ex%u{430}mple)')
   })
 
-  it('the title is sealed, also without details', async () => {
+  it('the title is sealed, even without details', async () => {
     await wide(alice, 'A000')
     const { id } = await newest()
     const { digest } = await read(id)
