@@ -211,6 +211,27 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
+  it('a long request can be approved only after all of its lines were shown', async () => {
+    const rules = Array.from({ length: 250 }, (_, i) => ({
+      ...{ effect: 'deny', vid: (0xa000 + i).toString(16).toUpperCase(), reason: 'harmless' },
+    }))
+    const wide = { effect: 'allow', kinds: ['Keyboard'], overrideAttackTool: true, reason: 'hidden' }
+    await expect(server.post('generalconfig/document', { rules: [...rules, wide] })).rejects.toThrow('second approver')
+    const { page, context, wrong } = await signedIn('/policy/requests', second)
+    await page.locator('tr', { hasText: 'even a known attack tool' }).getByRole('button', { name: 'Approve…' }).click()
+    const approve = dialog(page).getByRole('button', { name: 'Approve request' })
+    await dialog(page).getByText('200 of 251 lines shown, widest effect first').waitFor()
+    expect(await dialog(page).getByRole('listitem').first().innerText()).toContain('Allow every keyboard on every host')
+    expect(await approve.isDisabled()).toBe(true)
+    await dialog(page).getByRole('button', { name: 'Show more lines' }).click()
+    await dialog(page).getByText('251 of 251 lines shown').waitFor()
+    expect(await dialog(page).getByRole('listitem').count()).toBe(251)
+    expect(await approve.isEnabled()).toBe(true)
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('offers no second start of a rollout that waits for a second approver', async () => {
     const { page, context } = await signedIn('/rollouts/new')
     await page.route('**/rollouts/start', (route) =>

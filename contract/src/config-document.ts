@@ -77,7 +77,7 @@ export const applyConfigDocument = operation({
       removed: Type.Array(Type.String()),
     }),
   }),
-  errors: ['not_found', 'conflict', 'licence_invalid', 'second_person_required'],
+  errors: ['not_found', 'conflict', 'licence_invalid', 'named_hosts_required', 'second_person_required'],
   examples: {
     request: example,
     response: {

@@ -157,6 +157,14 @@ export const errorTable = define({
       'An account can have 10 pending change requests, and the server can have 50. The last 10 are reserved for Administrators. Nothing was changed.',
     cure: 'Withdraw change requests at policy/changerequests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
   },
+  named_hosts_required: {
+    status: 403,
+    title: 'An API token must name the hosts',
+    detail: 'This change allows devices on hosts that no rule names. An API token cannot make it. Nothing was changed.',
+    cause:
+      'A device can claim any vendor ID, product ID and descriptors. An allow without a host and a serial number therefore opens every host in its scope, also to devices that no host has seen. Deleting a deny can open hosts in the same way.',
+    cure: 'Name a host in each allow rule, or a serial number. Or make the change in the console, signed in as a person.',
+  },
   change_not_shown: {
     status: 422,
     title: 'The change cannot be shown in full',

@@ -70,7 +70,7 @@ export const restorePolicy = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
   }),
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
   response: PolicyReturn,
 })
 
@@ -89,6 +89,6 @@ export const undoPolicyVersion = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
   }),
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
   response: PolicyReturn,
 })

@@ -160,7 +160,11 @@ export const ruleFilters = {
 
 const rulesQuery = closed({ ...ruleFilters, ...listQuery })
 const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the rule.' }) })
-const common = { tag: 'Policy', permission: 'fleet:write' } as const
+const common = {
+  tag: 'Policy',
+  permission: 'fleet:write',
+  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+} as const
 
 export const listPolicyRules = operation({
   id: 'listPolicyRules',

@@ -20,4 +20,8 @@ export const accepted: readonly { matches: RegExp; why: string }[] = [
     matches: /connectiondetailsstatus: query\.IsOverrideDefaults is no longer taken as string$/,
     why: 'The specification describes this filter as a boolean. The server accepts the same values as before, and ignores their case.',
   },
+  {
+    matches: /^POST \/prime\/webui\/policy\/changerequests\/\{id\}\/approve: the body is required now$/,
+    why: 'An approval names the digest of what the approver read. Without it, an approver could approve what they never saw.',
+  },
 ]

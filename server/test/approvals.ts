@@ -12,8 +12,11 @@ export const trustAccounts = (t: Pick<TestApp, 'db'>) => t.db.execute(sql`delete
 
 const requestsPath = '/prime/webui/policy/changerequests'
 
-/** Reads a change request completely, and approves what was read. */
-export const approveRequest = async (api: Api, id: string | undefined) => {
+/** Reads a change request completely. Returns its approval. */
+export const readRequest = async (api: Api, id: string | undefined) => {
   const { digest } = (await api.get(`${requestsPath}/${id}/details`)).json()
-  return api.post(`${requestsPath}/${id}/approve`, { digest: digest ?? '0'.repeat(64) })
+  return () => api.post(`${requestsPath}/${id}/approve`, { digest: digest ?? '0'.repeat(64) })
 }
+
+/** Reads a change request completely, and approves what was read. */
+export const approveRequest = async (api: Api, id: string | undefined) => (await readRequest(api, id))()

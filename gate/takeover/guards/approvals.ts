@@ -41,6 +41,34 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  approverForUnseen: {
+    does: 'An allow rule without a host and a serial number counts every host in its scope, whether it has seen such a device or not',
+    test: {
+      file: 'server/src/features/system/approvals/unseen-devices.test.ts',
+      name: 'ids that no host has seen',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/policy/newly-allowed.ts',
+        find: 'r.serial === null || r.override_attack_tool',
+        replace: '(r.pid === null && r.fingerprint === null) || r.override_attack_tool',
+      },
+    ],
+  },
+  namedHostsForTokens: {
+    does: 'An API token can write an allow rule without a serial number for named hosts only',
+    test: {
+      file: 'server/src/features/system/approvals/unseen-devices.test.ts',
+      name: 'a rule for all hosts is refused, whatever the limit',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/policy/changes.service.ts',
+        find: "if (isForAnyHost && actor.kind === 'apiToken') throw new AppError('named_hosts_required')",
+        replace: '',
+      },
+    ],
+  },
   approverForAdministrator: {
     does: 'Disabling, demoting or deleting another Administrator, or setting their password, second factor or email address, needs a second approver',
     test: {

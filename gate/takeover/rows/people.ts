@@ -4,7 +4,7 @@ const ownAccounts =
   'Managers may disable and change accounts of profile User. The audit trail records every change, and disabling or deleting an account raises an event.'
 
 const onlyKnown =
-  'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule for exact ids is measured by the hosts that have seen such a device, so one for ids that no host has seen takes effect at once, on every host. A known attack tool counts as all hosts in scope.'
+  'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule with a serial number is measured by the hosts that have seen such a device, so one that no host has seen takes effect at once, on every host. Every other rule counts all hosts in its scope.'
 
 export const userSession: Row = {
   runProgram: refused(['profile']),
@@ -24,6 +24,7 @@ export const managerSession: Row = {
   allowDevice: needsApprover(
     [
       'approverForRules',
+      'approverForUnseen',
       'shownChange',
       'hiddenAllows',
       'laterHosts',
@@ -72,6 +73,7 @@ export const administratorSession: Row = {
   allowDevice: needsApprover(
     [
       'approverForRules',
+      'approverForUnseen',
       'shownChange',
       'hiddenAllows',
       'laterHosts',
@@ -120,18 +122,21 @@ export const managerToken: Row = {
     ['tokenCannotMoveFleet', 'tokenScope'],
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
-  allowDevice: refused(
+  allowDevice: detected(
     [
+      'auditWithChange',
       'approverForRules',
+      'approverForUnseen',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',
       'lateOrders',
       'approverForTags',
+      'namedHostsForTokens',
       'freshOverride',
       'tokenScope',
     ],
-    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it.',
+    'A token with the scope fleet:write can allow devices on named hosts up to the limit, and devices with a serial number that no host has seen. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval.',
   ),
   lockOut: detected(['withdrawalEvents', 'auditWithChange', 'tokenScope'], ownAccounts),
 }
@@ -143,19 +148,22 @@ export const administratorToken: Row = {
     ['tokenCannotMoveFleet', 'tokenScope'],
     `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
   ),
-  allowDevice: refused(
+  allowDevice: detected(
     [
+      'auditWithChange',
       'approverForRules',
+      'approverForUnseen',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',
       'lateOrders',
       'approverForTags',
+      'namedHostsForTokens',
       'freshOverride',
       'tokenCannotMoveFleet',
       'tokenScope',
     ],
-    'Above the limit, a token cannot even request an approval. Up to the limit, it can change rules alone if its scopes allow it. A token cannot change the knowledge in force.',
+    'A token with the scope fleet:write can allow devices on named hosts up to the limit, and devices with a serial number that no host has seen. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(
     ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'maskedWebhooks', 'noKeysOverHttp', 'tokenScope'],

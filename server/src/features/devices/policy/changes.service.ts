@@ -282,7 +282,12 @@ export const createChanges = ({
     texts: Pick<CarriedChange, 'summary' | 'action' | 'details' | 'stated'>,
     granted: number,
   ): Promise<void> {
-    const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
+    const { hosts, isForLaterHosts, isForAnyHost } = await newlyAllowed.measure(
+      tx,
+      { gone: old, write },
+      new Date(clock.now()),
+    )
+    if (isForAnyHost && actor.kind === 'apiToken') throw new AppError('named_hosts_required')
     const limit = await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
     if (limit === null) return
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))

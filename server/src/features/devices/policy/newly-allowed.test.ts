@@ -58,7 +58,9 @@ describe('the hosts that a change opens', () => {
       },
     })
     const gone = Array.from({ length: 2_000 }, (_, host) => denyOn(host))
-    expect(await newlyAllowed.measure(q, { gone, write: [] }, now)).toEqual({ hosts: 2_000, isForLaterHosts: false })
+    expect(await newlyAllowed.measure(q, { gone, write: [] }, now)).toEqual({
+      ...{ hosts: 2_000, isForLaterHosts: false, isForAnyHost: false },
+    })
     expect(counted[0]?.[7]).toEqual({ fingerprintId: 1, serial: 'S7', source: 2, agentId: 'host-7', isGuarded: true })
     expect(asked).toEqual(['fingerprints', 'fingerprints', 'own allows'])
   })

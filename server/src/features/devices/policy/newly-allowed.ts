@@ -14,8 +14,11 @@ export interface MeasuredChange {
 
 const sourceOf = (name: (typeof policySources)[number]): number => policySources.indexOf(name)
 
-/** Returns whether a rule names a whole kind or vendor, and so also covers devices that no host has seen yet. */
-const isWide = (r: RuleRow): boolean => r.pid === null && r.fingerprint === null
+/**
+ * Returns whether a rule covers devices or attack tools that no host has seen yet, so that its whole scope counts. A
+ * device can claim any ids and descriptors.
+ */
+const coversUnseen = (r: RuleRow): boolean => r.serial === null || r.override_attack_tool
 
 /** Returns whether the tag of a rule was deleted. */
 const isInert = (r: RuleRow): boolean => r.tag_name !== null && r.tag_id === null
@@ -55,7 +58,7 @@ const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds
 
 /**
  * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that the change
- * allows, and all hosts covered by a rule that allows devices nobody has seen yet. If uncertain, it counts more hosts.
+ * allows, and all hosts covered by a rule without a serial number, seen or not. If uncertain, it counts more hosts.
  *
  * A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends before a new
  * allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts with a
@@ -105,8 +108,7 @@ export const createNewlyAllowed = ({
     const opened: OpenedDevices[] = []
     for (const rule of allows) {
       if (rule.agent_id !== null) hosts.add(rule.agent_id)
-      // Other hosts may have attack tools that no host has reported yet, so the whole scope counts.
-      else if (isWide(rule) || rule.override_attack_tool) return null
+      else if (coversUnseen(rule)) return null
       else
         for (const fingerprintId of await fingerprintsOf([rule])) {
           const allow = { until: rule.expires_at }
@@ -116,7 +118,7 @@ export const createNewlyAllowed = ({
     const denied: OpenedDevices[] = []
     for (const rule of denies) {
       const behind = allowsMeeting(rule)
-      const unseen = isWide(rule) ? behind.filter(isWide) : []
+      const unseen = coversUnseen(rule) ? behind.filter(coversUnseen) : []
       if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return null
       for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
       const allowed = await fingerprintsOf(behind.filter((allow) => allow.agent_id === null))
@@ -132,24 +134,26 @@ export const createNewlyAllowed = ({
 
   return {
     /**
-     * Returns the number of hosts on which a rule change newly allows devices, and whether it also allows attack tools
-     * on hosts that enrol later.
+     * Returns the number of hosts on which a rule change newly allows devices, whether it also allows attack tools on
+     * hosts that enrol later, and whether it allows devices on hosts that no rule names.
      */
     measure: async (
       q: Queryable,
       change: MeasuredChange,
       now: Date,
-    ): Promise<{ hosts: number; isForLaterHosts: boolean }> => {
+    ): Promise<{ hosts: number; isForLaterHosts: boolean; isForAnyHost: boolean }> => {
       const found = await openedBy(q, change, now, false)
       if (found === null)
         return {
           hosts: await read.hosts(q),
           isForLaterHosts: change.write.some((r) => r.effect === 'allow' && r.override_attack_tool),
+          isForAnyHost: true,
         }
       const isNone = found.hosts.size + found.opened.length === 0
       return {
         hosts: isNone ? 0 : await read.count(q, found.opened, [...found.hosts]),
         isForLaterHosts: false,
+        isForAnyHost: false,
       }
     },
 

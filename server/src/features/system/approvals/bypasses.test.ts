@@ -165,7 +165,7 @@ describe('one person cannot get past the second approver', () => {
     })
     const token = { ...mia, api: t.as(made.json().token) }
     expect(code(await freeAll(token))).toBe('session_required')
-    expect(code(await rule(token, { kinds: ['Keyboard'] }))).toBe('session_required')
+    expect(code(await rule(token, { kinds: ['Keyboard'] }))).toBe('named_hosts_required')
     expect(await requests()).toEqual([])
     const one = (who: Person, at: number) =>
       who.api.post(`${base}/agents/configuration`, [

@@ -103,7 +103,7 @@ describe('an approver sees everything that a request does', () => {
 
 describe('an approval is for what the approver read', () => {
   const rulesWithOneWide = () => [
-    ...vids(400).map((vid) => ({ effect: 'deny', vid, reason: 'harmless' })),
+    ...vids(250).map((vid) => ({ effect: 'deny', vid, reason: 'harmless' })),
     {
       effect: 'allow',
       kinds: ['Keyboard', 'Network', 'Mass Storage'],
@@ -123,13 +123,13 @@ describe('an approval is for what the approver read', () => {
     const { id, title, details, lines } = await newest()
     const widest = 'Allow every keyboard or mass storage or network on every host, even a known attack tool (hidden)'
     expect(title).toContain('Allow every keyboard or mass storage or network on every host, even a known attack tool;')
-    expect([details.length, details[0], lines]).toEqual([20, widest, 401])
-    const pages = await Promise.all([1, 2, 3].map((n) => read(id, `?PageNumber=${n}&PageSize=200`)))
+    expect([details.length, details[0], lines]).toEqual([20, widest, 251])
+    const pages = await Promise.all([1, 2].map((n) => read(id, `?PageNumber=${n}&PageSize=200`)))
     const all: string[] = pages.flatMap(({ data }) => data)
-    expect(all).toHaveLength(401)
+    expect(all).toHaveLength(251)
     expect(all[0]).toBe(widest)
     expect(new Set(all.slice(1))).toEqual(
-      new Set(vids(400).map((vid) => `Deny every device of vendor ${vid} on every host (harmless)`)),
+      new Set(vids(250).map((vid) => `Deny every device of vendor ${vid} on every host (harmless)`)),
     )
     const text = await file(id)
     for (const [i, line] of all.entries()) expect(text).toContain(`\n${i + 1}. ${line}\n`)
@@ -142,8 +142,8 @@ describe('an approval is for what the approver read', () => {
     expect((await newest()).state).toBe('Waiting')
     expect((await approve(id, pages[0].digest)).json()).toMatchObject({ state: 'Approved', details: [], lines: 0 })
     const rules = (await bob.api.get(`${base}/policy/rules?PageSize=1000`)).json().data
-    expect(rules).toHaveLength(401)
-    for (const rule of rules) await bob.api.delete(`${base}/policy/rules/${rule.id}`)
+    expect(rules).toHaveLength(251)
+    await t.db.execute(sql`delete from policy_rules`)
   })
 
   it('long values are shown exactly, and letters of other scripts also in ASCII', async () => {

@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
-import { approveRequest } from '#test/approvals.ts'
+import { approveRequest, readRequest } from '#test/approvals.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { type Person, person } from '#test/people.ts'
 
@@ -152,10 +152,7 @@ describe('races', () => {
     await t.db.execute(sql`delete from account_influences`)
     await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', email: 'new@example.org' })
     const [{ id }] = await requests()
-    const answer = await beside(
-      (tx) => tx.execute(change),
-      () => approveRequest(carol.api, id),
-    )
+    const answer = await beside((tx) => tx.execute(change), await readRequest(carol.api, id))
     expect(answer.statusCode).toBe(403)
     expect((await requests())[0]).toMatchObject({ state: 'Waiting' })
   })

@@ -1,0 +1,110 @@
+import { permissionsOf } from '@portcullis/contract'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
+import { enrolAgent, type TestAgent } from '#test/builders.ts'
+import { type Person, person } from '#test/people.ts'
+
+const base = '/prime/webui'
+/** No host has seen a device with these ids. */
+const unseen = { vid: '1B4F', pid: '9999' }
+const fingerprint = 'ab'.repeat(16)
+let t: TestApp
+let agents: TestAgent[]
+let alice: Person
+let bob: Person
+let token: ReturnType<TestApp['as']>
+
+/** Two Administrators; three hosts, a limit of one, and an API token of a Manager. */
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t, { devices: [storageStick({ portPath: '1-1' })] })))
+  const admin = await t.admin()
+  const { settings } = (await admin.get(`${base}/policy`)).json()
+  await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
+  const body = { name: 'automation', userProfile: 20, scopes: permissionsOf(20) }
+  token = t.as((await admin.post(`${base}/admin/apiTokens`, body)).json().token)
+  alice = await person(t, { profile: 10, userName: 'alice' })
+  bob = await person(t, { profile: 10, userName: 'bob' })
+})
+afterAll(() => t.close())
+beforeEach(async () => {
+  t.clock.advance(16 * 60_000)
+  await t.db.execute(sql`delete from account_influences`)
+  await t.db.execute(sql`delete from change_requests`)
+  alice = { ...alice, api: t.as(await t.signIn(alice.userName, alice.password)) }
+  bob = { ...bob, api: t.as(await t.signIn(bob.userName, bob.password)) }
+})
+
+type Api = Person['api']
+const rule = (api: Api, change: object) =>
+  api.post(`${base}/policy/rules`, { effect: 'allow', reason: 'test', ...change })
+/** Adds a rule for all hosts with a second approver. */
+const allow = async (match: object): Promise<void> => {
+  await rule(alice.api, match)
+  expect((await approveRequest(bob.api, (await waiting())[0].id)).statusCode).toBe(200)
+}
+const outcome = ({ statusCode, body }: { statusCode: number; body: string }) =>
+  statusCode === 200 ? 'done' : JSON.parse(body).code
+const waiting = async () => (await bob.api.get(`${base}/policy/changerequests`)).json().data
+const soon = (): string => new Date(t.clock.now() + 3_600_000).toISOString()
+
+describe('an allow without a host and a serial number counts every host in its scope', () => {
+  it.each([
+    ['ids', unseen],
+    ['a vendor', { vid: '1B4F' }],
+    ['a kind', { kinds: ['Mass Storage'] }],
+    ['a fingerprint', { fingerprint }],
+  ])('%s that no host has seen', async (_, match) => {
+    expect(outcome(await rule(alice.api, match))).toBe('second_person_required')
+    expect((await waiting())[0]).toMatchObject({ action: 'rules', hosts: 3 })
+  })
+
+  it('a serial number or a host limits it', async () => {
+    expect(outcome(await rule(alice.api, { ...unseen, serial: 'S1' }))).toBe('done')
+    expect(outcome(await rule(alice.api, { ...unseen, host: agents[0]?.agentId }))).toBe('done')
+    expect(outcome(await rule(alice.api, { ...unseen, host: agents[1]?.agentId }))).toBe('second_person_required')
+  })
+
+  it('deleting a deny that hides such a rule counts every host too', async () => {
+    const deny = (await rule(alice.api, { ...unseen, effect: 'deny' })).json().rule.id
+    await allow(unseen)
+    expect(outcome(await alice.api.delete(`${base}/policy/rules/${deny}`))).toBe('second_person_required')
+    const [{ id, hosts }] = await waiting()
+    expect(hosts).toBe(3)
+    expect((await approveRequest(bob.api, id)).statusCode).toBe(200)
+  })
+})
+
+describe('an API token allows devices on named hosts only', () => {
+  const grant = () => token.post(`${base}/policy/grants`, { ...unseen, pid: '9998', reason: 'test', expiresAt: soon() })
+
+  it.each<[string, () => Promise<{ statusCode: number; body: string }>]>([
+    ['a rule', () => rule(token, { ...unseen, pid: '9998' })],
+    ['a grant', grant],
+    ['a rule for a tag', () => rule(token, { ...unseen, pid: '9998', tag: 'lab' })],
+  ])('%s for all hosts is refused, whatever the limit', async (_, attempt) => {
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['lab'] })
+    await t.db.execute(sql`update config_items set value = '0' where name = 'VENDORA_TWO_PERSON_LIMIT'`)
+    try {
+      const answer = await attempt()
+      expect([answer.statusCode, JSON.parse(answer.body).code]).toEqual([403, 'named_hosts_required'])
+    } finally {
+      await t.db.execute(sql`update config_items set value = '1' where name = 'VENDORA_TWO_PERSON_LIMIT'`)
+    }
+  })
+
+  it('deleting a deny that hides such a rule is refused', async () => {
+    const deny = (await rule(alice.api, { ...unseen, pid: '9997', effect: 'deny' })).json().rule.id
+    await allow({ ...unseen, pid: '9997' })
+    expect(outcome(await token.delete(`${base}/policy/rules/${deny}`))).toBe('named_hosts_required')
+  })
+
+  it('rules for one host, rules with a serial number, and denies are written', async () => {
+    expect(outcome(await rule(token, { ...unseen, pid: '9998', host: agents[0]?.agentId }))).toBe('done')
+    expect(outcome(await rule(token, { ...unseen, pid: '9998', serial: 'S1' }))).toBe('done')
+    expect(outcome(await rule(token, { ...unseen, pid: '9996', effect: 'deny' }))).toBe('done')
+  })
+})
