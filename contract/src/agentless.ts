@@ -34,7 +34,7 @@ const connectionInput = {
         pattern: '^SHA256:[A-Za-z0-9+/]{43}$|^$',
         examples: ['SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM'],
         description:
-          'Fingerprint of the SSH host key, `SHA256:...`, as `ssh-keygen -l` prints it. Empty: a person must confirm the key that the host presents at the next connection.',
+          'Fingerprint of the SSH host key, `SHA256:...`, as `ssh-keygen -l` prints it. Entering it confirms it: an Administrator with fresh authentication can do this for every connection, others only for connections with own credentials, and an API token only together with the password. Empty: a person must confirm the key that the host presents at the next connection.',
       }),
     ),
   ),
@@ -59,7 +59,7 @@ const connectionInput = {
     nullable(
       Type.Boolean({
         description:
-          'True: the worker may send the default password to this host. Only an Administrator with fresh authentication can set it. A host that such an Administrator adds is confirmed.',
+          'True: the worker may send the default password to this host, once its host key is confirmed. Only an Administrator with fresh authentication can set it. A host that such an Administrator adds is confirmed.',
       }),
     ),
   ),
@@ -69,6 +69,14 @@ const connectionInput = {
 }
 export const ConnectionInput = closed(connectionInput)
 export type ConnectionInput = Static<typeof ConnectionInput>
+
+/** How far the host key of a connection is trusted. */
+export const hostKeyTrusts = ['None', 'FirstUse', 'Confirmed'] as const
+
+const hostKeyTrust = Type.Enum(hostKeyTrusts, {
+  description:
+    '`None`: no key is pinned. `FirstUse`: the key was pinned when a private key signed in, or by someone who may not confirm it; the worker sends no password. `Confirmed`: a person confirmed the key.',
+})
 
 /** An agentless host that a worker polls over SSH. Contains no secrets. */
 export const Connection = closed({
@@ -80,19 +88,20 @@ export const Connection = closed({
   hasPrivateKey: Type.Boolean(),
   hasPassphrase: Type.Boolean(),
   hostKeyFingerprint: Type.String({
-    description: 'Fingerprint of the pinned host key. Empty until a key is confirmed.',
+    description: 'Fingerprint of the pinned host key. With any other key, the worker does not sign in. Empty: none.',
   }),
   shownHostKeyFingerprint: Type.String({
     description:
-      'Fingerprint of the host key that the host presented last, if it differs from the pinned key. Otherwise empty. The worker sends no password until the key is confirmed.',
+      'Fingerprint of the host key that the host presented last, if it differs from the pinned key. Otherwise empty.',
   }),
+  hostKeyTrust,
   intervalMinutes: nullable(intervalMinutes, { description: '`null`: the default of the worker.' }),
   isOverrideDefaults: Type.Boolean(),
   hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
   isRegistered: Type.Boolean({ description: 'True if the host is polled.' }),
   isConfirmed: Type.Boolean({
     description:
-      'True if an Administrator with fresh authentication added or confirmed the host, so the worker may send it the default password.',
+      'True if an Administrator with fresh authentication added or confirmed the host, so the worker may send it the default password, once its host key is confirmed.',
   }),
   uuid: Type.String({ description: 'UUID of the host in the list of agents. Empty before the first successful poll.' }),
   createdAt: utcTime('Time at which the connection was added.'),
@@ -110,6 +119,7 @@ export const connectionFilters = {
   Hashtags: tagsFilter('hashtags'),
   IsRegistered: booleanFilter('isRegistered'),
   IsConfirmed: booleanFilter('isConfirmed'),
+  HostKeyTrust: enumFilter('hostKeyTrust', hostKeyTrusts),
   IsOverrideDefaults: booleanFilter('isOverrideDefaults'),
 }
 
@@ -183,7 +193,7 @@ export const confirmHostKeys = operation({
   tag,
   summary: 'Confirms the host keys of agentless hosts',
   description:
-    'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented. A host that presented another key is not changed. Hosts with a pinned key are skipped: change the key in the connection. Only Administrators can confirm hosts that use the default credentials.',
+    'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts` or `ssh-keyscan`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented, including keys that are trusted on first use. A host that presented another key is not changed. Hosts with a confirmed key are skipped: change the key in the connection. API tokens cannot confirm keys. Only Administrators with fresh authentication can confirm hosts that use the default credentials.',
   permission: 'fleet:write',
   body: closed({
     hosts: Type.Optional(
@@ -198,7 +208,9 @@ export const confirmHostKeys = operation({
     list: Type.Optional(Type.String({ minLength: 1, maxLength: 4_194_304, description: 'Host keys, one per line.' })),
   }),
   response: closed({
-    confirmed: Type.Array(Type.String(), { description: 'Names of the hosts that are now polled.' }),
+    confirmed: Type.Array(Type.String(), {
+      description: 'Names of the hosts whose key is now confirmed. They are polled at once.',
+    }),
     different: Type.Array(
       closed({
         computerName: Type.String(),
@@ -226,7 +238,7 @@ export const confirmHostKeys = operation({
     },
     response: { confirmed: ['build-7.example.org'], different: [], notShown: [], unknown: 0, unreadableLines: [] },
   },
-  errors: ['forbidden_object'],
+  errors: ['forbidden_object', 'session_required'],
 })
 
 export const deleteConnections = operation({
@@ -292,6 +304,7 @@ export const ConnectionStatus = closed({
   endTime: nullable(zonelessTime('End of the last poll. `null` during a poll and before the first.')),
   isOverrideDefaults: Type.Boolean(),
   platform: Type.Enum(connectionPlatforms),
+  hostKeyTrust,
   peripheralsCount: Type.Integer({
     minimum: 0,
     description: 'Number of attached devices at the last successful poll.',
@@ -322,6 +335,7 @@ export const connectionStatusFilters = {
     Type.Boolean({ description: 'Filters by isOverrideDefaults: True or False.', 'x-filter': 'boolean' }),
   ),
   Cause: enumFilter('cause', pollFailures),
+  HostKeyTrust: enumFilter('hostKeyTrust', hostKeyTrusts),
 }
 
 export const connectionDetailsStatus = operation({

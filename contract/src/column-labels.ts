@@ -169,6 +169,7 @@ const names: Readonly<Record<string, string>> = {
   isOverrideDefaults: 'Own credentials',
   isRegistered: 'Has a host',
   isConfirmed: 'Confirmed',
+  hostKeyTrust: 'Trust in host key',
   statusString: 'Status',
   statusDescription: 'Status description',
   statusErrorDescription: 'Error',

@@ -133,6 +133,7 @@ export const pdfColumns = {
     'userName',
     'isRegistered',
     'isConfirmed',
+    'hostKeyTrust',
     'isOverrideDefaults',
     'hashtags',
     'createdAt',

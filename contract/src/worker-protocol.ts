@@ -86,7 +86,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'host-key-unconfirmed': {
     title: 'Confirm the host key',
-    cure: 'This is the first connection, so no password was sent. On the host, run ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub and compare the fingerprint. Then confirm it in the connection, or upload a list of host keys.',
+    cure: 'No password was sent, because no person has confirmed the host key. On the host, run ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub and compare the fingerprint. Then confirm it in the connection, or upload a list of host keys.',
   },
   'host-key-changed': {
     title: 'The host key changed',
@@ -212,12 +212,12 @@ export const Poll = closed({
   passphrase: nullable(boundedText(1_024, 'Passphrase of the private key.')),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), {
     description:
-      'Fingerprint of the pinned host key, `SHA256:...`, as OpenSSH prints it. With any other key, the worker ends the poll before it sends credentials. `null`: first connection; the worker sends no password.',
+      'Fingerprint of the pinned host key, `SHA256:...`, as OpenSSH prints it. With any other key, the worker ends the poll before it sends credentials. `null`: no key is pinned; the worker sends no password.',
   }),
   isPasswordWithheld: Type.Optional(
     Type.Boolean({
       description:
-        'True: the server withholds the password until the host key is confirmed. Absent if the key is confirmed.',
+        'True: the server withholds the password until a person confirms the host key. Absent if the key is confirmed.',
     }),
   ),
   limits: closed({

@@ -151,10 +151,10 @@ const connectOnce = async (
   { poll, onStep, onHostKey, signal }: ConnectOptions,
   serverHostKey: readonly ServerHostKeyAlgorithm[],
 ): Promise<Session> => {
-  // A machine that impersonates an unknown host must not get the password. A private key reveals nothing.
-  const isFirstContact = poll.hostKeyFingerprint === null
-  const password = isFirstContact ? null : poll.password
-  const isWithheld = isFirstContact && (poll.password !== null || poll.isPasswordWithheld === true)
+  // A machine that impersonates a host must not get its password. A private key reveals nothing.
+  const isUnconfirmed = poll.hostKeyFingerprint === null || poll.isPasswordWithheld === true
+  const password = isUnconfirmed ? null : poll.password
+  const isWithheld = poll.isPasswordWithheld === true || (isUnconfirmed && poll.password !== null)
   if (poll.userName === '' || (password === null && poll.privateKey === null && !isWithheld))
     throw new PollError('no-credentials')
   const key = poll.privateKey === null ? null : sshKeyOf(poll.privateKey)

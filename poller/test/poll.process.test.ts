@@ -197,7 +197,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
       expect([host, (await failing({ host })).failure]).toEqual([host, 'address-refused'])
   })
 
-  it('sends no password to a server at the first contact, and returns its key', async () => {
+  it('sends no password to a server whose host key no person has confirmed, and returns its key', async () => {
     const seen: string[] = []
     const logs = await startSshPeer({
       answer: () => '',
@@ -228,6 +228,11 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
       false,
       false,
     ])
+    // A key that is only trusted on first use is pinned, but its host gets no password either.
+    const firstUse = { ...first, hostKeyFingerprint: logs.fingerprint, isPasswordWithheld: true }
+    for (const change of [{}, { privateKey: null }, { password: null }, { privateKey: null, password: null }])
+      expect((await run({ ...firstUse, ...change })).result).toMatchObject(unconfirmed)
+    expect(seen.filter((one) => one !== 'none' && one !== 'publickey')).toEqual([])
     // A confirmed host gets the password.
     await run({ ...first, privateKey: null, hostKeyFingerprint: logs.fingerprint })
     expect(seen).toContain('the secret')

@@ -280,17 +280,31 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
-  firstContact: {
-    does: 'A password is sent to a polled host only after a person has confirmed its host key',
+  confirmedKeys: {
+    does: 'The server gives a worker the password of a polled host only after a person has confirmed its host key; a sign-in with a private key confirms nothing',
+    test: {
+      file: 'server/src/features/fleet/agentless/agentless.test.ts',
+      name: 'gets no password on a key that is only trusted on first use, whoever uploads the list',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/fleet/agentless/polls.service.ts',
+        find: 'const isUnconfirmed = !isKeyConfirmed(row)',
+        replace: "const isUnconfirmed = row.host_key === '' && !isKeyConfirmed(row)",
+      },
+    ],
+  },
+  withheldPassword: {
+    does: 'A worker sends a password only to a host whose pinned key it sees, and never while the server withholds it',
     test: {
       file: 'poller/test/poll.process.test.ts',
-      name: 'sends no password to a server at the first contact, and returns its key',
+      name: 'sends no password to a server whose host key no person has confirmed, and returns its key',
     },
     removedBy: [
       {
         file: 'poller/src/ssh.ts',
-        find: 'const isFirstContact = poll.hostKeyFingerprint === null',
-        replace: 'const isFirstContact = false',
+        find: 'const isUnconfirmed = poll.hostKeyFingerprint === null || poll.isPasswordWithheld === true',
+        replace: 'const isUnconfirmed = false',
       },
     ],
   },

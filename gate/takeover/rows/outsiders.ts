@@ -27,7 +27,7 @@ export const middle: Row = {
   freeHost: refused(['pinnedServer', 'commandSignature', 'signedRevocation']),
   allowDevice: refused(['pinnedServer', 'policySignature']),
   readSecret: refused(
-    ['pinnedServer'],
+    ['pinnedServer', 'confirmedKeys', 'withheldPassword'],
     'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not bypass browser warnings.',
   ),
   impersonateHost: refused(['pinnedServer', 'agentSession']),
@@ -105,7 +105,7 @@ export const polledHost: Row = {
     'A host that is polled with a password learns that password once a person has confirmed its host key.',
     'Poll with keys, or with a separate password for each group of hosts. Change the password when a polled host is compromised.',
   ),
-  impersonateHost: refused(['polledIdentity', 'firstContact']),
+  impersonateHost: refused(['polledIdentity', 'withheldPassword']),
   forgeEvent: possible(
     'A polled host controls what it reports about its own devices.',
     'Install the agent on hosts where that matters. Compare with other sources.',

@@ -90,6 +90,7 @@ export const administratorSession: Row = {
       'approverForWorker',
       'activatedWorkers',
       'confirmedComputers',
+      'confirmedKeys',
       'maskedSecrets',
       'maskedWebhooks',
       'noKeysOverHttp',
@@ -166,7 +167,15 @@ export const administratorToken: Row = {
     'A token with the scope fleet:write can allow devices on named hosts up to the limit, and devices with a serial number that no host has seen. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(
-    ['activatedWorkers', 'confirmedComputers', 'maskedSecrets', 'maskedWebhooks', 'noKeysOverHttp', 'tokenScope'],
+    [
+      'activatedWorkers',
+      'confirmedComputers',
+      'confirmedKeys',
+      'maskedSecrets',
+      'maskedWebhooks',
+      'noKeysOverHttp',
+      'tokenScope',
+    ],
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   denyService: detected(

@@ -1,4 +1,4 @@
-import { Modal, Stack, Textarea } from '@mantine/core'
+import { Button, FileButton, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { DialogActions } from '../../ui/form/DialogActions.tsx'
@@ -52,6 +52,13 @@ const Body = ({ close }: { close: () => void }) => {
       setBusy(false)
     }
   }
+  const read = async (file: File | null) => {
+    try {
+      if (file !== null) setList(await file.text())
+    } catch (reason) {
+      setFailure(reason)
+    }
+  }
   return (
     <Stack gap="md">
       <Textarea
@@ -63,6 +70,15 @@ const Body = ({ close }: { close: () => void }) => {
         value={list}
         onChange={(event) => setList(event.currentTarget.value)}
       />
+      <Group>
+        <FileButton onChange={(file) => void read(file)}>
+          {(props) => (
+            <Button {...props} size="compact-sm" variant="default">
+              {strings.chooseKeysFile}
+            </Button>
+          )}
+        </FileButton>
+      </Group>
       {outcome === null ? null : <Outcome outcome={outcome} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <DialogActions

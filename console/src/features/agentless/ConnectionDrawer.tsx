@@ -17,10 +17,10 @@ import classes from './agentless.module.css'
 import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
-import { durationText, platformLabels } from './labels.ts'
+import { durationText, keyTrustLabels, platformLabels } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
 import { strings } from './strings.ts'
-import { useConnection, useShownHostKey } from './useConnection.ts'
+import { useConnection, useHostKeys } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
 
 /** Marks a new host in the URL; no host name can be `*`. */
@@ -90,7 +90,15 @@ const Details = ({ connection }: { connection: Connection }) => (
       ...(connection.isOverrideDefaults
         ? [[strings.user, <DeviceText key="user" value={connection.userName} />] as const]
         : []),
-      [strings.hostKey, connection.hostKeyFingerprint === '' ? strings.keyNotConfirmed : connection.hostKeyFingerprint],
+      [
+        strings.hostKey,
+        connection.hostKeyFingerprint === ''
+          ? keyTrustLabels.None
+          : strings.keyWithTrust({
+              key: connection.hostKeyFingerprint,
+              trust: keyTrustLabels[connection.hostKeyTrust],
+            }),
+      ],
       [strings.tags, <TagList key="tags" tags={connection.hashtags} />],
     ]}
   />
@@ -117,30 +125,37 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
   )
 }
 
-/** Shows the unconfirmed host key. No password is sent until someone confirms it. */
+/** Shows a host key that nobody has confirmed. No password is sent until someone does. */
 const HostKey = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const actions = useConnectionActions(() => undefined)
-  const { computerName, hostKeyFingerprint } = connection
-  const shown = useShownHostKey(computerName) ?? connection.shownHostKeyFingerprint
-  if (shown === '') return null
+  const { computerName } = connection
+  const keys = useHostKeys(computerName) ?? connection
+  const { hostKeyFingerprint, shownHostKeyFingerprint: shown } = keys
+  const isFirstUse = keys.hostKeyTrust === 'FirstUse' && shown === ''
+  if (shown === '' && !isFirstUse) return null
   const mayConfirm = session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write')
-  if (hostKeyFingerprint !== '')
+  if (hostKeyFingerprint !== '' && shown !== '')
     return (
       <p className={classes.text} role="note">
         {strings.keyChanged({ pinned: <code>{hostKeyFingerprint}</code>, presented: <code>{shown}</code> })}
       </p>
     )
+  const key = isFirstUse ? hostKeyFingerprint : shown
+  const [asked, ask] = isFirstUse
+    ? [strings.firstUse, strings.firstUseAsk]
+    : [strings.firstContact, strings.firstContactAsk]
+  const text = mayConfirm ? asked : ask
   return (
     <p className={classes.text} role="note">
-      {(mayConfirm ? strings.firstContact : strings.firstContactAsk)({
-        key: <code>{shown}</code>,
+      {text({
+        key: <code>{key}</code>,
         code: (text) => <code>{text}</code>,
       })}
       {mayConfirm ? (
         <>
           {' '}
-          <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
+          <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, key)}>
             {strings.confirmKeyMenu}
           </Button>
         </>

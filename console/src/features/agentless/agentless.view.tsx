@@ -1,4 +1,4 @@
-import { type ConnectionStatus, connectionStates, pollCauses, pollFailures } from '@portcullis/contract'
+import { type ConnectionStatus, connectionStates, hostKeyTrusts, pollCauses, pollFailures } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -8,7 +8,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
-import { durationText, platformLabels } from './labels.ts'
+import { durationText, keyTrustLabels, platformLabels } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
 import { strings } from './strings.ts'
 
@@ -34,6 +34,12 @@ export const statusFilters = [
     kind: 'choice',
     options: pollFailures.map((value) => ({ value, label: pollCauses[value].title })),
   },
+  {
+    name: 'HostKeyTrust',
+    label: strings.keyTrust,
+    kind: 'choice',
+    options: hostKeyTrusts.map((value) => ({ value, label: keyTrustLabels[value] })),
+  },
   { name: 'ComputerName', label: strings.hostName, kind: 'text' },
   { name: 'IsOverrideDefaults', label: strings.ownCredentials, kind: 'yesNo' },
   { name: 'EndTime', label: strings.lastRun, kind: 'period' },
@@ -42,7 +48,7 @@ export const statusFilters = [
 export const statusView: ViewSpec = {
   filters: statusFilters.map(({ name }) => name),
   defaultSort: 'computerName_asc',
-  defaultColumns: ['computer', 'state', 'story', 'platform', 'devices', 'took', 'ended', 'next'],
+  defaultColumns: ['computer', 'state', 'story', 'key', 'platform', 'devices', 'took', 'ended', 'next'],
 }
 
 export const State = ({ status }: { status: ConnectionStatus['statusString'] }) => {
@@ -77,6 +83,13 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
     grow: true,
     sortKey: 'statusErrorDescription',
     cell: (row) => <DeviceText value={resultOf(row)} />,
+  },
+  {
+    id: 'key',
+    title: strings.keyTrust,
+    width: 130,
+    sortKey: 'hostKeyTrust',
+    cell: (row) => keyTrustLabels[row.hostKeyTrust],
   },
   {
     id: 'platform',

@@ -44,7 +44,7 @@ export const useConnectionActions = (onDone: () => void) => {
           await done(strings.confirmed)
         },
       }),
-    /** Pins the host key of a host after the operator has compared it. */
+    /** Confirms the host key of a host after the operator has compared it. */
     confirmKey: (computerName: string, hostKeyFingerprint: string) =>
       confirm({
         title: strings.confirmKey,

@@ -12,6 +12,7 @@ const stored: Connection = {
   hasPassphrase: false,
   hostKeyFingerprint: 'SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM',
   shownHostKeyFingerprint: '',
+  hostKeyTrust: 'Confirmed',
   intervalMinutes: 30,
   isOverrideDefaults: true,
   hashtags: 'lab,kiosk',

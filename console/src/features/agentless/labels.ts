@@ -1,4 +1,4 @@
-import type { connectionPlatforms, PollStep } from '@portcullis/contract'
+import type { Connection, connectionPlatforms, PollStep } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
 export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number], string>> = {
@@ -6,6 +6,12 @@ export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number
   linux: strings.linux,
   macos: 'macOS',
   windows: strings.windows,
+}
+
+export const keyTrustLabels: Readonly<Record<Connection['hostKeyTrust'], string>> = {
+  None: strings.keyTrustNone,
+  FirstUse: strings.keyTrustFirstUse,
+  Confirmed: strings.keyTrustConfirmed,
 }
 
 /** Names of the steps of a poll. */

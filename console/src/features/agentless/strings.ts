@@ -77,7 +77,9 @@ export const strings = messages({
     '{count, plural, one {# listed name matches} other {# listed names match}} no host awaiting confirmation.',
   keysUnreadable: 'Unreadable lines: {lines}. Hashed names cannot be compared.',
   hostKeys: 'Host keys',
-  hostKeysHelp: 'Lines of known_hosts, output of ssh-keygen -l, or lines such as: name SHA256:…',
+  hostKeysHelp:
+    'Lines of known_hosts, output of ssh-keyscan or ssh-keygen -l, or lines such as: name SHA256:…. Use a list that was read on the hosts: ssh-keyscan sees an impostor as the worker does.',
+  chooseKeysFile: 'Choose file…',
   close: 'Close',
   confirmMatching: 'Confirm matching hosts',
   compareKeys: 'Compare host keys',
@@ -101,7 +103,7 @@ export const strings = messages({
     'The host key has changed, so no credentials were sent. Pinned: {pinned}. Presented: {presented}. If the host was reinstalled, enter the new fingerprint below.',
   confirmKeyMenu: 'Confirm host key…',
   firstContact:
-    'First contact: no password was sent. The host presented the key {key}. Compare it with the output of <code>ssh-keygen -l</code> on that host.',
+    'No password was sent. The host presented the key {key}. Compare it with the output of <code>ssh-keygen -l</code> on that host.',
   notFound: 'Agentless host not found',
   notFoundText: 'It was renamed or deleted. The audit trail shows when and by whom.',
   pollNow: 'Poll now',
@@ -115,7 +117,8 @@ export const strings = messages({
   portHelp: 'SSH server',
   defaultValue: '{value} (default)',
   hostTags: 'Tags',
-  hostKeyHelp: 'SHA256:… as shown by ssh-keygen -l. Leave blank to pin the key that the host presents next.',
+  hostKeyHelp:
+    'SHA256:… as shown by ssh-keygen -l. An entered key counts as confirmed. If blank, someone must confirm the key that the host presents next.',
   overrideDefaults: 'Override the default credentials and interval',
   stopTest: 'Stop test',
   runTest: 'Run test',
@@ -247,9 +250,17 @@ export const strings = messages({
   defaultPort: 'default',
   ownCredentialsUsed: 'specific to this host',
   defaultCredentialsUsed: 'default credentials',
-  keyNotConfirmed: 'not confirmed',
   firstContactAsk:
-    'First contact: no password was sent. The host presented the key {key}. Compare it with the output of <code>ssh-keygen -l</code> on that host. An Administrator can confirm it.',
+    'No password was sent. The host presented the key {key}. Compare it with the output of <code>ssh-keygen -l</code> on that host. An Administrator can confirm it.',
+  firstUse:
+    'The key {key} is trusted on first use: the host accepted the private key, which any server can do. No password is sent until someone confirms the key. Compare it with the output of <code>ssh-keygen -l</code> on that host.',
+  firstUseAsk:
+    'The key {key} is trusted on first use: the host accepted the private key, which any server can do. No password is sent until an Administrator confirms the key.',
+  keyTrust: 'Host key',
+  keyTrustNone: 'Not pinned',
+  keyTrustFirstUse: 'Trusted on first use',
+  keyTrustConfirmed: 'Confirmed',
+  keyWithTrust: '{trust}: {key}',
   systemColumn: 'System',
   none: 'none',
   secretRemoved: 'will be removed',

@@ -1,4 +1,4 @@
-import { connectionDetailsStatus, listConnections } from '@portcullis/contract'
+import { type Connection, connectionDetailsStatus, listConnections } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 
@@ -7,18 +7,20 @@ const maxMatches = 1_000
 
 const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** Returns the unconfirmed host key. It is fetched again because a poll can report it while the drawer is open. */
-export const useShownHostKey = (name: string): string | undefined => {
+/** Returns the connection with its current host keys, which a poll can change while the drawer is open. */
+export const useHostKeys = (name: string): Connection | undefined => {
   const { api } = useServices()
-  return useQuery({
-    queryKey: ['connection', name, 'shown host key'],
-    queryFn: async ({ signal }) => {
-      const query = { ComputerName: name, PageSize: maxMatches }
-      const { data } = await api.call(listConnections, { query, signal })
-      return data.find((one) => sameName(one.computerName, name))?.shownHostKeyFingerprint ?? ''
-    },
-    refetchInterval: 3_000,
-  }).data
+  return (
+    useQuery({
+      queryKey: ['connection', name, 'host keys'],
+      queryFn: async ({ signal }) => {
+        const query = { ComputerName: name, PageSize: maxMatches }
+        const { data } = await api.call(listConnections, { query, signal })
+        return data.find((one) => sameName(one.computerName, name)) ?? null
+      },
+      refetchInterval: 3_000,
+    }).data ?? undefined
+  )
 }
 
 /** Reads an agentless host: its details, null if it does not exist, and its last poll every two seconds. */

@@ -373,6 +373,75 @@ describe('a host that is polled', () => {
     expect((await next()).hostKeyFingerprint).toBe(key)
   })
 
+  it('gets no password on a key that is only trusted on first use, whoever uploads the list', async () => {
+    const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
+    const secrets = { userName: 'u', privateKey, password: 'the fleet password' }
+    ok(await agentless.put('workerpollerdetails', { defaults: secrets }))
+    ok(await agentless.post('connectiondetails', { computerName: 'first-own', ...secrets }))
+    ok(await agentless.post('connectiondetails', { computerName: 'first-defaults' }))
+    const w = await agentless.registerWorker()
+    const names = ['first-own', 'first-defaults']
+    const next = async () => {
+      t.clock.advance(24 * 60 * minute)
+      const { polls } = await w.lease(50)
+      return names.map((name) => polls.find((one) => one.host === name) as Poll)
+    }
+    const [key, other] = ['k', 'o'].map((c) => `SHA256:${c.repeat(43)}`) as [string, string]
+    // An impostor can accept any private key once and ask for the password in the next poll.
+    for (const poll of await next()) {
+      expect(poll).toMatchObject({ hostKeyFingerprint: null, password: null, isPasswordWithheld: true })
+      await w.results([{ ...success(poll), hostKeyFingerprint: key }])
+    }
+    for (const poll of await next()) {
+      expect(poll).toMatchObject({ hostKeyFingerprint: key, password: null, privateKey, isPasswordWithheld: true })
+      await w.results([{ ...failure(poll, 'host-key-unconfirmed'), hostKeyFingerprint: key }])
+    }
+    const trusted = async (list: string, trust: string) =>
+      (await pageOf<Connection>(t, `agents/agentless/${list}?ComputerName=first-&HostKeyTrust=${trust}`)).data.map(
+        (one) => one.computerName,
+      )
+    for (const list of ['connectiondetails', 'connectiondetailsstatus'])
+      expect([await trusted(list, 'FirstUse'), await trusted(list, 'Confirmed')]).toEqual([
+        ['first-defaults', 'first-own'],
+        [],
+      ])
+
+    const confirm = async (list: string, api: Awaited<ReturnType<TestApp['admin']>>) =>
+      api.post(`${base}/connectiondetails/confirmhostkeys`, { list })
+    const both = names.map((name) => `${name} ${key}`).join('\n')
+    // An API token cannot say where a stored password goes: neither by a list, nor in the connection.
+    const made = ok<{ token: string }>(
+      await (await t.admin()).post('/prime/webui/admin/apiTokens', {
+        name: 'robot',
+        scopes: ['fleet:read', 'fleet:write'],
+      }),
+    )
+    const robot = t.as(made.token)
+    expect((await confirm(`first-own ${key}`, robot)).json().code).toBe('session_required')
+    ok(await robot.put(`${base}/connectiondetails`, { computerName: 'first-own', hostKeyFingerprint: key }))
+    const manager = await person(t, { profile: 20 })
+    expect((await confirm(both, manager.api)).json().code).toBe('forbidden_object')
+    ok(await manager.api.put(`${base}/connectiondetails`, { computerName: 'first-defaults', hostKeyFingerprint: key }))
+    expect(ok(await confirm(names.map((name) => `${name} ${other}`).join('\n'), await t.admin()))).toMatchObject({
+      confirmed: [],
+      different: names.map((computerName) => ({ computerName, shown: key })).reverse(),
+    })
+    expect((await next()).map((poll) => poll.password)).toEqual([null, null])
+    expect(ok(await confirm(both, await t.admin()))).toMatchObject({ confirmed: ['first-defaults', 'first-own'] })
+    expect(await trusted('connectiondetailsstatus', 'Confirmed')).toEqual(['first-defaults', 'first-own'])
+    for (const poll of await next()) {
+      expect(poll).toMatchObject({ hostKeyFingerprint: key, password: 'the fleet password' })
+      expect(poll.isPasswordWithheld).toBeUndefined()
+    }
+    // A Manager who confirmed a key for other credentials does not get the default password sent to it.
+    const own = { computerName: 'first-defaults', userName: 'm', password: 'p', hostKeyFingerprint: other }
+    const managing = t.as(await t.signIn(manager.userName, manager.password))
+    ok(await managing.put(`${base}/connectiondetails`, own))
+    ok(await managing.put(`${base}/connectiondetails`, { computerName: own.computerName, isOverrideDefaults: false }))
+    expect((await next())[1]?.password).toBeNull()
+    ok(await agentless.put('workerpollerdetails', { defaults: { password: '', privateKey: '' } }))
+  })
+
   it('cannot be kept forever by a worker that only reports that it runs', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'kept-1', password: 'p', userName: 'u' }))
     const [holder, other] = [await agentless.registerWorker(), await agentless.registerWorker()]
@@ -402,7 +471,10 @@ describe('a host that is polled', () => {
     ).toBe(403)
     expect(ok(await agentless.put('connectiondetails', { computerName: 'evil-2', isConfirmed: true }))).toMatchObject({
       isConfirmed: true,
+      hostKeyTrust: 'FirstUse',
     })
+    const pinned = { hosts: [{ computerName: 'evil-2', hostKeyFingerprint }] }
+    ok(await agentless.post('connectiondetails/confirmhostkeys', pinned))
     ok(await manager.api.put(`${base}/connectiondetails`, { computerName: 'good-1', newComputerName: 'evil-4' }))
     const w = await agentless.registerWorker()
     const { polls } = await w.lease(50)

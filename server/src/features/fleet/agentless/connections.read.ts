@@ -2,6 +2,7 @@ import {
   type Connection,
   connectionPlatforms,
   connectionStates,
+  hostKeyTrusts,
   type PollFailure,
   pollCauses,
   pollFailures,
@@ -18,9 +19,12 @@ const tags = `case when c.agent_id is null then array_to_string(c.tags, ',') els
 const anyOf = (column: string, values: readonly string[]) =>
   oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
 
+/** How far the pinned host key is trusted: a password is sent only to a host with a confirmed key. */
+const keyTrust = `case when c.host_key = '' then 'None' when c.host_key = c.confirmed_host_key then 'Confirmed' else 'FirstUse' end`
+
 const rowSelect = `c.computer_name as "computerName", c.port as "port", c.platform as "platform", c.user_name as "userName",
     c.password is not null as "hasPassword", c.private_key is not null as "hasPrivateKey", c.passphrase is not null as "hasPassphrase",
-    c.host_key as "hostKeyFingerprint", c.shown_host_key as "shownHostKeyFingerprint", c.interval_minutes as "intervalMinutes", c.is_override as "isOverrideDefaults",
+    c.host_key as "hostKeyFingerprint", c.shown_host_key as "shownHostKeyFingerprint", ${keyTrust} as "hostKeyTrust", c.interval_minutes as "intervalMinutes", c.is_override as "isOverrideDefaults",
     ${tags} as "hashtags", c.is_registered as "isRegistered", c.is_confirmed as "isConfirmed", coalesce(c.agent_id::text, '') as "uuid",
     ${utcSql('c.created_at')} as "createdAt", ${utcSql('c.changed_at')} as "changedAt"`
 
@@ -45,6 +49,7 @@ export const connectionsList: ListSpec = {
     hasPassphrase: { sort: 'c.passphrase is not null' },
     hostKeyFingerprint: { sort: 'c.host_key' },
     shownHostKeyFingerprint: { sort: 'c.shown_host_key' },
+    hostKeyTrust: { sort: keyTrust, filter: anyOf(keyTrust, hostKeyTrusts) },
     intervalMinutes: { sort: 'c.interval_minutes' },
     isOverrideDefaults: { sort: 'c.is_override', filter: isTrue('c.is_override') },
     hashtags: {
@@ -107,6 +112,7 @@ export const statusList: ListSpec = {
     },
     isOverrideDefaults: { sort: 'c.is_override', filter: isTrue('c.is_override') },
     platform: { sort: 'c.platform' },
+    hostKeyTrust: { sort: keyTrust, filter: anyOf(keyTrust, hostKeyTrusts) },
     peripheralsCount: { sort: 'r.peripherals' },
     durationMs: { sort: 'r.duration_ms' },
     nextRun: { sort: 'r.next_run' },
@@ -117,7 +123,7 @@ export const statusList: ListSpec = {
   rowSelect: `c.computer_name as "computerName", coalesce(c.agent_id::text, '') as "uuid", ${state} as "statusString",
     ${description} as "statusDescription", r.error as "statusErrorDescription", ${previous} as "prevRunningErrors",
     ${zonelessSql('r.started_at')} as "startTime", ${zonelessSql('r.ended_at')} as "endTime", c.is_override as "isOverrideDefaults",
-    c.platform as "platform", r.peripherals as "peripheralsCount", case when ${running} then null else r.duration_ms end as "durationMs",
+    c.platform as "platform", ${keyTrust} as "hostKeyTrust", r.peripherals as "peripheralsCount", case when ${running} then null else r.duration_ms end as "durationMs",
     ${zonelessSql('r.next_run')} as "nextRun", ${cause} as "cause", r.failures as "failures"`,
 }
 

@@ -18,10 +18,10 @@ import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import { assertFresh, isFresh } from '#platform/http/fresh.ts'
+import { assertFresh, assertSession, isFresh } from '#platform/http/fresh.ts'
 import { newId } from '#platform/ids.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
-import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import { type ConnectionRow, type ConnectionsStore, isKeyConfirmed } from './connections.store.ts'
 import { readHostKeys } from './host-keys.ts'
 import { keptSecrets, sealed } from './secrets.ts'
 
@@ -75,16 +75,35 @@ const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.ad
 const mayConfirm = (actor: Actor, now: number): boolean =>
   isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))
 
+/**
+ * Returns whether the actor may confirm the host key of a connection. A key of a host that uses the default credentials
+ * needs an Administrator. A stolen API token must not direct a stored password to a host.
+ */
+const mayConfirmKey = (actor: Actor, row: ConnectionRow, now: number, bringsPassword: boolean): boolean =>
+  row.is_override ? actor.kind !== 'apiToken' || bringsPassword : mayConfirm(actor, now)
+
 /** Returns whether stored secrets would be sent to another destination. */
 const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
   row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
 
 /** Adds, changes and removes connections. */
 export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
+  /** Returns the confirmed host key after a change. Whoever enters a key has confirmed it, if permitted. */
+  function confirmedKey(
+    actor: Actor,
+    row: ConnectionRow,
+    next: ConnectionRow,
+    input: Partial<ConnectionInput>,
+  ): string {
+    const isGiven = (input.hostKeyFingerprint ?? '') !== ''
+    if (isGiven && mayConfirmKey(actor, next, clock.now(), (input.password ?? '') !== '')) return next.host_key
+    return isKeyConfirmed(row) && row.host_key === next.host_key ? row.confirmed_host_key : ''
+  }
+
   function fresh(actor: Actor, input: ConnectionInput): ConnectionRow {
     assertMayConfirm(actor, input, clock.now())
     const connectionId = newId(clock.now())
-    return {
+    const row: ConnectionRow = {
       connection_id: connectionId,
       computer_name: input.computerName.trim(),
       name_key: nameKey(input.computerName),
@@ -93,6 +112,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       user_name: input.userName ?? '',
       ...sealed(envelope, aadOf(connectionId), secretsOf(input), null),
       host_key: input.hostKeyFingerprint ?? '',
+      confirmed_host_key: '',
       interval_minutes: asGiven(input.intervalMinutes, null),
       is_override: overrides(input) ?? false,
       tags: (input.hashtags ?? []).map((tag) => tag.trim()),
@@ -100,6 +120,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       is_confirmed: mayConfirm(actor, clock.now()) && input.isConfirmed !== false,
       agent_id: null,
     }
+    return { ...row, confirmed_host_key: confirmedKey(actor, row, row, input) }
   }
 
   /** Returns the row after a change. The caller has checked whether stored secrets may stay. */
@@ -120,8 +141,14 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }
-    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isElsewhere(row, next))
-    return { ...next, is_confirmed: input.isConfirmed ?? stays }
+    // A key that was confirmed for own credentials says nothing about the default ones.
+    const isRedirected = isElsewhere(row, next) || (row.is_override && !next.is_override)
+    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isRedirected)
+    return {
+      ...next,
+      confirmed_host_key: confirmedKey(actor, row, next, input),
+      is_confirmed: input.isConfirmed ?? stays,
+    }
   }
 
   /**
@@ -258,7 +285,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       )
     },
 
-    /** Pins keys that a person compared. A computer that presented another key stays unchanged. */
+    /** Confirms keys that a person compared. A computer that presented another key stays unchanged. */
     confirmKeys: (actor: Actor, { hosts, list }: BodyOf<typeof confirmHostKeys>): Promise<ConfirmedKeys> => {
       if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'must contain either hosts or list')
       const { keys, unreadable } =
@@ -269,7 +296,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
             }
           : readHostKeys(list)
       return transactionAgain(db, async (tx) => {
-        const rows = (await store.lockByKeys(tx, [...keys.keys()])).filter((row) => row.host_key === '')
+        const rows = (await store.lockByKeys(tx, [...keys.keys()])).filter((row) => !isKeyConfirmed(row))
         const answer: ConfirmedKeys = {
           confirmed: [],
           different: [],
@@ -279,7 +306,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
         }
         for (const row of rows) {
           const given = mustExist(keys.get(row.name_key), 'the key of a host')
-          const shown = row.shown_host_key ?? ''
+          const shown = row.host_key === '' ? (row.shown_host_key ?? '') : row.host_key
           // A fingerprint for a named host is pinned even before the first contact. A list confirms only presented
           // keys.
           const key = shown === '' && list === undefined ? [...given][0] : shown
@@ -290,8 +317,9 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
               throw new AppError('forbidden_object', {
                 detail: `${row.computer_name} uses the default credentials, so only an Administrator can confirm its host key.`,
               })
-            if (!row.is_override) assertFresh(actor, clock.now())
-            await write(tx, row, { ...row, host_key: key })
+            if (row.is_override) assertSession(actor)
+            else assertFresh(actor, clock.now())
+            await write(tx, row, { ...row, host_key: key, confirmed_host_key: key })
             answer.confirmed.push(row.computer_name)
           }
         }

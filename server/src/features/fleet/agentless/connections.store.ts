@@ -14,6 +14,8 @@ export interface ConnectionRow {
   private_key: Buffer | null
   passphrase: Buffer | null
   host_key: string
+  /** The host key that a person confirmed. A pinned key that differs from it was trusted on first use. */
+  confirmed_host_key: string
   /** The last presented host key that is not pinned; empty: none. */
   shown_host_key?: string
   interval_minutes: number | null
@@ -36,7 +38,11 @@ export interface DefaultsRow {
 }
 
 const columns = sql`c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
-  c.host_key, c.shown_host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
+  c.host_key, c.confirmed_host_key, c.shown_host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id`
+
+/** Whether a person confirmed the pinned host key. */
+export const isKeyConfirmed = (row: Pick<ConnectionRow, 'host_key' | 'confirmed_host_key'>): boolean =>
+  row.host_key !== '' && row.host_key === row.confirmed_host_key
 
 export const createConnectionsStore = () => ({
   any: async (q: Queryable): Promise<boolean> =>
@@ -57,9 +63,9 @@ export const createConnectionsStore = () => ({
   insert: async (tx: Tx, now: Date, rows: readonly ConnectionRow[]): Promise<string[]> => {
     const added = await tx.query<{ connection_id: string; name_key: string }>(sql`
       insert into connections (connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key,
-        interval_minutes, is_override, tags, is_registered, is_confirmed, created_at, changed_at)
+        confirmed_host_key, interval_minutes, is_override, tags, is_registered, is_confirmed, created_at, changed_at)
       select u.connection_id, u.computer_name, u.name_key, u.port, u.platform, u.user_name, decode(u.password, 'base64'),
-        decode(u.private_key, 'base64'), decode(u.passphrase, 'base64'), u.host_key, u.interval_minutes, u.is_override,
+        decode(u.private_key, 'base64'), decode(u.passphrase, 'base64'), u.host_key, u.confirmed_host_key, u.interval_minutes, u.is_override,
         (select coalesce(array_agg(t), '{}') from jsonb_array_elements_text(u.tags) t), true, u.is_confirmed, ${now}, ${now}
       from ${unnestOf([
         [rows.map((r) => r.connection_id), 'uuid[]'],
@@ -72,12 +78,13 @@ export const createConnectionsStore = () => ({
         [rows.map((r) => r.private_key?.toString('base64') ?? null), 'text[]'],
         [rows.map((r) => r.passphrase?.toString('base64') ?? null), 'text[]'],
         [rows.map((r) => r.host_key), 'text[]'],
+        [rows.map((r) => r.confirmed_host_key), 'text[]'],
         [rows.map((r) => r.interval_minutes), 'int[]'],
         [rows.map((r) => r.is_override), 'boolean[]'],
         [rows.map((r) => JSON.stringify(r.tags)), 'jsonb[]'],
         [rows.map((r) => r.is_confirmed), 'boolean[]'],
-      ])} u(connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key, interval_minutes,
-        is_override, tags, is_confirmed)
+      ])} u(connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key, confirmed_host_key,
+        interval_minutes, is_override, tags, is_confirmed)
       order by u.name_key on conflict (name_key) do nothing returning connection_id, name_key`)
     await tx.execute(sql`
       insert into connection_runs (connection_id, next_run)
@@ -89,7 +96,7 @@ export const createConnectionsStore = () => ({
     await tx.execute(sql`
       update connections c set computer_name = ${r.computer_name}, name_key = ${r.name_key}, port = ${r.port}::int, platform = ${r.platform},
         user_name = ${r.user_name}, password = ${r.password}::bytea, private_key = ${r.private_key}::bytea, passphrase = ${r.passphrase}::bytea,
-        host_key = ${r.host_key}, shown_host_key = case when ${r.host_key}::text = c.shown_host_key then '' else c.shown_host_key end, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[], is_confirmed = ${r.is_confirmed},
+        host_key = ${r.host_key}, confirmed_host_key = ${r.confirmed_host_key}, shown_host_key = case when ${r.host_key}::text = c.shown_host_key then '' else c.shown_host_key end, interval_minutes = ${r.interval_minutes}::int, is_override = ${r.is_override}, tags = ${r.tags}::text[], is_confirmed = ${r.is_confirmed},
         changed_at = ${now} where c.connection_id = ${r.connection_id}::uuid`)
   },
 

@@ -17,7 +17,7 @@ import type { Envelope } from '#platform/envelope.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { aadOf } from './connections.service.ts'
-import type { DefaultsRow } from './connections.store.ts'
+import { type DefaultsRow, isKeyConfirmed } from './connections.store.ts'
 import type { EndedPoll, LeasedRow, PolledHost, PollsStore } from './polls.store.ts'
 import { opened } from './secrets.ts'
 import type { Tests } from './tests.service.ts'
@@ -74,9 +74,9 @@ export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: Def
     : // A rogue host could steal a password, but it cannot steal a key from a sign-in.
       opened(envelope, defaultsAad, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
-  // Until a person confirms the host key or a private key signs in, the password is sent to nobody, not even to the
-  // worker.
-  const isUnconfirmed = row.host_key === ''
+  // Until a person confirms the host key, the password is sent to nobody, not even to the worker. A sign-in with a
+  // private key proves nothing about the host, because any server can accept any key.
+  const isUnconfirmed = !isKeyConfirmed(row)
   return {
     host: row.computer_name,
     port: row.port ?? d.port,
@@ -84,7 +84,7 @@ export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: Def
     userName: row.is_override ? row.user_name : d.user_name,
     ...secrets,
     ...(isUnconfirmed ? { password: null, isPasswordWithheld: secrets.password !== null } : {}),
-    hostKeyFingerprint: isUnconfirmed ? null : row.host_key,
+    hostKeyFingerprint: row.host_key === '' ? null : row.host_key,
     limits,
   }
 }

@@ -60,7 +60,7 @@ export const createPollsStore = () => ({
         fence = greatest(r.fence, coalesce((select h.seq from agent_heartbeats h where h.agent_id = c.agent_id and h.agentless), 0)) + 1, started_at = ${now}, ended_at = null, step = 'resolve'
       from d join connections c on c.connection_id = d.connection_id where r.connection_id = d.connection_id
       returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
-        c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id, r.fence`),
+        c.host_key, c.confirmed_host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id, r.fence`),
 
   /** Renews the leases that this process still holds, and returns their ids. */
   keep: async (
@@ -166,7 +166,8 @@ export const createPollsStore = () => ({
         select u.* from l join ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform) on u.id = l.connection_id
         join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null),
       k as (
-        -- Pinned after a sign-in with a private key. Otherwise shown until a person confirms it.
+        -- Trusted on first use after a sign-in with a private key, which proves nothing about the host. Otherwise shown
+        -- until a person confirms it.
         update connections c set host_key = case when c.host_key = '' and u.cause is null then coalesce(u.host_key, '') else c.host_key end,
           shown_host_key = case when u.host_key is null then c.shown_host_key
             when u.cause is null or u.host_key = c.host_key then '' else u.host_key end,
