@@ -299,8 +299,8 @@ export const hostileStrings: Check = {
       edits: [
         {
           file: 'server/src/platform/csv.ts',
-          find: " then '''' || (",
-          replace: " then '' || (",
+          find: `"$1'$2"`,
+          replace: '"$1$2"',
         },
       ],
     },

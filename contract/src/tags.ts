@@ -150,7 +150,7 @@ export const exportTags = operation({
   tag: 'GeneralConfig',
   summary: 'Exports tags and tagged elements as CSV',
   description:
-    'The columns are Type (Tag, Agent or Peripheral), Identifier, Name and Tags (separated by `;`). Rows of the type Tag are tags that no element has. The file is UTF-8 with a byte order mark. A cell that a spreadsheet would run as a formula starts with an apostrophe, which importtags removes.',
+    'The columns are Type (Tag, Agent or Peripheral), Identifier, Name and Tags (separated by `;`). Rows of the type Tag are tags that no element has. The file is UTF-8 with a byte order mark. An apostrophe precedes each formula, as in the other CSV exports; importtags removes it.',
   permission: 'export:read',
   heavy: 'export',
   response: Type.String(),

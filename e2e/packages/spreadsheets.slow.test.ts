@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type CellForm, columnLabels, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { undefuse } from '../../server/src/platform/csv.ts'
 import { allCsvRecords } from '../../server/test/csv.ts'
 import {
   createTree,
@@ -26,6 +27,7 @@ const devices = [
   storageStick({ vid: '04E8', pid: '0E10', serial: '2026-11-27', portPath: '1-2', product: '=1+1' }),
   storageStick({ vid: '0608', pid: '0012', serial: '0012', portPath: '1-3', product: '1E5' }),
   plainKeyboard({ portPath: '1-4', serial: 'TRUE', product: '"a";=b\u202e<c>, d' }),
+  plainKeyboard({ portPath: '1-5', manufacturer: 'x;=1+1', product: 'x|"@SUM(1)";y,=1+1,z' }),
 ]
 
 let server: RunningServer
@@ -69,29 +71,35 @@ const file = async (list: ReportListName, kind: object): Promise<Buffer> => {
 const cellsOf = async (bytes: Buffer): Promise<string[][]> =>
   (await allCsvRecords(bytes)).map((record) => ('cells' in record ? [...record.cells] : [record.fault]))
 
-/** Opens files in LibreOffice and returns the rows of their first worksheets as it shows them. */
-const opened = async (
-  files: Readonly<Record<string, Buffer>>,
-  ...options: readonly string[]
-): Promise<Map<string, string[][]>> => {
+/** Writes the files to a folder, lets LibreOffice convert them there, and returns the folder of the results. */
+const converted = (files: Readonly<Record<string, Buffer>>, to: string, ...options: readonly string[]): string => {
   const dir = folder()
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(dir, name), bytes)
   const done = spawnSync(
     program,
     [
-      ...[`-env:UserInstallation=file://${dir}/profile`, '--headless', '--convert-to', asShown],
+      ...[`-env:UserInstallation=file://${dir}/profile`, '--headless', '--convert-to', to],
       ...[...options, '--outdir', join(dir, 'out')],
       ...Object.keys(files).map((name) => join(dir, name)),
     ],
     { encoding: 'utf8', timeout: 180_000, env: { PATH: process.env.PATH ?? '', HOME: dir } },
   )
   expect(done.status, done.stderr).toBe(0)
+  return join(dir, 'out')
+}
+
+/** Opens files in LibreOffice and returns the rows of their first worksheets as it shows them. */
+const opened = async (
+  files: Readonly<Record<string, Buffer>>,
+  ...options: readonly string[]
+): Promise<Map<string, string[][]>> => {
+  const out = converted(files, asShown, ...options)
   const shown = new Map<string, string[][]>()
   for (const name of Object.keys(files)) {
     const stem = name.replace(/\.\w+$/, '')
-    const sheets = readdirSync(join(dir, 'out')).filter((one) => one.startsWith(`${stem}-`))
+    const sheets = readdirSync(out).filter((one) => one.startsWith(`${stem}-`))
     const first = sheets.find((one) => !one.endsWith('-About.csv')) ?? ''
-    shown.set(name, await cellsOf(readFileSync(join(dir, 'out', first))))
+    shown.set(name, await cellsOf(readFileSync(join(out, first))))
   }
   return shown
 }
@@ -102,7 +110,7 @@ const shownOf = (form: CellForm, cell: string): string => {
   if (form === 'truth') return { yes: 'TRUE', no: 'FALSE' }[cell] ?? cell
   if (form === 'hex') return cell.replace(/^0x/, '')
   if (form === 'time' || form === 'zoneless' || form === 'timedText') return cell.replace(time, '$1 $2')
-  return cell.replace(/^'+(?=[=+\-@'])/, '')
+  return undefuse(cell)
 }
 
 /** A spreadsheet rounds times to the second that it shows. */
@@ -148,5 +156,27 @@ describe('files in LibreOffice', unless(reason), () => {
     const shown = (await opened({ 'devices.csv': bytes }, '--infilter=CSV:44,34,76')).get('devices.csv')
     expect(shown).toEqual(await cellsOf(bytes))
     expect(shown?.flat()).toEqual(expect.arrayContaining(['0x05E3', '0x1E04', '0x0E10', '0x0012', '0x0608']))
+  })
+
+  it('runs no text of a device as a formula, whichever separator and quotes it expects', {
+    timeout: 300_000,
+  }, async () => {
+    const files = {
+      'fixed.csv': await file('peripherals', { format: 'csv', form: 'fixed' }),
+      'readable.csv': await file('peripherals', { format: 'csv', form: 'readable' }),
+      'raw.csv': Buffer.from('a,"x;=1+1|=1+1\t=1+1,=1+1",b\r\n'),
+    }
+    for (const separator of [44, 59, 9, 124])
+      for (const quote of [34, 0]) {
+        const evaluated = `${separator},${quote},76,1,,0,false,true,false,false,false,0,true`
+        const out = converted(files, 'fods', `--infilter=CSV:${evaluated}`)
+        const formulas = Object.keys(files).map(
+          (name) =>
+            readFileSync(join(out, name.replace('.csv', '.fods')), 'utf8').match(/table:formula="[^"]*"/g) ?? [],
+        )
+        expect(formulas.slice(0, 2), evaluated).toEqual([[], []])
+        // The same text without protection runs, unless its quotes count.
+        expect(formulas[2]?.length, evaluated).toBe(separator === 44 && quote === 34 ? 0 : 1)
+      }
   })
 })

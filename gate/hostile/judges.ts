@@ -46,11 +46,10 @@ export const csvFaults = (csv: string): string[] => {
   const faults = rest
     .filter((row) => row.length !== head.length)
     .map((row) => `a row of ${row.length} cells, not ${head.length}`)
-  // A negative number is not a formula.
-  for (const row of rest)
-    for (const cell of row)
-      if (/^[=+\-@\t\r\n＝＋－＠]/.test(cell) && !/^-\d+(?:\.\d+)?$/.test(cell))
-        faults.push(`a formula: ${cell.slice(0, 40)}`)
+  // Spreadsheets may end a cell at any of these, also within quotes. A negative number is not a formula.
+  for (const cell of rest.flat().flatMap((text) => text.split(/[,;|\t\r\n]/)))
+    if (/^[ "]*[=+\-@＝＋－＠]/.test(cell) && !/^-\d+(?:\.\d+)?$/.test(cell))
+      faults.push(`a formula: ${cell.slice(0, 40)}`)
   return faults
 }
 

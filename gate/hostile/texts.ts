@@ -28,6 +28,8 @@ export const hostileTexts: readonly string[] = [
   '＝1+1',
   "'=1+1",
   '=HYPERLINK("http://evil.example";"x")',
+  "x;=cmd|' /C calc'!A0",
+  'x|"@SUM(1+1)"',
   // Ends of lines, cells, headers and records
   'first\r\nsecond',
   'first\nsecond',

@@ -8,17 +8,50 @@ const read = (text: string): Promise<CsvRecord[]> => allCsvRecords(Buffer.from(t
 
 const quote = (cell: string) => (/[",\r\n]/.test(cell) || cell === '' ? `"${cell.replaceAll('"', '""')}"` : cell)
 
+/** Returns the cells that spreadsheets may see: any separators, with and without quotes. */
+const cellsSeen = (file: string): string[] => {
+  const lines = file.split(/\r\n|[\r\n]/)
+  const split = [',', ';', '\t', '|'].flatMap((one) => lines.flatMap((line) => line.split(one)))
+  return [...split, ...lines.flatMap((line) => line.split(/[,;\t|]/))].map((cell) =>
+    cell.replace(/^[ "\u00a0\u3000]+/, ''),
+  )
+}
+const formula = /^[=+\-@＝＋－＠]/
+
 describe('defuse', () => {
-  it('leaves no text that starts like a formula, and is reversible', () => {
-    const start = fc.constantFrom('', "'", "''", '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠', 'a')
+  it('leaves no formula in any cell that a spreadsheet may see, and is reversible', () => {
+    const unit = fc.constantFrom(...`=+-@＝＋－＠'",;|\t\r\n \u00a0\u3000aé1`)
     fc.assert(
-      fc.property(start, fc.string({ unit: 'grapheme' }), (head, tail) => {
-        const cell = defuse(head + tail)
-        expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
-        expect(undefuse(cell)).toBe(head + tail)
+      fc.property(fc.array(fc.string({ unit, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (texts) => {
+        const cells = texts.map(defuse)
+        expect(cells.map(undefuse)).toEqual(texts)
+        expect(cellsSeen(cells.map(quote).join(',')).filter((cell) => formula.test(cell))).toEqual([])
+        expect(
+          cellsSeen(cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).filter((cell) =>
+            formula.test(cell),
+          ),
+        ).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: 2_000 },
     )
+  })
+
+  it.each([
+    ['=1', "'=1"],
+    ["'=1", "''=1"],
+    ["x;=cmd|' /C calc'!A0", "x;'=cmd|' /C calc'!A0"],
+    ['x; "@SUM(1)"|-1', `x; "'@SUM(1)"|'-1`],
+    ['x\n=1', "x\n'=1"],
+    ['Logitech, Inc. (1-2); a=b, c+d', 'Logitech, Inc. (1-2); a=b, c+d'],
+    ["'a;'b", "'a;'b"],
+  ])('writes %j as %j', (text, cell) => {
+    expect(defuse(text)).toBe(cell)
+  })
+
+  it('takes linear time', () => {
+    const startedAt = performance.now()
+    for (const unit of ["'", '"', ' ', ';', '\t', "'=", '" ']) defuse(`;${unit.repeat(500_000)}`)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 })
 

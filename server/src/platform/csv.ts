@@ -3,35 +3,67 @@ import type { Db } from './db/db.ts'
 import type { SqlFragment } from './db/sql.ts'
 import { streamCopiedCsv } from './list/stream.ts'
 
-/**
- * First characters of cells that spreadsheets run as formulas, with their full-width variants, which some spreadsheets
- * convert while they read the file.
- */
-const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'] as const
-const wouldRun = /^'*[=+\-@\t\r\n＝＋－＠]/
+/** Characters that spreadsheets skip before a formula. They drop a quote if it begins a cell. */
+const skipped = '[ "\\u00a0\\u3000]*'
+/** The signs of formulas, with their full-width variants, which some spreadsheets convert while they read the file. */
+const sign = '[=+\\-@＝＋－＠]'
 
-/** Returns a cell that no spreadsheet runs, with an apostrophe before a formula. `undefuse` removes it. */
-export const defuse = (text: string): string => (wouldRun.test(text) ? `'${text}` : text)
+/**
+ * The beginning of a formula behind any character that a spreadsheet may take as the end of a cell. Quotes protect
+ * nothing: with another separator than the comma, a quote is in the middle of a cell and counts as text.
+ */
+const formulaStart = new RegExp(`((?:^|[,;|\\t\\r\\n])${skipped})('*)(?=${sign})`, 'g')
+
+/** Returns a text that no spreadsheet runs, with an apostrophe before each formula. `undefuse` removes it. */
+export const defuse = (text: string): string => text.replace(formulaStart, "$1'$2")
 
 /** Reverses `defuse`. */
-export const undefuse = (cell: string): string => (cell.startsWith("'") && wouldRun.test(cell) ? cell.slice(1) : cell)
+export const undefuse = (cell: string): string =>
+  cell.replace(formulaStart, (_, before: string, apostrophes: string) => before + apostrophes.slice(1))
+
+/** Matches a row with a formula or a negative number. The row's UTF-8 is read as Latin-1, which copies bytes only. */
+const suspicious = /(?:^|[,;|\t\r\n])(?:[ "]|\xc2\xa0|\xe3\x80\x80)*'*(?:[=+\-@]|\xef\xbc[\x9d\x8b\x8d\xa0])/
+const cellOrComma = /"[^"]*(?:""[^"]*)*"|[^,"]+|,/g
 
 /**
- * Returns SQL that applies `defuse` to an expression of our own source. Checks the first character instead of a regular
- * expression, which decides nearly every cell (100,000 rows of 33 cells: 0.35 s less).
+ * Returns a function that defuses the text cells of a CSV row. It parses only suspicious rows (100,000 rows of 41 cells:
+ * 0.1 s, while SQL would take 4 s).
  */
-export const defusedSql = (expression: string): string => {
-  const starts = [...formulaStarts].map((c) => c.charCodeAt(0))
-  const wouldRun = `left(ltrim(${expression}, ''''), 1) = any(array[${starts.map((code) => `chr(${code})`).join(',')}])`
-  return `case when ascii(${expression}) in (39,${starts.join(',')}) and ${wouldRun} then '''' || (${expression}) else (${expression}) end`
-}
+const rowDefuser =
+  (isText: readonly boolean[]) =>
+  (row: Buffer): Buffer => {
+    if (!suspicious.test(row.toString('latin1'))) return row
+    let column = 0
+    const safe = row.toString().replace(cellOrComma, (part) => {
+      if (part === ',') column += 1
+      return isText[column] === true ? defuse(part) : part
+    })
+    return Buffer.from(safe)
+  }
 
 /** The byte order mark, by which spreadsheets recognise UTF-8. */
 const bom = '\ufeff'
 
+/** A column of a CSV file. Cells with text that outsiders choose are defused. */
+export interface CsvColumn {
+  heading: string
+  isText: boolean
+}
+
+/** Quotes a cell or heading if necessary. */
+export const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+/** Returns the first line of a file. */
+export const csvHead = (headings: readonly string[]): string => `${bom}${headings.map(csvCell).join(',')}\r\n`
+
 /**
- * Streams a CSV file that the database formats: byte order mark, header, and rows in the statement's order. The
- * statement must defuse text columns (`defusedSql`). Memory use does not depend on the number of rows.
+ * Streams a CSV file that the database formats: byte order mark, header, and rows in the statement's order. Memory use
+ * does not depend on the number of rows.
  */
-export const streamCsv = (db: Db, header: readonly string[], rows: SqlFragment): Readable =>
-  streamCopiedCsv(db, `${bom}${header.join(',')}\r\n`, rows)
+export const streamCsv = (db: Db, columns: readonly CsvColumn[], rows: SqlFragment): Readable =>
+  streamCopiedCsv(
+    db,
+    csvHead(columns.map(({ heading }) => heading)),
+    rows,
+    rowDefuser(columns.map(({ isText }) => isText)),
+  )

@@ -3,10 +3,12 @@ import type pg from 'pg'
 import { Body } from '../body.ts'
 import { LendingSocket } from './lending-socket.ts'
 
-/** What stands between rows, and after each one, in place of the line feed of COPY. */
+/** What stands between rows, and after each one, in place of the line feed of COPY; and how a row changes before. */
 export interface RowEnds {
   between?: string
   after?: string
+  /** The given buffer is valid during the call only. */
+  rewrite?: (row: Buffer) => Buffer
 }
 
 /** The parts of pg's connection that COPY uses. */
@@ -30,6 +32,9 @@ class RowReader {
   readonly #body: Body
   readonly #between: Buffer
   readonly #after: Buffer
+  readonly #rewrite: RowEnds['rewrite']
+  /** First bytes of a row that is to be rewritten. */
+  #part = Buffer.alloc(0)
   readonly #resolve: () => void
   readonly #reject: (error: Error) => void
   #connection: Connection | undefined
@@ -47,6 +52,7 @@ class RowReader {
     this.#body = body
     this.#between = Buffer.from(ends.between ?? '')
     this.#after = Buffer.from(ends.after ?? '')
+    this.#rewrite = ends.rewrite
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -113,7 +119,13 @@ class RowReader {
 
   #putRow(bytes: Buffer, at: number, end: number): void {
     const isWhole = this.#left === 0
-    this.#body.put(bytes, at, isWhole ? end - 1 : end)
+    const part = bytes.subarray(at, isWhole ? end - 1 : end)
+    if (this.#rewrite === undefined) this.#body.put(part)
+    else if (!isWhole) this.#part = Buffer.concat([this.#part, part])
+    else {
+      this.#body.put(this.#rewrite(this.#part.length === 0 ? part : Buffer.concat([this.#part, part])))
+      this.#part = Buffer.alloc(0)
+    }
     if (!isWhole) return
     if (end === at || bytes[end - 1] !== lineFeed) this.#fail(new Error('a row of COPY has no line feed'))
     this.#body.put(this.#after)

@@ -98,10 +98,10 @@ export const streamArray = (db: Db, rows: SqlFragment): Readable =>
     putText(body, ']')
   })
 
-/** Streams rows as CSV by RFC 4180 after `head`. */
-export const streamCopiedCsv = (db: Db, head: string, rows: SqlFragment): Readable =>
+/** Streams rows as CSV by RFC 4180 after `head`. `rewrite` changes a row before it is sent. */
+export const streamCopiedCsv = (db: Db, head: string, rows: SqlFragment, rewrite: (row: Buffer) => Buffer): Readable =>
   streamed(db, async (client, body) => {
     putText(body, head)
     const statement = `COPY (${await bindForCopy(client, rows)}) TO STDOUT WITH (FORMAT csv)`
-    await copyRows(client, statement, body, { after: '\r\n' })
+    await copyRows(client, statement, body, { after: '\r\n', rewrite })
   })

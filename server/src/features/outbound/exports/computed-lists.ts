@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import { type ExportForm, type ReportListName, reportLists } from '@portcullis/contract'
 import type { InsightsApi } from '#features/devices/insights/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import { defuse } from '#platform/csv.ts'
+import { csvCell, csvHead, defuse } from '#platform/csv.ts'
 import { readableText } from './cell-text.ts'
-import { columnsOf, type ExportColumn } from './exportable-list.ts'
+import { columnsOf, csvColumns, type ExportColumn } from './exportable-list.ts'
 import type { TimeRange } from './exports.read.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -67,20 +67,21 @@ export const computedLists = (insights: InsightsApi, clock: Clock) => {
 
 const plain = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-
-const csvCell = (row: Row, { key, kind, label }: ExportColumn, form: ExportForm): string => {
-  const text = form === 'fixed' ? plain(row[key]) : readableText(label, plain(row[key]))
-  return quoted(kind === 'text' && label.form !== 'number' ? defuse(text) : text)
-}
+const textOf = (row: Row, { key, label }: ExportColumn, form: ExportForm): string =>
+  form === 'fixed' ? plain(row[key]) : readableText(label, plain(row[key]))
 
 /** Formats rows as CSV, as `streamCsv` does. */
 export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[], form: ExportForm): Readable =>
   Readable.from(
     (function* () {
-      const head = columns.map(({ key, label }) => (form === 'fixed' ? key : quoted(label.heading)))
-      yield Buffer.from(`\ufeff${head.join(',')}\r\n`)
-      for (const row of rows) yield Buffer.from(`${columns.map((column) => csvCell(row, column, form)).join(',')}\r\n`)
+      const formed = csvColumns(columns, form)
+      yield Buffer.from(csvHead(formed.map(({ heading }) => heading)))
+      for (const row of rows) {
+        const texts = columns.map((column) => textOf(row, column, form))
+        yield Buffer.from(
+          `${texts.map((text, i) => csvCell(formed[i]?.isText === true ? defuse(text) : text)).join(',')}\r\n`,
+        )
+      }
     })(),
   )
 

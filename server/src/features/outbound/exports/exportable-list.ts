@@ -1,5 +1,6 @@
-import { type ColumnLabel, columnLabels } from '@portcullis/contract'
+import { type ColumnLabel, columnLabels, type ExportForm } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
+import type { CsvColumn } from '#platform/csv.ts'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
 
 /** Content of a column. Only text that outsiders choose can look like a formula. `codes`: a list of values of an enumeration. */
@@ -72,6 +73,13 @@ export const printedColumns = (columns: readonly ExportColumn[]) =>
 /** Returns the columns whose values a PDF counts, in the form that the printer takes. */
 export const summaryColumns = (columns: readonly ExportColumn[]) =>
   columns.map(({ label: { name, form, labels } }) => ({ name, form, labels }))
+
+/** Returns columns in the form that the CSV writer takes. */
+export const csvColumns = (columns: readonly ExportColumn[], form: ExportForm): CsvColumn[] =>
+  columns.map(({ key, kind, label }) => ({
+    heading: form === 'fixed' ? key : label.heading,
+    isText: kind === 'text' && label.form !== 'number',
+  }))
 
 /** Completes a list with the columns of its row schema. */
 export const exportableList = ({

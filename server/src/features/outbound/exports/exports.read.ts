@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ExportForm } from '@portcullis/contract'
-import { defusedSql, streamCsv } from '#platform/csv.ts'
+import { streamCsv } from '#platform/csv.ts'
 import { copyOut } from '#platform/db/copy-out.ts'
 import type { Db } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
@@ -9,7 +9,7 @@ import { type CompiledList, cellsStatement, type ListSpec } from '#platform/list
 import { bindForCopy } from '#platform/list/stream.ts'
 import { readableSql } from './cell-text.ts'
 import type { ExportRequest } from './export-request.ts'
-import type { ExportColumn } from './exportable-list.ts'
+import { csvColumns, type ExportColumn } from './exportable-list.ts'
 
 /** Returns the SQL of a cell as text: COPY would write booleans as t and f, and lists in braces. */
 const plainCell = ({ key, kind }: ExportColumn): string => {
@@ -17,22 +17,8 @@ const plainCell = ({ key, kind }: ExportColumn): string => {
   return kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`
 }
 
-const fixedCell = (column: ExportColumn): string =>
-  column.kind === 'text' ? defusedSql(`t."${column.key}"::text`) : plainCell(column)
-
-/** A text that outsiders choose is defused after it was formatted, because only the cell counts in a spreadsheet. */
-const readableCell = (column: ExportColumn): string => {
-  const { key, kind, label } = column
-  if (kind === 'codes') return plainCell(column)
-  const cell = `t."${key}"`
-  if (kind !== 'text' || label.form === 'number' || label.form === 'zoneless' || label.form === 'time')
-    return readableSql(label, cell)
-  if (label.form === 'code') return readableSql(label, cell, defusedSql(`${cell}::text`))
-  return defusedSql(`(${readableSql(label, `${cell}::text`)})`)
-}
-
-/** Quotes a heading for CSV. */
-const headingCell = (heading: string): string => (/[",]/.test(heading) ? `"${heading.replaceAll('"', '""')}"` : heading)
+const readableCell = (column: ExportColumn): string =>
+  column.kind === 'codes' ? plainCell(column) : readableSql(column.label, `t."${column.key}"`)
 
 /**
  * Adds the number of approved attached devices to the list of models. It subtracts the unapproved ones, which are few
@@ -72,8 +58,8 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
   csv: ({ list, compiled, columns }: ExportRequest, form: ExportForm): Readable =>
     streamCsv(
       exportDb,
-      columns.map(({ key, label }) => (form === 'fixed' ? key : headingCell(label.heading))),
-      cellsStatement(list.spec, compiled, columns.map(form === 'fixed' ? fixedCell : readableCell), {
+      csvColumns(columns, form),
+      cellsStatement(list.spec, compiled, columns.map(form === 'fixed' ? plainCell : readableCell), {
         plan: list.plan,
       }),
     ),

@@ -154,7 +154,7 @@ describe('a CSV file in the readable form', () => {
     for (const text of Object.values(hostile)) expect(cells).toContain(defuse(text))
     expect(cells.filter((cell) => /^[=+\-@\t\r\n]/.test(cell) && Number.isNaN(Number(cell)))).toEqual([])
     const nics = rows[0]?.indexOf('Network interfaces') ?? -1
-    expect(rows.some((row) => row[nics]?.startsWith(', =cmd; '))).toBe(true)
+    expect(rows.some((row) => row[nics]?.startsWith(", '=cmd; "))).toBe(true)
   })
 
   it('is chosen by a parameter that only CSV exports have', async () => {

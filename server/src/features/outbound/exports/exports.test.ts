@@ -1,6 +1,7 @@
 import type { Agent, PeripheralModel } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defuse } from '#platform/csv.ts'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
@@ -36,8 +37,7 @@ const asCells = (row: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => {
       const text = value === null ? '' : String(value)
-      const isFormula = typeof value === 'string' && /^'*[=+\-@\t\r\n＝＋－＠]/.test(text)
-      return [key, isFormula ? `'${text}` : text]
+      return [key, typeof value === 'string' ? defuse(text) : text]
     }),
   )
 
@@ -58,24 +58,10 @@ describe('the agents list as CSV', () => {
   })
 
   it('prefixes only formulas with an apostrophe', async () => {
-    const runs = [
-      '=1+1',
-      '+1',
-      '-1',
-      '@sum(1)',
-      '\t=1',
-      '\r=1',
-      '\n=1',
-      '＝1',
-      '＋1',
-      '－1',
-      '＠1',
-      "'=1",
-      "''+1",
-      "'\t1",
-    ]
-    const harmless = ['a=1', "'a", "''", ' =1', '1-1', 'a\tb', 'ｔ=1']
-    const hosts = [...runs, ...harmless]
+    const runs = ['=1+1', '+1', '-1', '@sum(1)', '＝1', '＋1', '－1', '＠1', "'=1", "''+1"]
+    const inside = ['x;', 'x|"', 'x, ', 'x\t', 'x\r', 'x\n', '\t', '"', ' "', 'é;\u00a0', `${'long '.repeat(12_000)};`]
+    const harmless = ['a=1', "'a", "''", '1-1', 'a\tb', 'ｔ=1', 'Logitech, Inc.; 1-2, a=b', '"a";"b"']
+    const hosts = [...runs, ...inside.map((before) => `${before}=1`), ...harmless]
     const some = (await agents()).slice(0, hosts.length).map(({ uuid }) => uuid)
     const before = await t.db.query<{ uuid: string; host: string }>(
       sql`select a.agent_id as uuid, a.host from agents a where a.agent_id = any(${some}::uuid[])`,
@@ -87,7 +73,7 @@ describe('the agents list as CSV', () => {
     try {
       const rows = await csvOf('exportagentcsv', { columns: ['uuid', 'hostIdentifier'] })
       const cells = some.map((uuid) => rows.find((row) => row.uuid === uuid)?.hostIdentifier)
-      expect(cells).toEqual([...runs.map((text) => `'${text}`), ...harmless])
+      expect(cells).toEqual([...runs.map((text) => `'${text}`), ...inside.map((before) => `${before}'=1`), ...harmless])
     } finally {
       await name(
         before.map((row) => row.uuid),

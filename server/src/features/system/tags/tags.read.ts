@@ -1,12 +1,10 @@
 import type { Readable } from 'node:stream'
 import { type Tag, tagFileColumns } from '@portcullis/contract'
-import { defusedSql, streamCsv } from '#platform/csv.ts'
+import { streamCsv } from '#platform/csv.ts'
 import type { Db } from '#platform/db/db.ts'
-import { raw, sql } from '#platform/db/sql.ts'
+import { sql } from '#platform/db/sql.ts'
 
 export type TagsRead = ReturnType<typeof createTagsRead>
-
-const cell = defusedSql
 
 export const createTagsRead = ({ db, exportDb }: { db: Db; exportDb: Db }) => ({
   list: (): Promise<Tag[]> =>
@@ -21,21 +19,21 @@ export const createTagsRead = ({ db, exportDb }: { db: Db; exportDb: Db }) => ({
   exportFile: (): Readable =>
     streamCsv(
       exportDb,
-      tagFileColumns,
+      tagFileColumns.map((heading) => ({ heading, isText: true })),
       sql`
       select r.type, nullif(r.identifier, ''), nullif(r.name, ''), r.tags from (
-        select 'Tag' as type, '' as identifier, '' as name, ${raw(cell('t.name'))} as tags, 1 as part, t.folded as first, '' as second
+        select 'Tag' as type, '' as identifier, '' as name, t.name as tags, 1 as part, t.folded as first, '' as second
         from tags t
         where not exists (select from agent_tags x where x.tag_id = t.tag_id)
           and not exists (select from peripheral_tags x where x.tag_id = t.tag_id)
         union all
-        select 'Agent', a.agent_id::text, ${raw(cell('a.host'))}, ${raw(cell('x.names'))}, 2, a.agent_id::text, ''
+        select 'Agent', a.agent_id::text, a.host, x.names, 2, a.agent_id::text, ''
         from agents a
         join (select x.agent_id, string_agg(t.name, ';' order by t.folded) as names
               from agent_tags x join tags t on t.tag_id = x.tag_id group by 1) x on x.agent_id = a.agent_id
         union all
-        select 'Peripheral', ${raw(cell("(p.agent_id::text || '|' || p.device_id)"))}, ${raw(cell("(a.host || ' ' || d.product)"))},
-               ${raw(cell('x.names'))}, 3, p.agent_id::text, p.device_id
+        select 'Peripheral', p.agent_id::text || '|' || p.device_id, a.host || ' ' || d.product,
+               x.names, 3, p.agent_id::text, p.device_id
         from peripherals p
         join (select x.agent_id, x.device_id, string_agg(t.name, ';' order by t.folded) as names
               from peripheral_tags x join tags t on t.tag_id = x.tag_id group by 1, 2) x
