@@ -292,7 +292,10 @@ describe('readers', () => {
       .toBe(true)
   }
 
-  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', async () => {
+  // On a busy machine, the kernel can take bytes of a stalled client later than the test waits.
+  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', {
+    retry: 2,
+  }, async () => {
     const issued = await (await createAuthority()).issue(['127.0.0.1'])
     for (const tls of [undefined, issued]) {
       const port = await serve({}, tls)
