@@ -1,5 +1,6 @@
+import type { Poll } from '@portcullis/contract'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { agentlessBase, agentlessOf, ok } from '#test/agentless.ts'
+import { agentlessBase, agentlessOf, ok, success } from '#test/agentless.ts'
 import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { approveRequest } from '#test/approvals.ts'
 import { person } from '#test/people.ts'
@@ -53,6 +54,31 @@ describe('a worker process', () => {
     expect((await first.lease(4)).polls).toMatchObject([{ host: 'srv-1', password: 'p' }])
     await agentless.activate()
     expect(await later.lease(4)).toMatchObject({ isActivated: true })
+  })
+
+  it('stores only results of an activated process that holds the lease', async () => {
+    const key = `SHA256:${'a'.repeat(43)}`
+    ok(await agentless.post('connectiondetails', { computerName: 'lease-1', userName: 'u', password: 'p' }))
+    const holder = await agentless.registerWorker()
+    await agentless.activate()
+    const stranger = await agentless.registerWorker({ waits: true })
+    const shown = async () =>
+      ok(await (await t.admin()).get(`${agentlessBase}/connectiondetails?ComputerName=lease-1`)).data[0].hostKeyTrust
+    const test = ok(await agentless.post('connectiondetails/test', { computerName: 'lease-1' }))
+    const { polls } = await holder.lease(50)
+    const poll = polls.find((one) => !one.isTest && one.host === 'lease-1') as Poll
+    const tried = polls.find((one) => one.id === test.id) as Poll
+    const forged = [poll, tried].map((one) => ({ ...success(one), hostKeyFingerprint: key }))
+    const stale = { stored: [], stale: [poll.id, tried.id] }
+    expect((await stranger.results(forged)).body).toEqual(stale)
+    // An activated process cannot answer for another one either.
+    await agentless.activate()
+    expect((await stranger.results(forged)).body).toEqual(stale)
+    expect(await shown()).toBe('None')
+    expect(ok(await (await t.admin()).get(`${agentlessBase}/connectiondetails/test/${test.id}`)).state).toBe('running')
+    expect((await holder.results(forged)).body).toMatchObject({ stored: [poll.id] })
+    expect(await shown()).toBe('FirstUse')
+    expect(ok(await (await t.admin()).get(`${agentlessBase}/connectiondetails/test/${test.id}`)).state).toBe('done')
   })
 
   it('never sends the default password to a computer that an API token or a stale session added', async () => {

@@ -133,12 +133,12 @@ export const createPolls = (deps: PollsDeps) => {
         const running = mayPoll ? request.running : []
         const kept = new Set([
           ...(await store.keep(tx, new Date(clock.now() - longestMs), leaseEnd(), poller.pollerId, running)),
-          ...(await tests.keep(tx, leaseEnd(), running)),
+          ...(await tests.keep(tx, leaseEnd(), poller.pollerId, running)),
         ])
         const stop = request.running.filter((one) => !kept.has(one.id)).map(({ id, fence }) => ({ id, fence }))
         if (!mayPoll) return { isActivated: false, polls: [], stop, nextMs: idleMs }
         const d = await worker.defaults(tx)
-        const tries = await tests.lease(tx, leaseEnd(), Math.min(request.free, 8))
+        const tries = await tests.lease(tx, leaseEnd(), poller.pollerId, Math.min(request.free, 8))
         const rows =
           request.free > tries.length
             ? await store.lease(tx, now, leaseEnd(), poller.pollerId, request.free - tries.length)
@@ -170,10 +170,10 @@ export const createPolls = (deps: PollsDeps) => {
       }),
 
     /**
-     * Returns the results with a current lease, each with the agent of its host. Results of tests are stored here and
-     * not returned.
+     * Returns the results whose lease this activated process holds, each with the agent of its host. Results of tests
+     * are stored here and not returned.
      */
-    begin: async (given: readonly PollResult[]): Promise<BegunPoll[]> => {
+    begin: async (poller: Poller, given: readonly PollResult[]): Promise<BegunPoll[]> => {
       const results = [...new Map(given.map((one) => [`${one.id} ${one.fence}`, one])).values()].map((one) => ({
         ...one,
         // Earlier versions of the worker report the hashes of placeholders.
@@ -181,9 +181,12 @@ export const createPolls = (deps: PollsDeps) => {
       }))
       const ids = await hosts.textIds(results.flatMap(({ facts }) => (facts === null ? [] : [facts])))
       return transactionAgain(db, async (tx) => {
-        const finished = new Set(await tests.finish(tx, results))
+        // A deactivation waits for this transaction, so no later one stores a result.
+        if (!(await worker.mayPoll(tx, poller.pollerId))) return []
+        const finished = new Set(await tests.finish(tx, poller.pollerId, results))
         const present = await store.lockPresent(
           tx,
+          poller.pollerId,
           results.filter((one) => !finished.has(one.id)),
         )
         const found = []

@@ -97,10 +97,14 @@ export const createPollsStore = () => ({
       where c.agent_id is null`),
 
   /**
-   * Returns and locks the connections of results with a current lease. Other results are stale. Locks by name and locks
+   * Returns and locks the connections of results whose current lease this process holds. Other results are stale. Locks by name and locks
    * connections before their runs, like every other writer.
    */
-  lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
+  lockPresent: (
+    tx: Queryable,
+    pollerId: string,
+    results: readonly { id: string; fence: number }[],
+  ): Promise<PolledHost[]> =>
     tx.query<PolledHost>(sql`
       select c.connection_id, c.computer_name, c.agent_id, c.tags, r.fence, (select a.machine_id_hash from agents a where a.agent_id = c.agent_id),
         r.failures, r.cause, c.interval_minutes, c.is_override, c.is_registered,
@@ -109,6 +113,7 @@ export const createPollsStore = () => ({
         [results.map((one) => one.id), 'uuid[]'],
         [results.map((one) => one.fence), 'int[]'],
       ])} u(id, fence) join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null
+          and r.poller_id = ${pollerId}::uuid
         join connections c on c.connection_id = r.connection_id
       order by c.name_key for update of c, r`),
 

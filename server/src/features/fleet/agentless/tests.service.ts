@@ -113,8 +113,8 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
     any: (): Promise<boolean> => store.any(db, cutoff()),
 
     /** Leases waiting tests to a worker. */
-    lease: async (tx: Tx, until: Date, limit: number): Promise<Poll[]> =>
-      (await store.lease(tx, new Date(clock.now()), until, cutoff(), limit)).map((row) => ({
+    lease: async (tx: Tx, until: Date, pollerId: string, limit: number): Promise<Poll[]> =>
+      (await store.lease(tx, new Date(clock.now()), until, cutoff(), pollerId, limit)).map((row) => ({
         ...(JSON.parse(envelope.open(row.poll, testAad(row.test_id)).reveal()) as Omit<
           Poll,
           'id' | 'fence' | 'isTest'
@@ -124,11 +124,12 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
         isTest: true,
       })),
 
-    keep: (tx: Tx, until: Date, running: WorkerLeaseRequest['running']): Promise<string[]> =>
-      running.length === 0 ? Promise.resolve([]) : store.keep(tx, until, running),
+    keep: (tx: Tx, until: Date, pollerId: string, running: WorkerLeaseRequest['running']): Promise<string[]> =>
+      running.length === 0 ? Promise.resolve([]) : store.keep(tx, until, pollerId, running),
 
-    /** Stores the results of tests and returns their ids. */
-    finish: (tx: Tx, results: readonly PollResult[]): Promise<string[]> => store.finish(tx, results),
+    /** Stores the results of tests that this process has leased, and returns their ids. */
+    finish: (tx: Tx, pollerId: string, results: readonly PollResult[]): Promise<string[]> =>
+      store.finish(tx, pollerId, results),
   }
 }
 

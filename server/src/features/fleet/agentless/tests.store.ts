@@ -42,17 +42,18 @@ export const createTestsStore = () => ({
     now: Date,
     until: Date,
     since: Date,
+    pollerId: string,
     limit: number,
   ): Promise<{ test_id: string; fence: number; poll: Buffer }[]> =>
     tx.query(sql`
-      update connection_tests t set fence = t.fence + 1, lease_until = ${until}, step = 'resolve', steps = '[]'
+      update connection_tests t set fence = t.fence + 1, lease_until = ${until}, poller_id = ${pollerId}::uuid, step = 'resolve', steps = '[]'
       where t.test_id in (
         select w.test_id from connection_tests w
         where w.result is null and w.created_at > ${since} and (w.lease_until is null or w.lease_until <= ${now})
         order by w.created_at limit ${limit}::int for update skip locked)
       returning t.test_id, t.fence, t.poll`),
 
-  keep: async (tx: Tx, until: Date, running: WorkerLeaseRequest['running']): Promise<string[]> =>
+  keep: async (tx: Tx, until: Date, pollerId: string, running: WorkerLeaseRequest['running']): Promise<string[]> =>
     (
       await tx.query<{ test_id: string }>(sql`
         update connection_tests t set lease_until = ${until}, step = u.step, steps = u.steps from ${unnestOf([
@@ -60,17 +61,18 @@ export const createTestsStore = () => ({
           [running.map((one) => one.fence), 'int[]'],
           [running.map((one) => one.step), 'text[]'],
           [running.map((one) => JSON.stringify(one.done ?? [])), 'jsonb[]'],
-        ])} u(id, fence, step, steps) where t.test_id = u.id and t.fence = u.fence and t.result is null returning t.test_id`)
+        ])} u(id, fence, step, steps) where t.test_id = u.id and t.fence = u.fence and t.result is null and t.poller_id = ${pollerId}::uuid returning t.test_id`)
     ).map((row) => row.test_id),
 
-  finish: async (tx: Tx, results: readonly PollResult[]): Promise<string[]> =>
+  finish: async (tx: Tx, pollerId: string, results: readonly PollResult[]): Promise<string[]> =>
     (
       await tx.query<{ test_id: string }>(sql`
         update connection_tests t set result = u.result from ${unnestOf([
           [results.map((one) => one.id), 'uuid[]'],
           [results.map((one) => one.fence), 'int[]'],
           [results.map((one) => JSON.stringify(one)), 'jsonb[]'],
-        ])} u(id, fence, result) where t.test_id = u.id and t.fence = u.fence and t.result is null returning t.test_id`)
+        ])} u(id, fence, result) where t.test_id = u.id and t.fence = u.fence and t.result is null and t.lease_until is not null
+          and t.poller_id = ${pollerId}::uuid returning t.test_id`)
     ).map((row) => row.test_id),
 
   forget: (tx: Tx, before: Date): Promise<number> =>

@@ -43,6 +43,28 @@ describe('a replayed session request', () => {
     }
   })
 
+  it('opens no session after its boot is no longer remembered, or in a boot that never came', async () => {
+    const agent = await host()
+    t.clock.advance(20 * minutes)
+    const unused = agent.proven(crypto.randomUUID())
+    const recorded = agent.proven(agent.state.bootId)
+    expect((await send(recorded)).status).toBe(200)
+    for (let i = 0; i < 55; i++) {
+      t.clock.advance(5 * minutes)
+      expect((await send(agent.proven(crypto.randomUUID()))).status).toBe(200)
+    }
+    await t.server.agents.forgetNonces()
+    const { code } = JSON.parse((await send(recorded)).text)
+    expect(code).toBe('conflict')
+    expect((await send(unused)).status).toBe(409)
+    // A clock that lags is accepted when it passes the last proof.
+    t.clock.advance(minutes)
+    const lagging = agent.proven(crypto.randomUUID())
+    t.clock.advance(20 * minutes)
+    expect((await send(lagging)).status).toBe(200)
+    expect((await send(lagging)).status).not.toBe(200)
+  })
+
   it('is distinguished from a host with a corrected clock', async () => {
     const agent = await host()
     t.clock.advance(120 * minutes)

@@ -17,7 +17,7 @@ const nonceLifeMs = 600_000
 const freshMs = 300_000
 /** Number for a command key that this server does not have, because its key file is out of date. */
 const unknownKey = -1
-/** Nonces of proofs from the future are remembered until then, but no longer than this. */
+/** Nonces of proofs by a wrong clock are remembered for this time. */
 const farMs = 10 * 365 * 86_400_000
 
 /**
@@ -60,21 +60,26 @@ export const createSessionsService = ({
     const held = keyId === undefined ? undefined : (keys.numberOf(keyId) ?? unknownKey)
     const rotations = held === undefined || held === unknownKey ? [] : keys.rotationsAfter(held)
     const { nextSeq } = await db.transaction(async (tx) => {
-      // If the clock of a host is ahead, its nonce is remembered until its proof is no longer fresh.
-      const until = Math.min(Math.max(now, request.timestamp), now + farMs) + nonceLifeMs
+      const isFresh = Math.abs(request.timestamp - now) < freshMs
+      // A proof from a time before the enrolment or in the future comes from a wrong clock. Such proofs are rare, so
+      // their nonces are kept. All others are older than a fresh one, and must be newer than every accepted one.
+      const isByWrongClock = request.timestamp < agent.enrolled_at.getTime() - freshMs || request.timestamp > now
+      const until = now + (isByWrongClock && !isFresh ? farMs : nonceLifeMs)
       if (!(await store.takeNonce(tx, `${request.agentId} ${request.nonce}`, new Date(until))))
         throw new AppError('agent_unknown')
       const entered = await store.enterBoot(tx, {
         agentId: request.agentId,
         bootId: request.bootId,
         proofAt: request.timestamp,
-        isFresh: Math.abs(request.timestamp - now) < freshMs,
+        isNonceKept: isFresh || isByWrongClock,
+        isFresh,
         now: new Date(now),
         ip,
       })
       if (entered === 'stale')
         throw new AppError('conflict', {
-          detail: 'The server already accepted a newer proof of this boot. This proof is a replay.',
+          detail:
+            'The server already accepted a newer proof of this agent. This proof is a replay, or the clock of the host was set back. Correct the clock of the host.',
         })
       if (entered === 'tooMany')
         throw new AppError('too_many_requests', { seconds: 300 }, { headers: { 'retry-after': '300' } })

@@ -8,6 +8,7 @@ export interface SessionAgent {
   public_key: Buffer | null
   host: string
   address: string
+  enrolled_at: Date
   boot_id: string | null
   seq: number
 }
@@ -22,7 +23,9 @@ export interface BootEntry {
   bootId: string
   /** Host clock of the proof, ms since 1970. */
   proofAt: number
-  /** Whether the proof is so recent by the server's clock that its nonce is still remembered. */
+  /** Whether the nonce of the proof is still remembered. */
+  isNonceKept: boolean
+  /** Whether the proof is recent by the server's clock. */
   isFresh: boolean
   now: Date
   ip: string
@@ -32,7 +35,7 @@ export const createSessionsStore = (db: Queryable) => ({
   agent: async (agentId: string): Promise<SessionAgent | undefined> =>
     (
       await db.prepared<SessionAgent>(sql`
-        select a.agent_id, a.public_key, a.host, a.address, h.boot_id, h.seq
+        select a.agent_id, a.public_key, a.host, a.address, a.enrolled_at, h.boot_id, h.seq
         from agents a join agent_heartbeats h on h.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
@@ -62,14 +65,16 @@ export const createSessionsStore = (db: Queryable) => ({
 
   /**
    * Makes a boot the current one and returns its next seq. `isOld`: this boot was current before, and another one since.
-   * A restart never causes this, because every boot has its own id. Returns 'stale' if the proof is neither fresh nor
-   * newer than the last one of this boot. Returns 'tooMany' if the agent booted too often within an hour.
+   * A restart never causes this, because every boot has its own id. Returns 'stale' if the nonce of the proof may be
+   * forgotten, and the proof is not newer than the other ones of this agent. Returns 'tooMany' if the agent booted too often within an hour.
    */
   enterBoot: async (tx: Tx, entry: BootEntry): Promise<{ nextSeq: number; isOld: boolean } | 'stale' | 'tooMany'> => {
     const { agentId, bootId, proofAt, now, ip } = entry
-    const [current] = await tx.prepared<{ boot_id: string | null; seq: number }>(
-      sql`select h.boot_id, h.seq from agent_heartbeats h where h.agent_id = ${agentId} for update`,
-    )
+    const [current] = await tx.prepared<{ boot_id: string | null; seq: number; proof_floor: number }>(sql`
+      select h.boot_id, h.seq, greatest(h.proof_floor, (
+        select max(b.proof_at) from agent_boots b where b.agent_id = h.agent_id and b.proof_at <= ${now.getTime()}::bigint)) as proof_floor
+      from agent_heartbeats h where h.agent_id = ${agentId} for update`)
+    if (!entry.isNonceKept && proofAt <= (current?.proof_floor ?? 0)) return 'stale'
     const [known] = await tx.prepared<{ seq: number; proof_at: number }>(
       sql`select b.seq, b.proof_at from agent_boots b where b.agent_id = ${agentId} and b.boot_id = ${bootId}`,
     )
@@ -90,8 +95,13 @@ export const createSessionsStore = (db: Queryable) => ({
         insert into agent_boots (agent_id, boot_id, started_at, ip, proof_at)
         values (${agentId}, ${bootId}, ${now}, ${ip}, ${proofAt}::bigint)`)
       await tx.prepared(sql`
-        delete from agent_boots b where b.agent_id = ${agentId} and b.boot_id not in (
-          select k.boot_id from agent_boots k where k.agent_id = ${agentId} order by k.started_at desc limit ${bootsKept})`)
+        with gone as (
+          delete from agent_boots b where b.agent_id = ${agentId} and b.boot_id not in (
+            select k.boot_id from agent_boots k where k.agent_id = ${agentId} order by k.started_at desc limit ${bootsKept})
+          returning b.proof_at)
+        update agent_heartbeats h set proof_floor = greatest(h.proof_floor, g.proof_at)
+        from (select max(o.proof_at) as proof_at from gone o where o.proof_at <= ${now.getTime()}::bigint) g
+        where h.agent_id = ${agentId} and g.proof_at > h.proof_floor`)
     }
     if (current?.boot_id != null)
       await tx.prepared(

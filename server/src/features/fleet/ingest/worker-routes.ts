@@ -146,8 +146,8 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIn
   app.registerMachine(lease, worker, async ({ body, request }) =>
     agentless.polls.lease(await pollerOf(request, body), body),
   )
-  app.registerMachine(results, worker, async ({ body }) => {
-    const begun = await agentless.polls.begin(body.results)
+  app.registerMachine(results, worker, async ({ machine, body }) => {
+    const begun = await agentless.polls.begin(machine, body.results)
     const ended = (await Promise.all(begun.map(store))).filter((one) => one !== null)
     if (ended.length > 0) await agentless.polls.end(ended)
     const stored = new Set(ended.map(({ result }) => result.id))
