@@ -19,6 +19,7 @@ import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
 import { benchStart } from './start.ts'
+import { benchStrangers } from './strangers.ts'
 import { benchWindows } from './windows.ts'
 
 /** Benchmarks that depend on the fleet size. The order matters, because the last ones change the fleet. */
@@ -53,6 +54,7 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
     benchWindows({ databaseUrl, devices: 31, arrivals: isQuick ? 5 : 20, idleSeconds: isQuick ? 20 : 60 }),
   kernel: benchKernel,
   memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
+  strangers: ({ isQuick }) => benchStrangers({ hosts: 200, consoles: 20, clients: 10_000, seconds: isQuick ? 60 : 90 }),
   start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),
   notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
 }

@@ -267,6 +267,33 @@ describe('connections with a credential', () => {
   })
 })
 
+it('a request above the limit of its token gets a problem, is counted, and its connection ends', async () => {
+  const t = await startTestApp({ listen: true })
+  ends.push(() => t.close())
+  const port = Number(new URL(t.address).port)
+  const authorization = `authorization: Bearer ${await t.signIn()}`
+  // Their bodies never arrive, so they stay in use.
+  const begun = `POST /prime/webui/agents/enrollmenttokens HTTP/1.1\r\nhost: a\r\n${authorization}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`
+  const busy: Connection[] = []
+  for (let i = 0; i < 128; i++) busy.push(await open(port, '127.0.0.1', begun))
+  const profile = `GET /prime/webui/admin/profile HTTP/1.1\r\nhost: a\r\n${authorization}\r\n\r\n`
+  await expect
+    .poll(
+      async () => {
+        const late = await open(port, '127.0.0.2', profile)
+        await vi.waitFor(() => expect(late.heard()).toMatch(/^HTTP/), 10_000)
+        return late.heard().startsWith('HTTP/1.1 429') ? late : undefined
+      },
+      { timeout: 20_000 },
+    )
+    .toBeDefined()
+  const late = await open(port, '127.0.0.2', profile)
+  await vi.waitFor(() => expect(late.isEnded()).toBe(true), 10_000)
+  expect(late.heard()).toMatch(/^HTTP\/1\.1 429 .*"code":"too_many_connections"/s)
+  expect(endedOf(busy)).toBe(0)
+  expect((await (await t.admin()).get('/metrics')).body).toMatch(/refused_total\{limit="credential"\} [1-9]/)
+})
+
 describe('readers', () => {
   const stalled = async (port: number, path: string, isTls = false): Promise<Connection> => {
     const one = await open(port, '127.0.0.1', get(path), isTls, false)

@@ -42,11 +42,11 @@ const watched = new WeakMap<Duplex, { show(owner: Owner): boolean; upgraded(): v
 
 /**
  * Records that a credential was verified on this connection. Throws if its owner has too many connections that wait for
- * a response. Without an owner, the connection counts as before.
+ * a response; the connection then ends with the refusal. Without an owner, the connection counts as before.
  */
 export const credentialSeen = (socket: Duplex, owner?: Owner): void => {
   if (owner !== undefined && watched.get(socket)?.show(owner) === false)
-    throw new AppError('too_many_connections', {}, { headers: { 'retry-after': '5' } })
+    throw new AppError('too_many_connections', {}, { headers: { 'retry-after': '5', connection: 'close' } })
 }
 
 /** Records that a connection now carries another protocol, so that it is in use without a request. */
