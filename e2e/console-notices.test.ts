@@ -432,7 +432,7 @@ describe('notices', unless(whyNoChromium), () => {
     await own.page.getByLabel('Password', { exact: true }).fill(password)
     await own.page.getByRole('button', { name: 'Sign in' }).click()
     const mine = own.page.getByRole('grid', { name: 'Risk alerts' }).getByRole('row')
-    await mine.getByRole('button', { name: 'Pin', exact: true }).click()
+    await mine.getByRole('button', { name: 'Pin', exact: true }).first().click()
     await mine.getByRole('button', { name: 'Unpin' }).waitFor()
     expect(await mine.getByRole('button', { name: 'Dismiss' }).count()).toBe(0)
     expect(await own.page.getByRole('checkbox').count()).toBe(0)
