@@ -268,8 +268,8 @@ export const thrownErrors: Check = {
         {
           file: 'server/src/platform/timers.ts',
           // biome-ignore lint/suspicious/noTemplateCurlyInString: quotes source code
-          find: 'work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
-          replace: 'void work()',
+          find: 'run().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
+          replace: 'void run()',
         },
       ],
     },

@@ -134,6 +134,7 @@ export const bans: readonly Ban[] = [
       'console/src/app/main.tsx': { places: 1, because: jitter },
       'poller/src/worker.ts': { places: 1, because: jitter },
       'server/src/features/fleet/agentless/polls.service.ts': { places: 1, because: jitter },
+      'server/src/platform/download-slots.ts': { places: 1, because: jitter },
       'server/src/platform/semaphore.ts': { places: 1, because: jitter },
     },
   },

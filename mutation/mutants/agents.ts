@@ -144,9 +144,9 @@ export const agentsMutants: readonly Mutant[] = [
   },
   {
     ...sessions,
-    does: 'A proof of a host whose clock is ahead is forgotten while it is fresh',
-    find: 'Math.min(Math.max(now, request.timestamp), now + farMs) + nonceLifeMs',
-    replace: 'now + nonceLifeMs',
+    does: 'A proof of a host whose clock is wrong is forgotten with its nonce',
+    find: 'isByWrongClock && !isFresh ? farMs : nonceLifeMs',
+    replace: 'nonceLifeMs',
     named: 'if the clock of its host is wrong',
   },
   {

@@ -294,7 +294,8 @@ it('a request above the limit of its token gets a problem, is counted, and its c
   expect((await (await t.admin()).get('/metrics')).body).toMatch(/refused_total\{limit="credential"\} [1-9]/)
 })
 
-describe('readers', () => {
+// On a busy machine, the kernel can take bytes of a stalled client later than the test waits.
+describe('readers', { retry: 2 }, () => {
   const stalled = async (port: number, path: string, isTls = false): Promise<Connection> => {
     const one = await open(port, '127.0.0.1', get(path), isTls, false)
     await one.untilReadable()
@@ -319,10 +320,7 @@ describe('readers', () => {
       .toBe(true)
   }
 
-  // On a busy machine, the kernel can take bytes of a stalled client later than the test waits.
-  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', {
-    retry: 2,
-  }, async () => {
+  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', async () => {
     const issued = await (await createAuthority()).issue(['127.0.0.1'])
     for (const tls of [undefined, issued]) {
       const port = await serve({}, tls)
