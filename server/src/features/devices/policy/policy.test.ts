@@ -71,7 +71,7 @@ describe('decisions', () => {
   it('change with tags', async () => {
     const agent = await enrolAgent(t, { devices: [stick()] })
     const a = await admin()
-    ok(await a.post(`${base}/generalconfig/addhashtags`, { hashtags: ['kiosk'], elementIds: [], entityType: 'Agent' }))
+    ok(await a.post(`${base}/generalconfig/addhashtags`, { hashtags: ['kiosk'], entityType: 'Agent' }))
     await addRule({ vid: '0781', tag: 'Kiosk' })
     expect((await byPort(agent))['1-1']?.decision).toBe('block')
     ok(

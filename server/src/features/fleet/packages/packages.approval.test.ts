@@ -4,6 +4,7 @@ import type { LightMyRequestResponse as Response } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest } from '#test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '#test/builders.ts'
 import { configured, packageFile, publish } from '#test/packages.ts'
 import { type Person, person } from '#test/people.ts'
@@ -29,7 +30,7 @@ const list = async () => (await (await t.admin()).get(url)).json().data
 const requests = async () => (await (await t.admin()).get('/prime/webui/policy/changerequests')).json().data
 const waiting = async () => (await requests()).filter((one: { state: string }) => one.state === 'Waiting')
 const decide = (id: string, what: 'approve' | 'reject', who: Person['api'] = second.api) =>
-  who.post(`/prime/webui/policy/changerequests/${id}/${what}`)
+  what === 'approve' ? approveRequest(who, id) : who.post(`/prime/webui/policy/changerequests/${id}/reject`)
 const upload = async (version = '1.2.0', executable?: Buffer) => {
   const answer = await publish(t, packageFile(key, { version, ...(executable === undefined ? {} : { executable }) }))
   const [request] = await waiting()
@@ -59,7 +60,7 @@ describe('with two Administrators, one person alone cannot install a build on a 
   it('a build waits for a second approver, and exactly this build is published', async () => {
     const agent = await enrolAgent(t)
     const { answer, problem, request } = await upload()
-    expect([answer.statusCode, problem.code]).toEqual([403, 'second_person_required'])
+    expect([answer.statusCode, problem.code], answer.body).toEqual([403, 'second_person_required'])
     expect(problem.detail).toContain(request.id)
     expect(await list()).toMatchObject([{ version: '1.2.0', state: 'Pending', isNewest: false }])
     expect(request).toMatchObject({ action: 'package', title: expect.stringContaining((await list())[0].sha256) })

@@ -40,7 +40,7 @@ describe('/metrics', () => {
         expect([name, label]).toEqual([
           name,
           expect.stringMatching(
-            /^(?:operation|status|le|pool|state|subsystem|kind|outcome|channel|group|sink|version|commit|node)$/,
+            /^(?:operation|status|le|pool|state|subsystem|kind|outcome|channel|credential|group|sink|version|commit|node)$/,
           ),
         ])
   })
