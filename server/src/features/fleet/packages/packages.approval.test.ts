@@ -172,7 +172,7 @@ describe('with two Administrators, one person alone cannot install a build on a 
         'Hosts that enrol later are included.',
       ]),
     })
-    expect(named.details).toEqual([`1.2.0 for x64: SHA-256 ${sha256}`, agent.facts.hostname])
+    expect(named.details).toEqual([`1.2.0 for x64: SHA-256 ${sha256}`, `${agent.facts.hostname} (${agent.agentId})`])
     expect((await decide(ringed.id, 'approve')).json().state).toBe('Approved')
     const { data } = await pageOf<{ id: string; state: string }>(t, 'rollouts')
     await rollouts.advance(data[0]?.id as string)
