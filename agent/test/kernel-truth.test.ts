@@ -244,8 +244,7 @@ const replugOnFree = async (host: Host) => {
   await until('back', () => host.reported('1-3') !== undefined)
 }
 
-// On a busy machine, the test can change sysfs before the agent has read it.
-describe('an allowed device', { retry: 2 }, () => {
+describe('an allowed device', () => {
   it('is reported with its interfaces that stay closed, and the reasons', async () => {
     const host = await startHost({
       devices: [keyboard],

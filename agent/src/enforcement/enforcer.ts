@@ -200,6 +200,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
 
   function note(outcome: Outcome): void {
     known.set(outcome.judged.portPath, { outcome, enforced: enforcedOf(outcome) })
+    if (outcome.isWorking) gate.noteConfiguration?.(outcome.judged.portPath)
   }
 
   const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))

@@ -116,6 +116,8 @@ export interface Gate {
   /** Returns the switch for interfaces that a device at this port gets after its authorisation. */
   interfaceSwitch?(portPath: string): string
   setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome
+  /** Remembers the active configuration of a device that works. `setAuthorized` restores it. */
+  noteConfiguration?(portPath: string): void
   /**
    * True if the switches keep their values while the agent is stopped and after a restart of the host. Only Free and
    * `release` open them.

@@ -143,8 +143,8 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfac
       ),
 
     /**
-     * Authorises all interfaces before it binds the first, because the driver of a modem, a camera or a sound card claims the
-     * other interfaces of its function, and gives up on a closed one. Never writes `drivers_probe`, because the kernel
+     * Authorises all interfaces before it binds the first, because a driver such as that of modems claims the other
+     * interfaces of its function while it binds, and gives up on a closed one. Never writes `drivers_probe`, because the kernel
      * would then pick any matching driver. A driver that loads later binds automatically and is checked then.
      */
     open(toOpen: readonly InterfaceToOpen[], mayGoOn: () => boolean = () => true): void {

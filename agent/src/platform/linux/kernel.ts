@@ -101,9 +101,9 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     },
     isAuthorized(portPath: string): boolean | undefined {
       const value = read(authorizedPath(portPath))
-      if (value !== undefined && value !== '0') noteConfiguration(portPath)
       return value === undefined ? undefined : value !== '0'
     },
+    noteConfiguration,
     interfaceSwitch: (portPath: string): string => `usb${Number.parseInt(portPath, 10)}/interface`,
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
