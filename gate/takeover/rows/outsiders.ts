@@ -8,7 +8,7 @@ export const stranger: Row = {
   impersonateHost: refused(['agentSession']),
   forgeEvent: refused(['agentSession']),
   forgeTrail: refused(['authentication']),
-  denyService: refused(
+  denyService: detected(
     [
       'machineCredentialFirst',
       'boundedConnections',
@@ -17,15 +17,21 @@ export const stranger: Row = {
       'boundedDownloads',
       'survivedShortages',
     ],
-    'From several addresses, downloads of the agent can be used up; hosts retry, and packages come from a mirror. Filter floods that fill the network link in front of the server. Meanwhile, hosts keep enforcing their last policy.',
+    'Thousands of slow readers from many addresses slow the server for others and can fail some of their requests (`npm run bench -- strangers`). Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),
 }
 
 export const middle: Row = {
   runProgram: refused(['pinnedServer', 'agentReleaseKey']),
-  freeHost: refused(['pinnedServer', 'commandSignature', 'signedRevocation']),
-  allowDevice: refused(['pinnedServer', 'policySignature']),
+  freeHost: possible(
+    'Signatures stop forged commands. But whoever cuts the network of a host within ten minutes of its arming frees it, because it then reverts.',
+    'Check that hosts stay armed after a rollout, and arm them again.',
+  ),
+  allowDevice: refused(
+    ['pinnedServer', 'policySignature'],
+    'Grants end by the clock of the host, so forged time (NTP) can prolong one.',
+  ),
   readSecret: refused(
     ['pinnedServer', 'confirmedKeys', 'withheldPassword'],
     'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not bypass browser warnings.',
@@ -37,7 +43,7 @@ export const middle: Row = {
   ),
   forgeTrail: notApplicable,
   denyService: possible(
-    'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy, and no report is lost.',
+    'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy and spool changes. A full spool is emptied, and its size is reported.',
     'Restore the path. Disconnected hosts raise an alert; watch for many at once.',
   ),
   lockOut: possible(
@@ -72,7 +78,10 @@ export const hostRoot: Row = {
     'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
   ),
   forgeTrail: refused(['agentAudience']),
-  denyService: refused(['agentQuota', 'oneWakeSocket', 'ownedConnections', 'machineCredentialFirst']),
+  denyService: detected(
+    ['agentQuota', 'oneWakeSocket', 'ownedConnections', 'machineCredentialFirst'],
+    'With automatic quarantine, root can report MAC addresses of machines that Portcullis does not know, and have them quarantined. The audit trail records each quarantine. Let people approve quarantines where that matters.',
+  ),
   lockOut: refused(['fairSignIn']),
 }
 
@@ -88,7 +97,10 @@ export const device: Row = {
   ),
   readSecret: notApplicable,
   impersonateHost: notApplicable,
-  forgeEvent: refused(['deviceText']),
+  forgeEvent: detected(
+    ['deviceText', 'spooledChanges'],
+    'While its host is offline, a device that returns hundreds of times pushes other changes out of the spool. The server then learns only their number.',
+  ),
   forgeTrail: refused(['deviceText']),
   denyService: refused(
     ['agentQuota'],

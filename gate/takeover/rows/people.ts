@@ -6,6 +6,9 @@ const ownAccounts =
 const onlyKnown =
   'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule with a serial number is measured by the hosts that have seen such a device, so one that no host has seen takes effect at once, on every host. Every other rule counts all hosts in its scope.'
 
+const slowed =
+  'Thousands of connections of one account, or bodies with hundreds of thousands of members, slow the server for others and can fail some of their requests. Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
+
 export const userSession: Row = {
   runProgram: refused(['profile']),
   freeHost: refused(['profile']),
@@ -14,7 +17,7 @@ export const userSession: Row = {
   impersonateHost: refused(['profile']),
   forgeEvent: refused(['profile']),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: refused(['boundedBodies', 'ownedConnections', 'minimumRate']),
+  denyService: detected(['boundedBodies', 'ownedConnections', 'minimumRate'], slowed),
   lockOut: refused(['profile', 'managerAccounts']),
 }
 
