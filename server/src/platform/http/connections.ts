@@ -41,11 +41,11 @@ interface Connection extends Reader {
 const watched = new WeakMap<Duplex, { show(owner: Owner): boolean; upgraded(): void }>()
 
 /**
- * Records that a credential was verified on this connection. Throws if its owner has too many connections that wait for
- * a response; the connection then ends with the refusal. Without an owner, the connection counts as before.
+ * Records whose credential was verified on this connection. Throws if its owner has too many connections that wait for a
+ * response; the connection then ends with the refusal.
  */
-export const credentialSeen = (socket: Duplex, owner?: Owner): void => {
-  if (owner !== undefined && watched.get(socket)?.show(owner) === false)
+export const credentialSeen = (socket: Duplex, owner: Owner): void => {
+  if (watched.get(socket)?.show(owner) === false)
     throw new AppError('too_many_connections', {}, { headers: { 'retry-after': '5', connection: 'close' } })
 }
 

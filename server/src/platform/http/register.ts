@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authorise } from './authorise.ts'
-import { credentialSeen } from './connections.ts'
 import { isRawEncoding } from './gunzip.ts'
 import { createHeavyWork, largePage } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
@@ -114,7 +113,6 @@ export const createRegister = (
           throw unsupportedMediaType('lines')
         if (isRaw && !isRawEncoding(request.headers['content-encoding'])) throw unsupportedMediaType('lines')
         ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
-        if (ours.isKnown) credentialSeen(request.raw.socket)
       },
       preParsing: async (request, reply, body) =>
         readsBody || isRaw ? counted(known, body as Readable, request as FastifyRequest, reply) : body,
