@@ -277,7 +277,7 @@ export const uploadKnowledge = operation({
   fresh: 'the file pins a key',
   summary: 'Uploads a signed knowledge file as a candidate',
   description:
-    'The server accepts or refuses the file as a whole. The file takes effect only with admin/knowledge/apply. The first file pins its key if `trust` is the fingerprint of that key. After that, files signed with other keys are refused. A new candidate replaces the previous one.',
+    'The server accepts or refuses the file as a whole. The file takes effect only with admin/knowledge/apply. The first file pins its key if `trust` is the fingerprint of that key. Once two Administrators have existed, pinning the key needs a second approver: upload the file again after the approval. After that, files signed with other keys are refused. A new candidate replaces the previous one.',
   permission: 'config:write',
   body: closed({
     ...SignedKnowledge.properties,
@@ -290,6 +290,7 @@ export const uploadKnowledge = operation({
     'knowledge_signature_wrong',
     'knowledge_invalid',
     'conflict',
+    'second_person_required',
   ],
 })
 

@@ -49,7 +49,13 @@ it('activating or withdrawing knowledge needs a second approver', async () => {
   const before = await inForce()
   const file = signed('2099.1.1')
   const fingerprint = /trust=([0-9a-f]{64})/.exec((await admin.post(path, file)).json().detail)?.[1] as string
-  const { candidate } = (await admin.post(path, { ...file, trust: fingerprint })).json()
+  // The first key takes two people, and only the key that was shown is trusted.
+  const pinned = await admin.post(path, { ...file, trust: fingerprint })
+  expect([pinned.statusCode, pinned.json().code]).toEqual([403, 'second_person_required'])
+  expect((await admin.get(path)).json()).toMatchObject({ trustedKeys: [], candidate: null })
+  expect((await approve()).title).toContain(fingerprint)
+  expect((await admin.get(path)).json().trustedKeys).toMatchObject([{ fingerprint }])
+  const { candidate } = (await admin.post(path, file)).json()
   const asked = await admin.post(`${path}/apply`, { id: candidate.id })
   expect([asked.statusCode, asked.json().code]).toEqual([403, 'second_person_required'])
   expect(await inForce()).toEqual(before)

@@ -50,11 +50,14 @@ export interface KnowledgeDeps {
 export const judgingJob = 'knowledge'
 
 interface KnowledgeChange {
-  what: 'apply' | 'rollback'
+  what: 'apply' | 'rollback' | 'trust'
+  /** Of a set, or the fingerprint of a key. */
   id: string
   version: string
   /** The contents and the effect, for the approver. */
   text: string
+  /** The key to trust: base64 of its DER. */
+  publicKey?: string
 }
 
 /** Topic of the bus that announces a change of the knowledge in force. */
@@ -193,13 +196,36 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return set
   }
 
+  async function trustIn(tx: Tx, actor: Actor, fingerprint: string, der: Buffer): Promise<void> {
+    await createKnowledgeStore(tx).addKey({
+      fingerprint,
+      public_key: der,
+      trusted_at: new Date(clock.now()),
+      trusted_by: actor.userName,
+      seal: seals.ofKey(fingerprint, der),
+    })
+    await audit.write(tx, actor, { action: 'knowledge.key_trusted', entity: `key ${fingerprint}`, severity: 4 })
+  }
+
+  /** Lets one person trust the first key only while a second Administrator has never existed. */
+  async function assertMayTrust(actor: Actor, fingerprint: string, der: Buffer): Promise<void> {
+    assertFresh(actor, clock.now())
+    if (await approvals.mayAlone(actor, { kind: 'program' })) return
+    await approvals.require<KnowledgeChange>(actor, {
+      kind: 'knowledge',
+      change: { what: 'trust', id: fingerprint, version: '', text: '', publicKey: der.toString('base64') },
+      detail:
+        'Trusting the first key for knowledge needs a second approver, because its owner decides what counts as an attack tool. Nothing has changed yet. Ask another Administrator to approve request {id}, then upload the file again.',
+    })
+  }
+
   async function upload(actor: Actor, body: BodyOf<typeof uploadKnowledge>) {
     const { der, fingerprint } = signerOf(body)
     const keys = await trusted()
     const isKnown = keys.some((key) => key.fingerprint === fingerprint)
     if (!isKnown && keys.length > 0) throw new AppError('knowledge_key_refused', { fingerprint })
     if (!isKnown && body.trust !== fingerprint) throw new AppError('knowledge_key_unknown', { fingerprint })
-    if (!isKnown) assertFresh(actor, clock.now())
+    if (!isKnown) await assertMayTrust(actor, fingerprint, der)
     const payload = readPayload(body.payload)
     await refresh()
     const inForce = current.set?.version ?? release.info.version
@@ -237,18 +263,9 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       const now = (await writes.keys()).filter((key) => seals.isKey(key))
       if (now.length > 0 && !now.some((key) => key.fingerprint === fingerprint))
         throw new AppError('knowledge_key_refused', { fingerprint })
-      if (now.length === 0)
-        await writes.addKey({
-          fingerprint,
-          public_key: der,
-          trusted_at: set.uploaded_at,
-          trusted_by: actor.userName,
-          seal: seals.ofKey(fingerprint, der),
-        })
       await writes.dropCandidate()
       await writes.add(set)
-      if (now.length === 0)
-        await audit.write(tx, actor, { action: 'knowledge.key_trusted', entity: `key ${fingerprint}`, severity: 4 })
+      if (now.length === 0) await trustIn(tx, actor, fingerprint, der)
       await audit.write(tx, actor, {
         action: 'knowledge.uploaded',
         entity: `knowledge ${set.version}`,
@@ -330,12 +347,25 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   approvals.handle<KnowledgeChange>('knowledge', {
     action: 'settings',
-    title: ({ what, version, text }) =>
-      what === 'apply'
-        ? `Activate knowledge ${version}: ${text}`
-        : `Withdraw knowledge ${version} and restore the knowledge before it`,
-    details: (_tx, { id, text }) => [...(text === '' ? [] : [text]), `Stored knowledge ${id}`],
-    carryOut: async (tx, actor, { what, id }) => {
+    title: ({ what, id, version, text }) =>
+      what === 'trust'
+        ? `Trust the key ${id} to sign knowledge, which decides what counts as an attack tool`
+        : what === 'apply'
+          ? `Activate knowledge ${version}: ${text}`
+          : `Withdraw knowledge ${version} and restore the knowledge before it`,
+    details: (_tx, { what, id, text }) => [
+      ...(text === '' ? [] : [text]),
+      what === 'trust' ? `Key ${id}` : `Stored knowledge ${id}`,
+    ],
+    carryOut: async (tx, actor, { what, id, publicKey = '' }) => {
+      if (what === 'trust') {
+        await lock(tx, locks.knowledge)
+        const known = (await createKnowledgeStore(tx).keys()).filter((key) => seals.isKey(key))
+        const der = Buffer.from(publicKey, 'base64')
+        if (known.length > 0 || sha256(der) !== id) throw new AppError('knowledge_key_refused', { fingerprint: id })
+        await trustIn(tx, actor, id, der)
+        return undefined
+      }
       await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
       return refresh
     },

@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
+import { approveRequest, trustAccounts } from '#test/approvals.ts'
 import { type Person, person } from '#test/people.ts'
 
 const api = '/prime/webui'
@@ -46,6 +47,14 @@ const codesOf = async (who: Person['api'], paths: readonly string[]) => {
 const dueOf = async (who: Person['api']) =>
   (await who.get(`${api}/admin/profile`)).json().secondFactorDueAt as string | null
 
+/** Approves the change request that an answer names. */
+const approve = async (by: Person, asked: { json(): { detail: string } }) => {
+  await trustAccounts(t)
+  const [id] = /[0-9a-f-]{36}/.exec(asked.json().detail) ?? []
+  const approved = await approveRequest(t.as(await t.signIn(by.userName, by.password)), id)
+  expect(approved.statusCode, approved.body).toBe(200)
+}
+
 describe('required second factor', () => {
   it('after the grace period an account without a factor can only set one up', async () => {
     const admin = await person(t, { profile: 10 })
@@ -75,10 +84,11 @@ describe('required second factor', () => {
     expect(await codesOf(late.api, ['agents'])).toEqual([200])
     expect(await dueOf(late.api)).toBeNull()
     expect(await codesOf(await signInByCode(manager, factor), ['agents'])).toEqual([200])
-    await require(await signInByCode(admin, secret), {
+    const relaxed = await require(await signInByCode(admin, secret), {
       SECURITY_FACTOR_MANAGERS: null,
       SECURITY_FACTOR_GRACE_DAYS: null,
     })
+    await approve(await person(t, { profile: 10 }), relaxed)
   })
 
   it('an Administrator without a factor of their own cannot require one', async () => {
@@ -99,8 +109,8 @@ describe('required second factor', () => {
     })
   })
 
-  it('relaxing the requirement needs fresh authentication, whichever way it is changed', async () => {
-    const admin = await person(t, { profile: 10 })
+  it('relaxing the requirement needs fresh authentication and a second approver, whichever way it is changed', async () => {
+    const [admin, second] = [await person(t, { profile: 10 }), await person(t, { profile: 10 })]
     await enrol(admin)
     expect((await require(admin.api, { SECURITY_FACTOR_USERS: 'true' })).statusCode).toBe(200)
     const version = (await admin.api.get(`${api}/generalconfig/history`)).json().data[0].version as number
@@ -124,7 +134,22 @@ describe('required second factor', () => {
       SECURITY_FACTOR_USERS: 'true',
     })
     expect((await admin.api.post(`${api}/auth/reauthenticate`, { password: admin.password })).statusCode).toBe(200)
-    expect((await require(admin.api, relaxed)).statusCode).toBe(200)
+    const asked = [
+      await require(admin.api, relaxed),
+      await require(admin.api, { SECURITY_FACTOR_GRACE_DAYS: '90' }),
+      await admin.api.post(`${api}/generalconfig/document`, { settings: relaxed }),
+      await admin.api.post(`${api}/generalconfig/rollback/${version - 1}`),
+    ]
+    expect(asked.map((one) => one.json().code)).toEqual(asked.map(() => 'second_person_required'))
+    const stored = async () =>
+      (await admin.api.get(`${api}/generalconfig/GetConfigItemsByPrefix/SECURITY_FACTOR_`)).json()
+    expect(await stored()).toMatchObject({ SECURITY_FACTOR_USERS: 'true', SECURITY_FACTOR_GRACE_DAYS: '14' })
+    // Nobody has to approve a stricter requirement.
+    expect((await require(admin.api, { SECURITY_FACTOR_GRACE_DAYS: '7' })).statusCode).toBe(200)
+    expect((await require(admin.api, { SECURITY_FACTOR_GRACE_DAYS: null })).json().code).toBe('second_person_required')
+    const both = { SECURITY_FACTOR_USERS: 'false', SECURITY_FACTOR_GRACE_DAYS: '5' }
+    await approve(second, await require(admin.api, both))
+    expect(await stored()).toMatchObject({ SECURITY_FACTOR_USERS: 'false', SECURITY_FACTOR_GRACE_DAYS: '5' })
   })
 
   it('the command line of the server exempts one account for a limited time, and resets a factor', async () => {

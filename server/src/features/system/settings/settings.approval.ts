@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type ConfigChange, groupOfItem } from '@portcullis/contract'
+import type { ConfigChange } from '@portcullis/contract'
 import { escapeText } from '@portcullis/domain'
-import { signInGroups } from './settings.fresh.ts'
+import { isSignInChange } from './settings.fresh.ts'
 import { isSecret } from './settings.items.ts'
 
 /** A change that waits for a second approver: items to set, or a version to restore, with the resulting changes. */
@@ -36,16 +36,14 @@ const changeLines = (changes: readonly ConfigChange[]): string[] =>
       : `${name}: ${text(from)} → ${text(to)}`,
   )
 
-const isSignIn = ({ name }: ConfigChange): boolean => signInGroups.some((group) => groupOfItem(name) === group)
-
 export const signInTitle = (change: SignInChange): string =>
   `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.changes.map(({ name }) => name).join(', ')}`
 
 /** Lists the changes for the approver, sign-in settings first. */
 export const signInDetails = (change: SignInChange): string[] => [
   ...(change.note === undefined ? [] : [change.note]),
-  ...changeLines(change.changes.filter(isSignIn)),
-  ...changeLines(change.changes.filter((one) => !isSignIn(one))),
+  ...changeLines(change.changes.filter(isSignInChange)),
+  ...changeLines(change.changes.filter((one) => !isSignInChange(one))),
 ]
 
 /** Returns whether a change is still the requested one: the same items, from and to the same values. */

@@ -1,8 +1,19 @@
-import { type ConfigGroupName, groupOfItem } from '@portcullis/contract'
+import { type ConfigChange, type ConfigGroupName, configGroups, groupOfItem } from '@portcullis/contract'
 
 /** Groups that decide who signs in, as what, and who receives set-password links. A second approver guards them. */
 export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const
 export type SignInGroup = (typeof signInGroups)[number]
+
+/** Returns whether a change relaxes the requirement of a second factor: switches it off, or gives more time. */
+const relaxesFactor = ({ name, from, to }: ConfigChange): boolean =>
+  name === 'SECURITY_FACTOR_GRACE_DAYS'
+    ? Number(to || graceDays) > Number(from || graceDays)
+    : groupOfItem(name) === 'security' && from === 'true' && to !== 'true'
+const graceDays = configGroups.security.items.SECURITY_FACTOR_GRACE_DAYS.default
+
+/** Returns whether a change needs a second approver because it decides who can sign in, or how. */
+export const isSignInChange = (change: ConfigChange): boolean =>
+  signInGroups.some((group) => groupOfItem(change.name) === group) || relaxesFactor(change)
 
 const freshGroups: ReadonlySet<ConfigGroupName> = new Set([...signInGroups, 'security', 'backup'])
 

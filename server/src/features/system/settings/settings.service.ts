@@ -32,7 +32,7 @@ import {
   textOf,
   writtenOf,
 } from './settings.drafts.ts'
-import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
+import { isSignInChange, needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
 import { allItems, isSecret, itemOf } from './settings.items.ts'
 import { recordOf } from './settings.record.ts'
 import { faultOf } from './settings.rules.ts'
@@ -169,8 +169,6 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     else if (guardedGroups.includes(group)) throw new Error(`the settings of ${group} have no guard`)
   }
 
-  const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
-
   /** Refuses a change of sign-in settings that one person may not make alone. */
   async function assertSignInAlone(
     actor: Actor,
@@ -179,7 +177,9 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     given: GivenItems | { version: number; prefix: string },
   ): Promise<void> {
     const changes = changesOf(before, after, exactly)
-    const signInChanges = changes.filter(({ name }) => isSignIn(name))
+    // The other items of a group belong to the same decision.
+    const gated = new Set(changes.filter(isSignInChange).map(({ name }) => groupOfItem(name)))
+    const signInChanges = changes.filter(({ name }) => gated.has(groupOfItem(name)))
     if (signInChanges.length === 0) return
     if ('version' in given && typeof given.version === 'number') {
       // A version is restored as a whole, so the approver sees the other items too.
@@ -187,7 +187,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       return
     }
     const items = Object.entries(given as GivenItems).filter(
-      (entry): entry is [string, string | null] => entry[1] !== undefined && isSignIn(entry[0]),
+      (entry): entry is [string, string | null] => entry[1] !== undefined && gated.has(groupOfItem(entry[0])),
     )
     // Masked secrets may be shown. New ones are sealed with the request.
     const isHidden = ([name, value]: [string, string | null]): boolean =>
