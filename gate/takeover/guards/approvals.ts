@@ -125,6 +125,34 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  approverForKnowledgeKey: {
+    does: 'Trusting the first key that signs knowledge needs fresh authentication and a second approver, who reads its fingerprint',
+    test: {
+      file: 'server/src/features/devices/knowledge/knowledge.approval.test.ts',
+      name: 'trusting the first key needs fresh authentication and a second approver',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/knowledge/knowledge.service.ts',
+        find: "if (await approvals.mayAlone(actor, { kind: 'program' })) return",
+        replace: "if (actor.kind !== 'apiToken') return",
+      },
+    ],
+  },
+  approverForFactors: {
+    does: 'Switching off a required second factor, or prolonging its grace period, needs fresh authentication and a second approver, whichever way it is changed',
+    test: {
+      file: 'server/src/features/people/accounts/second-factor.test.ts',
+      name: 'relaxing the requirement needs fresh authentication and a second approver, whichever way it is changed',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/system/settings/settings.fresh.ts',
+        find: 'groupOfItem(change.name) === group) || relaxesFactor(change)',
+        replace: 'groupOfItem(change.name) === group) || (relaxesFactor(change) && false)',
+      },
+    ],
+  },
   approverForWorker: {
     does: 'A worker process receives credentials of polled hosts only after a second approver activated it',
     test: {

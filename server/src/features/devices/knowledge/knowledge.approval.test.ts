@@ -1,12 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { knowledgeProofText } from '@portcullis/contract'
+import { releaseKeyFingerprint } from '@portcullis/domain'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '#test/app.ts'
+import { adminPassword, startTestApp, type TestApp } from '#test/app.ts'
 import { approveRequest } from '#test/approvals.ts'
 import { type Person, person } from '#test/people.ts'
 
 const path = '/prime/webui/admin/knowledge'
 const key = generateKeyPairSync('ed25519')
+const fingerprint = releaseKeyFingerprint(key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'))
 const signed = (version: string) => {
   const payload = JSON.stringify({
     format: 'portcullis-knowledge-1',
@@ -44,17 +46,27 @@ const approve = async () => {
   return request
 }
 
+it('trusting the first key needs fresh authentication and a second approver', async () => {
+  const admin = await t.admin()
+  const file = signed('2099.1.1')
+  t.clock.advance(6 * 60_000)
+  const stale = await admin.post(path, { ...file, trust: fingerprint })
+  expect([stale.statusCode, stale.json().code]).toEqual([401, 'reauthentication_required'])
+  await admin.post('/prime/webui/auth/reauthenticate', { password: adminPassword })
+  await second.api.post('/prime/webui/auth/reauthenticate', { password: second.password })
+
+  const pinned = await admin.post(path, { ...file, trust: fingerprint })
+  expect([pinned.statusCode, pinned.json().code]).toEqual([403, 'second_person_required'])
+  expect((await admin.get(path)).json()).toMatchObject({ trustedKeys: [], candidate: null })
+  expect((await admin.post(path, file)).json().code).toBe('knowledge_key_unknown')
+  expect((await approve()).title).toContain(fingerprint)
+  expect((await admin.get(path)).json().trustedKeys).toMatchObject([{ fingerprint }])
+})
+
 it('activating or withdrawing knowledge needs a second approver', async () => {
   const admin = await t.admin()
   const before = await inForce()
   const file = signed('2099.1.1')
-  const fingerprint = /trust=([0-9a-f]{64})/.exec((await admin.post(path, file)).json().detail)?.[1] as string
-  // The first key takes two people, and only the key that was shown is trusted.
-  const pinned = await admin.post(path, { ...file, trust: fingerprint })
-  expect([pinned.statusCode, pinned.json().code]).toEqual([403, 'second_person_required'])
-  expect((await admin.get(path)).json()).toMatchObject({ trustedKeys: [], candidate: null })
-  expect((await approve()).title).toContain(fingerprint)
-  expect((await admin.get(path)).json().trustedKeys).toMatchObject([{ fingerprint }])
   const { candidate } = (await admin.post(path, file)).json()
   const asked = await admin.post(`${path}/apply`, { id: candidate.id })
   expect([asked.statusCode, asked.json().code]).toEqual([403, 'second_person_required'])

@@ -49,16 +49,22 @@ export interface KnowledgeDeps {
 /** Kind of the job that judges all devices by the knowledge in force; the peripherals feature handles it. */
 export const judgingJob = 'knowledge'
 
-interface KnowledgeChange {
-  what: 'apply' | 'rollback' | 'trust'
-  /** Of a set, or the fingerprint of a key. */
+interface SetChange {
+  what: 'apply' | 'rollback'
   id: string
   version: string
   /** The contents and the effect, for the approver. */
   text: string
-  /** The key to trust: base64 of its DER. */
-  publicKey?: string
 }
+
+interface KeyTrust {
+  what: 'trust'
+  fingerprint: string
+  /** Base64 of the DER. */
+  publicKey: string
+}
+
+type KnowledgeChange = SetChange | KeyTrust
 
 /** Topic of the bus that announces a change of the knowledge in force. */
 const topic = 'knowledge'
@@ -213,7 +219,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     if (await approvals.mayAlone(actor, { kind: 'program' })) return
     await approvals.require<KnowledgeChange>(actor, {
       kind: 'knowledge',
-      change: { what: 'trust', id: fingerprint, version: '', text: '', publicKey: der.toString('base64') },
+      change: { what: 'trust', fingerprint, publicKey: der.toString('base64') },
       detail:
         'Trusting the first key for knowledge needs a second approver, because its owner decides what counts as an attack tool. Nothing has changed yet. Ask another Administrator to approve request {id}, then upload the file again.',
     })
@@ -330,7 +336,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** Lets one person change the definition of attack tools only while a second Administrator has never existed. */
-  async function change(actor: Actor, wish: KnowledgeChange) {
+  async function change(actor: Actor, wish: SetChange) {
     if (!(await approvals.mayAlone(actor, { kind: 'program' })))
       return approvals.require<KnowledgeChange>(actor, {
         kind: 'knowledge',
@@ -347,26 +353,28 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   approvals.handle<KnowledgeChange>('knowledge', {
     action: 'settings',
-    title: ({ what, id, version, text }) =>
-      what === 'trust'
-        ? `Trust the key ${id} to sign knowledge, which decides what counts as an attack tool`
-        : what === 'apply'
-          ? `Activate knowledge ${version}: ${text}`
-          : `Withdraw knowledge ${version} and restore the knowledge before it`,
-    details: (_tx, { what, id, text }) => [
-      ...(text === '' ? [] : [text]),
-      what === 'trust' ? `Key ${id}` : `Stored knowledge ${id}`,
-    ],
-    carryOut: async (tx, actor, { what, id, publicKey = '' }) => {
-      if (what === 'trust') {
+    title: (wish) =>
+      wish.what === 'trust'
+        ? `Trust the key ${wish.fingerprint} to sign knowledge, which decides what counts as an attack tool`
+        : wish.what === 'apply'
+          ? `Activate knowledge ${wish.version}: ${wish.text}`
+          : `Withdraw knowledge ${wish.version} and restore the knowledge before it`,
+    details: (_tx, wish) =>
+      wish.what === 'trust'
+        ? [`Key ${wish.fingerprint}`]
+        : [...(wish.text === '' ? [] : [wish.text]), `Stored knowledge ${wish.id}`],
+    carryOut: async (tx, actor, wish) => {
+      if (wish.what === 'trust') {
+        const { fingerprint, publicKey } = wish
         await lock(tx, locks.knowledge)
         const known = (await createKnowledgeStore(tx).keys()).filter((key) => seals.isKey(key))
         const der = Buffer.from(publicKey, 'base64')
-        if (known.length > 0 || sha256(der) !== id) throw new AppError('knowledge_key_refused', { fingerprint: id })
-        await trustIn(tx, actor, id, der)
+        if (known.length > 0 || sha256(der) !== fingerprint)
+          throw new AppError('knowledge_key_refused', { fingerprint })
+        await trustIn(tx, actor, fingerprint, der)
         return undefined
       }
-      await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
+      await (wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id))
       return refresh
     },
   })

@@ -92,6 +92,7 @@ const samples: Readonly<Record<string, readonly object[]>> = {
   knowledge: [
     { what: 'apply', id: id(1), version: '2031.05.04', text: 'signed by key k' },
     { what: 'rollback', id: id(1), version: '2031.05.04', text: '' },
+    { what: 'trust', fingerprint: 'a1'.repeat(32), publicKey: 'a2V5' },
   ],
   account: [
     {
@@ -110,6 +111,10 @@ const samples: Readonly<Record<string, readonly object[]>> = {
       ...{ items: { LDAP_URL: 'ldaps://192.0.2.7' }, note: 'note' },
     },
     { changes: [{ name: 'LDAP_URL', from: 'a', to: 'b' }], version: 3, prefix: 'LDAP_', note: 'note' },
+    {
+      changes: [{ name: 'SECURITY_FACTOR_USERS', from: 'true', to: 'false' }],
+      items: { SECURITY_FACTOR_USERS: 'false' },
+    },
   ],
 }
 
@@ -135,6 +140,7 @@ const unshown: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'stated.*': record,
   },
   tags: { changes: checked, 'changes.*.*': checked, 'changes.*.*.*': checked },
+  knowledge: { publicKey: checked },
   signIn: { 'items.*': checked, prefix: checked },
 }
 
@@ -158,6 +164,7 @@ const others: Readonly<Record<string, string>> = {
     tag: 'untag',
     update: 'arm',
     LDAP_URL: 'LDAP_BASE_DN',
+    SECURITY_FACTOR_USERS: 'SECURITY_FACTOR_MANAGERS',
   },
   ...{ apply: 'rollback', rollback: 'apply' },
   // Other operations have other members.
