@@ -22,6 +22,7 @@ afterEach(async () => {
 const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false, isReading = true) =>
   new Promise<{
     isEnded: () => boolean
+    wasReset: () => boolean
     say: (text: string) => void
     heard: () => string
     heardBytes: () => number
@@ -33,10 +34,11 @@ const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false
       ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connect({ port, host: '127.0.0.1', localAddress })
     sockets.push(socket)
-    let [isEnded, heard, bytes] = [false, '', 0]
+    let [isEnded, wasReset, heard, bytes] = [false, false, '', 0]
     const readable = new Promise((done) => socket.once('readable', done))
     const one = {
       isEnded: () => isEnded,
+      wasReset: () => wasReset,
       say: (more: string) => socket.write(more),
       heard: () => heard,
       heardBytes: () => bytes,
@@ -49,7 +51,9 @@ const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false
       if (heard.length < 65_536) heard += String(data)
     }
     if (isReading) one.read()
-    socket.on('error', () => {})
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      wasReset = error.code === 'ECONNRESET'
+    })
     socket.on('close', () => {
       isEnded = true
       resolve(one)
@@ -344,6 +348,8 @@ describe('readers', { retry: 2 }, () => {
       person.read()
       await vi.waitFor(() => expect(person.isEnded()).toBe(true), 10_000)
       expect([idle.isEnded(), new Set(refused)]).toEqual([false, new Set(['rate'])])
+      // A reset frees the bytes that wait in the kernel.
+      expect([stranger.wasReset(), person.wasReset()]).toEqual([true, true])
     }
   })
 })

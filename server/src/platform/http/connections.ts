@@ -52,6 +52,15 @@ export const credentialSeen = (socket: Duplex, owner: Owner): void => {
 /** Records that a connection now carries another protocol, so that it is in use without a request. */
 export const connectionUpgraded = (socket: Duplex): void => watched.get(socket)?.upgraded()
 
+/**
+ * Closes a connection at once. After a mere close, the kernel would keep its unsent bytes, up to 4 MB, until the client
+ * reads them: 2,900 clients that do not read used up the memory of all TCP connections of a machine.
+ */
+const cut = (socket: Socket): void => {
+  if (!socket.destroyed) socket.resetAndDestroy()
+  socket.destroy()
+}
+
 /** Returns the owner of the connections of an agent or worker. */
 export const machineOwner = (id: string): Owner => ({ credential: id, account: null })
 
@@ -91,7 +100,7 @@ export const createConnections = ({
 
   function end(one: Connection, limit: LimitName): void {
     rest(one)
-    one.socket.destroy()
+    cut(one.socket)
     refused(limit)
   }
 
@@ -256,7 +265,7 @@ export const createConnections = ({
       announced.add(socket)
       socket.once('close', () => announced.delete(socket))
       if (all.size + announced.size <= limits.total || endOldest(silent, undefined, 'total')) return true
-      socket.destroy()
+      cut(socket)
       refused('total')
       return false
     },
