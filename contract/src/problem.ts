@@ -19,6 +19,8 @@ export interface Problem {
   code: ErrorCode
   errors: FieldError[]
   traceId: string
+  /** With `second_person_required`: the ID of the change request that waits for a second approver. */
+  requestId?: string
   /** With `agent_revoked`: the signed statement that lets an agent free its host. */
   revocation?: AgentRevocation
   /** With `agent_revoked`: all rotations of the command key, oldest first, to verify the statement. */

@@ -92,6 +92,10 @@ export const problemSchema: JsonSchema = {
         required: ['field', 'message'],
       },
     },
+    requestId: {
+      type: 'string',
+      description: 'With `second_person_required`: ID of the change request that waits for a second approver.',
+    },
     traceId: {
       type: 'string',
       description:

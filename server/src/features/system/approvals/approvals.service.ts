@@ -388,8 +388,12 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         wish.detail ??
         (wish.limit === undefined
           ? 'This needs a second approver. Request {id} waits for another Administrator.'
-          : `This affects ${request.hosts} hosts, which is more than ${wish.limit}. Request {id} waits for a second approver.`)
-      throw new AppError('second_person_required', { detail: detail.replaceAll('{id}', request.request_id) })
+          : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${wish.limit}. Request {id} waits for a second approver.`)
+      throw new AppError(
+        'second_person_required',
+        { detail: detail.replaceAll('{id}', request.request_id) },
+        { extensions: { requestId: request.request_id } },
+      )
     },
 
     /** Returns the newest requests, each with the reason why the caller cannot approve it. */

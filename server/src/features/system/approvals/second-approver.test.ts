@@ -45,7 +45,7 @@ describe('freeing more hosts than one person may', () => {
     await people()
     const refused = await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
     expect(refused.statusCode).toBe(403)
-    expect(refused.body).toMatch(/3 hosts, which is more than 2/)
+    expect(refused.body).toMatch(/^This affects 3 hosts\. With .* the total is more than 2\./)
     expect(await waiting()).toEqual([])
     // Repeating it gives the same request.
     await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
@@ -145,11 +145,12 @@ describe('freeing more hosts than one person may', () => {
     const removal = await bob.api.post('/prime/webui/agents/deleteAgents', [...uuids, 'nobody'])
     expect([removal.statusCode, removal.json().detail]).toEqual([
       403,
-      expect.stringContaining('4 hosts, which is more than 2'),
+      expect.stringMatching(/^This affects 4 hosts\. .* more than 2\./),
     ])
     expect((await pageOf(t, 'agents')).recordsTotal).toBe(4)
     const [remove, release] = await requests()
     expect([remove?.action, release?.action]).toEqual(['delete', 'free'])
+    expect([removal.json().requestId, bulk.json().requestId]).toEqual([remove?.id, release?.id])
 
     expect((await decide(bob, release?.id ?? '', 'reject')).json()).toMatchObject({ state: 'Rejected' })
     expect((await decide(alice, remove?.id ?? '', 'approve')).json()).toMatchObject({ state: 'Approved' })
