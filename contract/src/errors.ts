@@ -259,14 +259,15 @@ export const errorTable = define({
     status: 413,
     title: 'The request body is too large',
     detail: 'The request body is larger than {limit} bytes.',
-    cause: 'The limits are 8 MiB for JSON, 32 MiB for uploads, 128 MiB for agent packages and 4 MiB for agent reports.',
+    cause:
+      'The limit of a JSON body follows from the schema of the operation and is at most 8 MiB. Other limits are 32 MiB for uploads, 128 MiB for agent packages and 4 MiB for agent reports.',
     cure: 'Split the data into several requests.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
     detail: 'Send {expected}.',
-    cause: 'The operation does not accept the Content-Type or charset of the body.',
+    cause: 'The operation does not accept the Content-Type, charset or Content-Encoding of the body.',
     cure: 'Send `Content-Type: application/json`, or `multipart/form-data` if the operation takes a file.',
   },
   licence_invalid: {

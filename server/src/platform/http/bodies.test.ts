@@ -67,6 +67,14 @@ describe('bodies', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([413, 'payload_too_large'])
   })
 
+  it.each(['gzip', 'br', 'deflate, gzip'])('with the encoding %s are 415', async (encoding) => {
+    const answer = await make('{"name":"a"}', { 'content-encoding': encoding })
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      415,
+      'Send the body uncompressed, without the header Content-Encoding.',
+    ])
+  })
+
   it('may be null or empty if they are optional', async () => {
     for (const body of [undefined, 'null', '', '[]'])
       expect((await admin.post('/prime/webui/agents/deleteAgents', body)).json()).toEqual({

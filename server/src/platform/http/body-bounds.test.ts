@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { agentPost, enrolAgent } from '#test/builders.ts'
-import { isTooDeep, oversize } from './body-bounds.ts'
+import { bodyCostOf, costlyText, jsonLimitOf, oversize } from './body-bounds.ts'
 
 let t: TestApp
 let admin: ReturnType<TestApp['as']>
@@ -49,10 +49,10 @@ describe('a hostile body costs no more than a valid one', () => {
 
   // Each took 2 to 12 s of processor time before faults were limited.
   it.each([
-    ['unknown members', own, manyKeys(1_000_000)],
-    ['an array where an object belongs', own, `[${'{},'.repeat(300_000)}{}]`],
-    ['brackets', own, '['.repeat(1_000_000)],
-    ['bad text', own, `{"phone":["${Array.from({ length: 100_000 }, () => '\\u0000').join('","')}"]}`],
+    ['unknown members', own, manyKeys(300_000)],
+    ['an array where an object belongs', own, `[${'{},'.repeat(100_000)}{}]`],
+    ['brackets', own, '['.repeat(300_000)],
+    ['bad text', own, `{"phone":["${Array.from({ length: 30_000 }, () => '\\u0000').join('","')}"]}`],
     ['more items than an array takes', '/prime/webui/agents/deleteAgents', `[${'1,'.repeat(3_000_000)}1]`],
     ['millions of members', '/prime/webui/generalconfig/addhashtags', manyKeys(8_000_000)],
   ])('full of %s', async (_what, url, body) => {
@@ -60,6 +60,22 @@ describe('a hostile body costs no more than a valid one', () => {
     expect(answer.statusCode, answer.body.slice(0, 300)).toBe(400)
     expect(answer.json().errors.length).toBeLessThanOrEqual(20)
     expect(ms).toBeLessThan(bound)
+  })
+
+  it('cannot be larger than its schema allows', async () => {
+    const answer = await admin.post(own, manyKeys(500_000))
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      413,
+      expect.stringMatching(/^The request body is larger than 3\d{5} bytes\.$/),
+    ])
+  })
+
+  it('cannot have many names', async () => {
+    const answer = await admin.post('/prime/webui/generalconfig/addhashtags', manyKeys(7_000_000))
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      400,
+      expect.stringMatching(/has more than 1\d{3} different names/),
+    ])
   })
 
   it('from an agent', async () => {
@@ -87,7 +103,48 @@ describe('depth', () => {
     [`[${filler},"\\"${'['.repeat(100)}"]`, false],
     [`[${filler},${'['.repeat(32)}`, true],
     [`{"a":${filler},"b":${'{"a":'.repeat(32)}`, true],
-  ])('is counted outside strings', (text, deep) => expect(isTooDeep(text)).toBe(deep))
+  ])('is counted outside strings', (text, deep) =>
+    expect(costlyText(text, { names: 100, values: 1_000 })).toBe(deep ? 'is nested deeper than 32' : undefined),
+  )
+})
+
+describe('names', () => {
+  const names = (n: number, after = '') =>
+    `{${Array.from({ length: n }, (_, i) => `"k${i}"${after}:"a,:b"`).join(',')}}`
+  it.each([
+    ['as many as allowed', names(8_000), 8_000, undefined],
+    ['one more', names(8_001), 8_000, 'has more than 8000 different names'],
+    ['blanks before the colon', names(8_001, ' \n'), 8_000, 'has more than 8000 different names'],
+    ['the same names again', `[${names(10)}${`,${names(10)}`.repeat(5_000)}]`, 10, undefined],
+    ['strings in an array', JSON.stringify(Array.from({ length: 50_000 }, (_, i) => `k${i}`)), 10, undefined],
+  ])('are counted before parsing: %s', (_what, text, most, cost) =>
+    expect(costlyText(text, { names: most, values: 200_000 })).toBe(cost),
+  )
+  it('and values follow from the schema', () => {
+    const map = { type: 'object', patternProperties: { '^': { type: 'string' } }, maxProperties: 500 }
+    expect(bodyCostOf({ type: 'object', properties: { map, b: { type: 'string' } } })).toEqual({
+      names: 1_502,
+      values: 10_505,
+    })
+    expect(bodyCostOf({ type: 'array', items: map })).toEqual({ names: 1_500, values: 500_000 })
+  })
+  it.each(['{},', '[],', '1,', '"",'])('and values are counted before parsing: %s', (item) => {
+    const text = `[${item.repeat(100_000)}1]`
+    expect(costlyText(text, { names: 0, values: 99_999 })).toBe('has more than 99999 values')
+    expect(costlyText(text, { names: 0, values: 200_001 })).toBeUndefined()
+  })
+})
+
+describe('the body limit', () => {
+  const list = (maxItems: number) => ({ type: 'array', maxItems, items: { type: 'string', maxLength: 10 } })
+  it.each([
+    [undefined, 64 * 1024],
+    [list(10), 64 * 1024],
+    [list(10_000), Math.ceil((2 + 10_000 * 63) * 1.25)],
+    [list(10_000_000), 8 * 1024 * 1024],
+    [{ type: 'string' }, 8 * 1024 * 1024],
+    [{ type: 'string', maxLength: 1_000_000 }, Math.ceil(1_000_002 * 1.25)],
+  ])('of %j is %d', (shape, limit) => expect(jsonLimitOf(shape)).toBe(limit))
 })
 
 describe('size', () => {

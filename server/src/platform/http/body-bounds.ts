@@ -10,6 +10,10 @@ export interface BodyShape {
   items?: BodyShape
   anyOf?: BodyShape[]
   maxItems?: number
+  maxLength?: number
+  maxProperties?: number
+  enum?: unknown[]
+  const?: unknown
 }
 
 /** Deepest nesting; no schema of the contract exceeds eight levels. */
@@ -19,22 +23,115 @@ const scanFrom = 64 * 1024
 
 const quote = 34
 const backslash = 92
+const colon = 58
+const comma = 44
+
+/** Largest JSON body. Operations that take less have a lower limit. */
+const jsonLimit = 8 * 1024 * 1024
+/** Longer strings hold files as Base64 or PEM, which need no escapes. In others, each character may take six bytes. */
+const longestText = 64 * 1024
+/** Values of the largest body: 8 MiB of the smallest useful items have fewer. */
+const mostValues = 500_000
+/** Names that a body may have besides those of its schema: maps without a limit, spelling variants and mistakes. */
+const spareNames = 1_000
+
+const jsonSize = (value: unknown): number => JSON.stringify(value).length * 6
+
+/** Returns the largest size of a value in bytes, without blanks. */
+const bytesOf = (shape: BodyShape | undefined): number => {
+  if (shape?.anyOf !== undefined) return Math.max(...shape.anyOf.map(bytesOf))
+  if (shape?.const !== undefined) return jsonSize(shape.const)
+  if (shape?.enum !== undefined) return Math.max(...shape.enum.map(jsonSize))
+  if (shape?.type === 'string') {
+    const { maxLength = Number.POSITIVE_INFINITY } = shape
+    return 2 + maxLength * (maxLength > longestText ? 1 : 6)
+  }
+  if (shape?.type === 'array') return 2 + (shape.maxItems ?? Number.POSITIVE_INFINITY) * (1 + bytesOf(shape.items))
+  if (shape?.type !== 'object')
+    return ['integer', 'number', 'boolean', 'null'].includes(shape?.type ?? '') ? 32 : Number.POSITIVE_INFINITY
+  if (shape.additionalProperties !== false || shape.patternProperties !== undefined) return Number.POSITIVE_INFINITY
+  return Object.entries(shape.properties ?? {}).reduce(
+    (sum, [name, member]) => sum + 4 + name.length * 6 + bytesOf(member),
+    2,
+  )
+}
+
+/** Returns the body limit that follows from a schema. A quarter is for blanks. */
+export const jsonLimitOf = (shape: BodyShape | undefined): number =>
+  shape === undefined ? scanFrom : Math.ceil(Math.min(jsonLimit, Math.max(scanFrom, bytesOf(shape) * 1.25)))
+
+/** What a body of a schema can contain at most. */
+export interface BodyCost {
+  /** Different names in its objects. */
+  names: number
+  /** Objects, arrays and other values. */
+  values: number
+}
+
+const sum = (costs: readonly BodyCost[], times = 1): BodyCost => ({
+  names: costs.reduce((n, { names }) => n + names, 0),
+  values: costs.reduce((n, { values }) => n + values * times, 1),
+})
+
+const costOf = (shape: BodyShape | undefined): BodyCost => {
+  if (shape?.anyOf !== undefined) return sum(shape.anyOf.map(costOf))
+  if (shape?.type === 'array') return sum([costOf(shape.items)], shape.maxItems ?? mostValues)
+  if (shape?.enum !== undefined || shape?.const !== undefined) return { names: 0, values: 1 }
+  if (shape?.type === undefined) return { names: spareNames, values: spareNames }
+  if (shape.type !== 'object') return { names: 0, values: 1 }
+  const { properties = {}, patternProperties = {}, maxProperties = 0 } = shape
+  const own = sum(Object.values(properties).map(costOf))
+  const map = sum(Object.values(patternProperties).map(costOf), maxProperties)
+  return {
+    names: own.names + map.names + Object.keys(properties).length + maxProperties,
+    values: own.values + map.values,
+  }
+}
+
+/** Returns what a body may contain, with a reserve for mistakes that its reader names. */
+export const bodyCostOf = (shape: BodyShape | undefined): BodyCost => {
+  const { names, values } = shape === undefined ? { names: 0, values: 0 } : costOf(shape)
+  return { names: names + spareNames, values: Math.min(mostValues, values + 10 * spareNames) }
+}
+
+/** Returns the index of the end of the string that starts before `from`. */
+const stringEnd = (text: string, from: number): number => {
+  let i = from
+  for (; i < text.length && text.charCodeAt(i) !== quote; i++) if (text.charCodeAt(i) === backslash) i++
+  return i
+}
+
+/** Returns whether a colon follows, after blanks. */
+const isName = (text: string, from: number): boolean => {
+  let i = from
+  while (i < text.length && text.charCodeAt(i) <= 32) i++
+  return text.charCodeAt(i) === colon
+}
 
 /**
- * Returns whether a JSON text nests deeper than `maxDepth`. Parsing 8 MiB of `[` takes over a second; this takes 1 ms.
+ * Returns why a JSON text costs too much to parse. It nests deeper than `maxDepth`, or contains more than `most`. Parsing
+ * 8 MiB of `[` takes over a second, and 600,000 different names 2.5 s. This takes some ten milliseconds.
  */
-export const isTooDeep = (text: string): boolean => {
-  if (text.length < scanFrom) return false
+export const costlyText = (text: string, most: BodyCost): string | undefined => {
+  if (text.length < scanFrom) return undefined
+  const names = new Set<string>()
+  let values = 0
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === quote) {
-      for (i++; i < text.length && text.charCodeAt(i) !== quote; i++) if (text.charCodeAt(i) === backslash) i++
+      const end = stringEnd(text, i + 1)
+      if (isName(text, end + 1) && names.add(text.slice(i + 1, end)).size > most.names)
+        return `has more than ${most.names} different names`
+      i = end
     } else if (c === 91 || c === 123) {
-      if (++depth > maxDepth) return true
+      if (++depth > maxDepth) return `is nested deeper than ${maxDepth}`
+      values++
     } else if (c === 93 || c === 125) depth--
+    else if (c === comma) values++
+    if (values > most.values) return `has more than ${most.values} values`
   }
-  return false
+  return undefined
 }
 
 const takes = (shape: BodyShape, type: 'array' | 'object'): boolean => shape.type === undefined || shape.type === type

@@ -48,7 +48,7 @@ it('callers without a credential use up no memory, and everybody can still sign 
 
 it('bodies of people use at most 128 MiB, and others can keep working', async () => {
   const low = await person(t)
-  const head = `POST /prime/webui/admin/updateuserdetails HTTP/1.1\r\nauthorization: Bearer ${low.token}\r\ncontent-type: application/json\r\n`
+  const head = `POST /prime/webui/policy/preview HTTP/1.1\r\nauthorization: Bearer ${low.token}\r\ncontent-type: application/json\r\n`
   const answers = await unfinished(20, head, Buffer.alloc(8_000_000, 32), 1)
   expect([answers.length > 0, [...new Set(answers)]]).toEqual([true, ['HTTP/1.1 503']])
   expect((await low.api.post('/prime/webui/admin/updateuserdetails', { phone: '1' })).statusCode).toBe(200)

@@ -3,6 +3,7 @@ import { AppError } from '../app-error.ts'
 /** Expected body of an operation, for the text of its 415. */
 export const bodyForms = {
   json: 'a JSON body as application/json in UTF-8',
+  plain: 'the body uncompressed, without the header Content-Encoding',
   upload: 'the file as multipart/form-data, in one part named file',
   gzip: 'the body as application/gzip',
   lines:

@@ -9,12 +9,12 @@ const brokenForm = /^Unexpected end of multipart data$|^Multipart: | terminated 
 const overfullForm = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT'])
 
 /** Converts any failure to an AppError. Foreign errors reveal nothing internal. */
-export const toAppError = (error: unknown): AppError => {
+export const toAppError = (error: unknown, bodyLimit?: number): AppError => {
   if (error instanceof AppError) return error
   const e = error as { code?: unknown; statusCode?: unknown } | null
   const code = typeof e?.code === 'string' ? e.code : ''
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_REQ_FILE_TOO_LARGE')
-    return new AppError('payload_too_large', { limit: 'the documented number of' })
+    return new AppError('payload_too_large', { limit: bodyLimit ?? 'the documented number of' })
   if (code === 'FST_INVALID_MULTIPART_CONTENT_TYPE') return unsupportedMediaType('upload')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('json')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || code.startsWith('FST_ERR_CTP'))

@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util'
 import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
-import { type BodyShape, isTooDeep, maxDepth, oversize, shapeFor } from './body-bounds.ts'
+import { type BodyShape, bodyCostOf, costlyText, maxDepth, oversize, shapeFor } from './body-bounds.ts'
 import { compiledOf } from './compiled.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { foldedNames, isBadText, unknownName } from './names.ts'
@@ -160,13 +160,15 @@ export interface BodySource {
  * operation without a body accepts none, `null` and `{}`.
  */
 export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((source: BodySource) => unknown) => {
+  const most = bodyCostOf(schema as BodyShape | undefined)
   return ({ contentType, bytes }) => {
     const empty = bytes === undefined || bytes.length === 0
     const decoder = decoderOf(contentType ?? '')
     if (!empty && decoder === undefined) throw unsupportedMediaType('json')
     const text = empty ? '' : decode(bytes, decoder as TextDecoder).trim()
     let value: unknown = null
-    if (isTooDeep(text)) throw validationError([{ field: 'body', message: `is nested deeper than ${maxDepth}` }])
+    const cost = costlyText(text, most)
+    if (cost !== undefined) throw validationError([{ field: 'body', message: cost }])
     if (text !== '') {
       try {
         value = JSON.parse(text)

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authorise } from './authorise.ts'
+import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { isRawEncoding } from './gunzip.ts'
 import { createHeavyWork, largePage } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
@@ -16,7 +17,6 @@ import { uploadLimit } from './request-hooks.ts'
 import type { RequestSpans } from './request-span.ts'
 import type { SendAnswer } from './send-answer.ts'
 
-const jsonLimit = 8 * 1024 * 1024
 /** Maximum total size of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
@@ -100,13 +100,19 @@ export const createRegister = (
       url,
       bodyLimit: isAnonymous(known)
         ? bodyLimitOf(known, guard)
-        : (known.bodyLimit ?? (known.upload === true ? (known.uploadLimit ?? uploadLimit) : jsonLimit)),
+        : (known.bodyLimit ??
+          (known.upload === true
+            ? (known.uploadLimit ?? uploadLimit)
+            : jsonLimitOf(known.body as BodyShape | undefined))),
       config: { operation: known },
       onRequest: async (request) => {
         assertOrigin(request, allowedOrigins())
         const ours = request as OurRequest
         ours.portcullisActor = await spans.inSpan(request, () => authorise(known, request))
         ours.machine = await spans.inSpan(request, async () => guard?.check(request))
+        const encoding = request.headers['content-encoding']
+        if (readsBody && encoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(encoding))
+          throw unsupportedMediaType('plain')
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')
         if (known.rawTypes !== undefined && !isRawType(known.rawTypes, request.headers['content-type']))

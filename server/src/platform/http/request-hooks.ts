@@ -10,7 +10,7 @@ import { pieceBytes } from './readers.ts'
 import type { RequestSpans } from './request-span.ts'
 import { safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
-import { hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
+import { drainRefused, hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
 
 /** Largest uploaded file in bytes, unless its operation has its own limit. */
 export const uploadLimit = 32 * 1024 * 1024
@@ -55,7 +55,10 @@ export const addRequestHooks = async (
 
   // At most 16 KiB of a body without a credential are read, whatever the response.
   fastify.addHook('onSend', async (request, reply, payload) => {
-    if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)
+    if (hasUnreadBody(request.raw)) {
+      if ((request as OurRequest).isKnown !== true) turnAway(request.raw, reply.raw)
+      else if (reply.statusCode === 413) drainRefused(request.raw, reply.raw)
+    }
     return payload
   })
 

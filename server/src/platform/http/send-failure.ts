@@ -3,6 +3,7 @@ import { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 import { wantsPlainProblem } from './accept.ts'
 import { logFailure } from './log-failure.ts'
+import { operationOf } from './our-request.ts'
 import { problemOf, toAppError } from './problem.ts'
 
 /** Error statuses that clients of `plainErrors` operations understand; others become 400 with the same text. */
@@ -12,7 +13,7 @@ const plainStatuses = new Set([400, 401, 403])
 export const createSendFailure =
   (log: Log) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply, plainByDefault: boolean): void => {
-    const cause = toAppError(error)
+    const cause = toAppError(error, operationOf(request)?.upload === true ? undefined : request.routeOptions.bodyLimit)
     const failure =
       plainByDefault && cause.status < 500 && !plainStatuses.has(cause.status)
         ? new AppError('validation_failed', { detail: cause.message }, { errors: cause.errors, headers: cause.headers })

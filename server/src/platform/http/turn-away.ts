@@ -4,6 +4,8 @@ import { smallBody } from './held-bytes.ts'
 
 /** Time for a peer to read a refusal and close, before the server closes the connection. */
 const lingerMs = 1_000
+/** Bytes and time in which a peer with a credential may finish a body that is too large. Many clients read only then. */
+const drained = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const
 const turnedAway = new WeakSet<IncomingMessage>()
 
 /** Returns whether too much of a body may still arrive to read it before a refusal. */
@@ -35,4 +37,27 @@ export const turnAway = (request: IncomingMessage, response: ServerResponse): vo
   request.pause()
   socket.pause()
   socket.destroySoon = () => linger(socket)
+}
+
+/**
+ * Discards a body that is too large, within limits, and then closes the connection. Call it before the refusal is sent.
+ * Node would reset the connection while the client still sends, and the client would lose the refusal.
+ */
+export const drainRefused = (request: IncomingMessage, response: ServerResponse): void => {
+  const { socket } = request
+  if (!(socket instanceof Socket)) return
+  let left: number = drained.bytes
+  request.unpipe()
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) socket.destroy()
+  })
+  const late = setTimeout(() => socket.destroy(), drained.ms).unref()
+  socket.once('close', () => clearTimeout(late))
+  response.setHeader('connection', 'close')
+  const close = socket.destroySoon.bind(socket)
+  socket.destroySoon = () => {
+    if (request.complete) close()
+    else request.once('end', close)
+  }
 }

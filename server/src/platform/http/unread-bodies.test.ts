@@ -31,7 +31,7 @@ interface Sent {
 }
 
 /** Sends headers and then up to 3 MB of body while the server reads, and reads the response to the end. */
-const send = async (head: string, isChunked = false): Promise<Sent> => {
+const send = async (head: string, isChunked = false, bytes = size): Promise<Sent> => {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port), allowHalfOpen: true })
   let answer = ''
   let failed: Error | undefined
@@ -42,9 +42,9 @@ const send = async (head: string, isChunked = false): Promise<Sent> => {
     failed = error
   })
   await once(socket, 'connect')
-  socket.write(`${head}host: x\r\n${isChunked ? 'transfer-encoding: chunked' : `content-length: ${size}`}\r\n\r\n`)
-  if (isChunked) socket.write(`${size.toString(16)}\r\n`)
-  socket.write(Buffer.alloc(size, 32))
+  socket.write(`${head}host: x\r\n${isChunked ? 'transfer-encoding: chunked' : `content-length: ${bytes}`}\r\n\r\n`)
+  if (isChunked) socket.write(`${bytes.toString(16)}\r\n`)
+  socket.write(Buffer.alloc(bytes, 32))
   await new Promise((resolve) => socket.once('end', resolve).once('close', resolve))
   const peer = served.find((one) => one.remotePort === socket.localPort)
   socket.destroy()
@@ -134,6 +134,20 @@ describe('a body of 3 MB without a credential', () => {
     expect(answers.map(({ statusCode, headers }) => [statusCode, headers.connection])).toEqual(
       Array(3).fill([401, 'keep-alive']),
     )
+  })
+})
+
+describe('a body over the limit of its operation', () => {
+  const large = 24 * 1024 * 1024
+  it.each([
+    ['with its length', '', false],
+    ['in chunks', '', true],
+    ['that waits for 100 Continue', 'expect: 100-continue\r\n', false],
+  ])('%s is refused without a reset', async (_what, more, isChunked) => {
+    const head = `POST /prime/webui/admin/updateuserdetails HTTP/1.1\r\nauthorization: Bearer ${await t.signIn()}\r\ncontent-type: application/json\r\n${more}`
+    const { answer } = await send(head, isChunked, large)
+    expect(answer).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 413 /)
+    expect(answer).toContain('"code":"payload_too_large"')
   })
 })
 
