@@ -137,6 +137,20 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  countedBodies: {
+    does: 'The server refuses a body with more names or values than the schema of its operation allows, before it parses the body',
+    test: {
+      file: 'server/src/platform/http/body-bounds.test.ts',
+      name: 'cannot have many names',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/body-bounds.ts',
+        find: 'names.add(text.slice(i + 1, end)).size > most.names',
+        replace: 'names.size > most.names',
+      },
+    ],
+  },
   tokenCannotMoveFleet: {
     does: 'Operations that affect the whole fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {

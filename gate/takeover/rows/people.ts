@@ -17,7 +17,7 @@ export const userSession: Row = {
   impersonateHost: refused(['profile']),
   forgeEvent: refused(['profile']),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: detected(['boundedBodies', 'ownedConnections', 'minimumRate'], slowed),
+  denyService: detected(['countedBodies', 'boundedBodies', 'ownedConnections', 'minimumRate'], slowed),
   lockOut: refused(['profile', 'managerAccounts']),
 }
 
@@ -46,7 +46,7 @@ export const managerSession: Row = {
   ),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: detected(
-    ['auditWithChange', 'boundedBodies', 'rejectedByApprovers'],
+    ['auditWithChange', 'countedBodies', 'boundedBodies', 'rejectedByApprovers'],
     'A Manager can arm hosts, deny devices and quarantine hosts, and so keep devices of others from working. The audit trail records each step, and an Administrator can undo it.',
   ),
   lockOut: detected(['withdrawalEvents', 'auditWithChange', 'managerAccounts'], ownAccounts),

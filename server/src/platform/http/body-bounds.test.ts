@@ -78,6 +78,14 @@ describe('a hostile body costs no more than a valid one', () => {
     ])
   })
 
+  it.each(['{},', '"",'])('cannot have many values: %s', async (value) => {
+    const answer = await admin.post('/prime/webui/policy/preview', `[${value.repeat(600_000)}1]`)
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      400,
+      expect.stringMatching(/has more than \d{5,6} values/),
+    ])
+  })
+
   it('from an agent', async () => {
     const agent = await enrolAgent(t)
     const large = Array.from({ length: 1_000_000 }, () => 1)
