@@ -131,13 +131,7 @@ export const runAgent = async (
       stateDir: config.stateDir,
       boot,
       onWriteError: (message) => reports.add('spool_write_failed', message),
-      onOverflow: (dropped) => {
-        reports.add(
-          'spool_overflow',
-          `The spool was full. The agent dropped ${dropped} changes and sends the full inventory instead.`,
-        )
-        loop?.needInventory()
-      },
+      onDropped: (count) => log.warn('changes_dropped', { count }),
     })
     cleanUps.push(spool.close)
     const { enforcer, policyFile, notify } = setUpEnforcement({

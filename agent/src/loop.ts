@@ -291,10 +291,6 @@ export const createLoop = (deps: LoopDeps) => {
   }
 
   return {
-    /** Sends the full inventory with the next check-in, because changes were lost. */
-    needInventory(): void {
-      view.needInventory = true
-    },
     /** Opens a new session with the next step, because another request found that the token is refused. */
     renewSession(): void {
       session = undefined

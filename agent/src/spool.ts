@@ -4,6 +4,7 @@ import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-proto
 import { messageOf } from './exit.ts'
 import { syncDirectory, writeAll } from './files.ts'
 import type { Boot } from './platform/platform.ts'
+import { createSpoolChanges, type Entry, type Line, type SpoolTime } from './spool-changes.ts'
 
 /** A check-in with changes that was sent but not yet acknowledged. */
 export interface Flight {
@@ -13,42 +14,23 @@ export interface Flight {
   upTo: number
 }
 
-/** A time in a boot of the host. */
-interface Moment {
-  boot: string
-  /** Milliseconds since that boot. */
-  elapsed: number
-}
-
-interface Entry {
-  n: number
-  change: DeviceChange
-  /** When the change was added. Undefined: by an older agent. */
-  added: Moment | undefined
-  bytes: number
-}
-
 export interface SpoolDeps {
   stateDir: string
   boot: Boot
   /** Called when a write failed. The changes stay in memory and are sent. */
   onWriteError: (message: string) => void
-  /** Called when a full spool dropped changes. The agent must then send the full inventory. */
-  onOverflow: (dropped: number) => void
+  /** Called when changes of a port filled the spool and some were dropped. The server gets their number in order. */
+  onDropped: (count: number) => void
   maxChanges?: number
   maxBytes?: number
 }
 
 /** Together with an inventory (2 MiB at most) and facts, a body stays under its limit of 4 MiB. */
 const MAX_BYTES = 1_500_000
+/** A check-in also has a change for each root port that lost some. */
+const MAX_CHANGES = agentLimits.changes - 128
 /** Size at which the file is rewritten without its acknowledged lines. */
 const REWRITE_BYTES = 4_000_000
-
-type Line =
-  | { kind: 'change'; n: number; change: DeviceChange; added?: Moment | undefined }
-  | ({ kind: 'flight' } & Flight)
-  | { kind: 'ack'; upTo: number }
-  | { kind: 'overflow'; dropped: number }
 
 /**
  * Stores changes durably and in order until the server acknowledges them.
@@ -60,14 +42,12 @@ export const createSpool = ({
   stateDir,
   boot,
   onWriteError,
-  onOverflow,
-  maxChanges = agentLimits.changes,
+  onDropped,
+  maxChanges = MAX_CHANGES,
   maxBytes = MAX_BYTES,
 }: SpoolDeps) => {
   const path = join(stateDir, 'spool.jsonl')
-  let entries: Entry[] = []
-  let bytes = 0
-  let nextNumber = 1
+  const changes = createSpoolChanges({ maxChanges, maxBytes })
   let flight: Flight | undefined
   let fileBytes = 0
   let fd = -1
@@ -98,25 +78,9 @@ export const createSpool = ({
   }
 
   function apply(line: Line, length: number): void {
-    if (line.kind === 'change') {
-      entries.push({ n: line.n, change: line.change, added: line.added, bytes: length })
-      bytes += length
-      nextNumber = Math.max(nextNumber, line.n + 1)
-    } else if (line.kind === 'flight') {
-      flight = { bootId: line.bootId, seq: line.seq, upTo: line.upTo }
-    } else if (line.kind === 'ack') {
-      dropUpTo(line.upTo)
-    } else {
-      entries = []
-      bytes = 0
-      flight = undefined
-    }
-  }
-
-  function dropUpTo(upTo: number): void {
-    while (entries[0] !== undefined && entries[0].n <= upTo) bytes -= entries.shift()?.bytes ?? 0
-    flight = undefined
-    nextNumber = Math.max(nextNumber, upTo + 1)
+    changes.apply(line, length)
+    if (line.kind === 'flight') flight = { bootId: line.bootId, seq: line.seq, upTo: line.upTo }
+    else if (line.kind === 'ack' || line.kind === 'overflow') flight = undefined
   }
 
   /** Runs a write and returns whether it succeeded. */
@@ -174,45 +138,45 @@ export const createSpool = ({
       syncDirectory(dirname(path))
     })
 
-  const changeLines = (): Line[] => entries.map(({ n, change, added }): Line => ({ kind: 'change', n, change, added }))
+  /** Returns the lines of a new file. */
+  const currentLines = (): Line[] => [
+    ...changes.all().map(({ n, change, added, repeated }): Line => ({ kind: 'change', n, change, added, repeated })),
+    ...(flight === undefined ? [] : [{ kind: 'flight' as const, ...flight }]),
+  ]
+
+  /** Returns a time on the scale of the host clock at `now`, because the clock may have been set since. */
+  const onClock = ({ at, added }: SpoolTime, now: number) =>
+    added?.boot === boot.id
+      ? { at: Math.max(0, now - (boot.elapsed() - added.elapsed)) }
+      : { at, beforeRestart: true as const }
+
+  const onWire = ({ change, added, repeated }: Entry, now: number): DeviceChange => ({
+    ...change,
+    ...onClock({ at: change.at, added }, now),
+    ...(repeated === undefined ? {} : { repeated: { count: repeated.count, ...onClock(repeated, now) } }),
+  })
 
   load()
 
   return {
     /** Adds changes. They are on disk when this returns, unless `onWriteError` was called. */
-    add(changes: readonly DeviceChange[]): void {
+    add(more: readonly DeviceChange[]): void {
       const added = boot.id === '' ? undefined : { boot: boot.id, elapsed: boot.elapsed() }
-      const lines = changes.map((change) => ({ kind: 'change' as const, n: nextNumber++, change, added }))
-      for (const line of lines) {
-        const length = Buffer.byteLength(JSON.stringify(line))
-        entries.push({ n: line.n, change: line.change, added, bytes: length })
-        bytes += length
-      }
-      if (entries.length > maxChanges || bytes > maxBytes) {
-        const dropped = entries.length
-        entries = []
-        bytes = 0
-        flight = undefined
-        const line: Line = { kind: 'overflow', dropped }
-        // A line at the end needs less space than a new file, and it voids the lines before it as well.
-        if (!rewrite([line])) append([line])
-        onOverflow(dropped)
-      } else append(lines)
+      const { lines, dropped } = changes.add(more, added, flight?.upTo ?? 0)
+      const isRewrite = fileBytes > REWRITE_BYTES && lines.length > more.length
+      if (!isRewrite || !rewrite(currentLines())) append(lines)
+      if (dropped > 0) onDropped(dropped)
     },
     /**
      * Returns the unacknowledged changes, oldest first, and the number of the last one. Their times are on the scale of
-     * the host clock at `now`, because it may have been set since they were added.
+     * the host clock at `now`.
      */
-    pending: (now: number): { changes: DeviceChange[]; upTo: number } => ({
-      changes: entries.map(({ change, added }) =>
-        added?.boot === boot.id
-          ? { ...change, at: Math.max(0, now - (boot.elapsed() - added.elapsed)) }
-          : { ...change, beforeRestart: true },
-      ),
-      upTo: entries.at(-1)?.n ?? 0,
-    }),
+    pending: (now: number): { changes: DeviceChange[]; upTo: number } => {
+      const entries = changes.all()
+      return { changes: entries.map((entry) => onWire(entry, now)), upTo: entries.at(-1)?.n ?? 0 }
+    },
     get size(): number {
-      return entries.length
+      return changes.size
     },
     /** Records durably that the changes up to `upTo` are about to be sent. */
     markFlight(mark: Flight): void {
@@ -223,15 +187,16 @@ export const createSpool = ({
     openFlight: (): Flight | undefined => flight,
     /** Drops the changes up to `upTo`, because the server has them or refused them. */
     acknowledge(upTo: number): void {
-      dropUpTo(upTo)
-      if (entries.length === 0) rewrite([])
-      else if (fileBytes <= REWRITE_BYTES || !rewrite(changeLines())) append([{ kind: 'ack', upTo }])
+      changes.forgetUpTo(upTo)
+      flight = undefined
+      if (changes.size === 0) rewrite([])
+      else if (fileBytes <= REWRITE_BYTES || !rewrite(currentLines())) append([{ kind: 'ack', upTo }])
     },
     /** Forgets a check-in that did not arrive. The next check-in sends its changes. */
     forgetFlight(): void {
       if (flight === undefined) return
       flight = undefined
-      if (entries.length === 0) rewrite([])
+      if (changes.size === 0) rewrite([])
     },
     close(): void {
       closeSync(fd)

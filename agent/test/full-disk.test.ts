@@ -49,11 +49,11 @@ describe('a full disk', { timeout: 120_000 }, () => {
     writeFileSync(join(stateDir, 'spool.jsonl'), old + Array.from({ length: 50 }, (_, i) => line(i + 1)).join(''))
     const said = limited(`
       import { createSpool } from ${source('spool.ts')}
-      const spool = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir: ${JSON.stringify(stateDir)}, onWriteError: () => console.log('refused'), onOverflow() {} })
+      const spool = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir: ${JSON.stringify(stateDir)}, onWriteError: () => console.log('refused'), onDropped() {} })
       spool.acknowledge(1)
       console.log(spool.size)`)
     expect(said).toMatch(/^(refused\n)+49\n$/)
-    const after = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir, onWriteError() {}, onOverflow() {} })
+    const after = createSpool({ boot: { id: '', elapsed: () => 0 }, stateDir, onWriteError() {}, onDropped() {} })
     onTestFinished(after.close)
     // The acknowledgement could not be written either.
     expect(after.pending(0).changes.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1))

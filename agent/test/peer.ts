@@ -255,8 +255,8 @@ export const startPeer = async (options: PeerOptions = {}) => {
     const { devices } = held.agent
     for (const change of request.changes ?? []) {
       seen.changes.push(change)
-      if (change.op === 'removed') devices.delete(change.portPath)
-      else devices.set(change.device.portPath, change.device)
+      if ('device' in change) devices.set(change.device.portPath, change.device)
+      else if (change.op === 'removed') devices.delete(change.portPath)
     }
     if (request.inventory) {
       devices.clear()

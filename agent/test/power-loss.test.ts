@@ -23,7 +23,7 @@ const open = (dir: string): Spool =>
     boot: { id: '', elapsed: () => 0 },
     stateDir: dir,
     onWriteError: (message) => expect.unreachable(message),
-    onOverflow: () => {},
+    onDropped: () => {},
     maxChanges: 5_000,
     maxBytes: 50_000_000,
   })

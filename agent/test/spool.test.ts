@@ -29,7 +29,7 @@ const setUp = (more: Partial<SpoolDeps> = {}) => {
       boot: { id: '', elapsed: () => 0 },
       stateDir,
       onWriteError: (message) => faults.push(message),
-      onOverflow: (dropped) => faults.push(`overflow ${dropped}`),
+      onDropped: (count) => faults.push(`dropped ${count}`),
       ...more,
     })
   return { path: join(stateDir, 'spool.jsonl'), faults, open }
@@ -59,7 +59,7 @@ describe('spool', () => {
     const { path } = setUp({ boot: { id: 'one', elapsed: () => 9 } })
     const stateDir = dirname(path)
     const openIn = (id: string) =>
-      createSpool({ stateDir, boot: { id, elapsed: () => 9 }, onWriteError: () => {}, onOverflow: () => {} })
+      createSpool({ stateDir, boot: { id, elapsed: () => 9 }, onWriteError: () => {}, onDropped: () => {} })
     openIn('one').add([removal(5)])
     expect(openIn('two').pending(100).changes).toEqual([{ op: 'removed', at: 5, portPath: '1-1', beforeRestart: true }])
     // An unknown boot equals no other.
@@ -110,20 +110,6 @@ describe('spool', () => {
     expect(statSync(path).size).toBe(0)
     spool.add([removal(2)])
     expect(times(spool.pending(0).changes)).toEqual([2])
-  })
-
-  it('drops all changes above its limits and reports their number', () => {
-    const { open, faults } = setUp({ maxChanges: 3 })
-    const spool = open()
-    spool.add([removal(1), removal(2), removal(3)])
-    spool.add([removal(4)])
-    expect(spool.size).toBe(0)
-    spool.add([removal(5)])
-    expect(times(open().pending(0).changes)).toEqual([5])
-    expect(faults).toEqual(['overflow 4'])
-    const byBytes = setUp({ maxBytes: 100 })
-    byBytes.open().add([{ op: 'attached', at: 1, device: plainKeyboard({ portPath: '1-1' }) }])
-    expect(byBytes.faults).toEqual(['overflow 1'])
   })
 
   it('keeps changes in memory if the disk cannot be written', () => {
@@ -195,47 +181,147 @@ describe('the numbers of changes', () => {
     expect(next.pending(0)).toEqual({ changes: [{ ...removal(6), beforeRestart: true }], upTo: 10 })
     expect(setUp().open().pending(0)).toEqual({ changes: [], upTo: 0 })
   })
-
-  it('are valid after the spool was full', () => {
-    const { open, path } = setUp({ maxChanges: 1 })
-    open().add([removal(1), removal(2)])
-    expect(readFileSync(path, 'utf8')).toBe('{"kind":"overflow","dropped":2}\n')
-    const next = open()
-    next.add([removal(3)])
-    next.acknowledge(next.pending(0).upTo)
-    expect(next.size).toBe(0)
-    expect(times(open().pending(0).changes)).toEqual([])
-  })
 })
 
-describe('the limit of bytes', () => {
-  const length = JSON.stringify({ kind: 'change', n: 1, change: removal(1) }).length
+/** A device at a port; each number is another identity. */
+const attached = (at: number, portPath: string, identity = 0, bytes = 0): DeviceChange => ({
+  op: 'attached',
+  at,
+  device: {
+    ...plainKeyboard({ portPath, serial: `serial-${identity}` }),
+    ...(bytes === 0 ? {} : { descriptors: 'A'.repeat(bytes) }),
+  },
+})
+const removed = (at: number, portPath: string): DeviceChange => ({ op: 'removed', at, portPath })
+const countOf = (changes: readonly DeviceChange[]): number =>
+  changes.reduce((sum, { repeated }) => sum + 1 + (repeated?.count ?? 0), 0)
 
-  it('counts unacknowledged changes, even over a restart, without line ends', () => {
-    const { open, faults } = setUp({ maxBytes: 3 * length })
-    open().add([removal(1), removal(2)])
-    const next = open()
-    next.add([removal(3)])
-    expect([next.size, faults]).toEqual([3, []])
-    next.add([removal(4)])
-    expect([next.size, faults]).toEqual([0, ['overflow 4']])
-    next.add([removal(5), removal(6), removal(7)])
-    expect([next.size, faults]).toEqual([3, ['overflow 4']])
-  })
-
-  it('does not count acknowledged changes', () => {
-    const { open, faults } = setUp({ maxBytes: 3 * length })
+describe('a host without a connection', () => {
+  it('keeps all other changes while one device returns 10,000 times', () => {
+    const { open, faults, path } = setUp()
     const spool = open()
-    for (let n = 1; n < 8; n += 2) {
-      spool.add([removal(n), removal(n + 1)])
-      spool.acknowledge(n + 1)
+    spool.add([attached(1, '1-1', 1), attached(2, '1-1.4', 2), removed(3, '1-1.4')])
+    const flap = (n: number) => [attached(10 + 2 * n, '1-2', 3, 4_096), removed(11 + 2 * n, '1-2')]
+    for (let n = 0; n < 10_000; n += 20) {
+      spool.add(Array.from({ length: 20 }, (_, i) => flap(n + i)).flat())
+      if (n % 1_000 === 500) spool.add([attached(10 + 2 * n, '1-3', n)])
+    }
+    for (const { changes } of [spool.pending(0), open().pending(0)]) {
+      const at = (port: string) =>
+        changes.filter((change) => ('device' in change ? change.device.portPath : change.portPath) === port)
+      expect(times(at('1-1'))).toEqual([1])
+      expect(times(at('1-1.4'))).toEqual([2, 3])
+      expect(at('1-3')).toHaveLength(10)
+      const flaps = at('1-2').filter(({ op }) => op === 'attached')
+      expect(flaps.length).toBeLessThan(20)
+      expect(countOf(flaps)).toBe(10_000)
+      expect(flaps[0]).toMatchObject({ at: 10, repeated: { at: 10 + 2 * 9_999 } })
+      // The newest state of the port is the last change.
+      expect(at('1-2').at(-1)).toMatchObject({ op: 'removed', at: 11 + 2 * 9_999 })
     }
     expect(faults).toEqual([])
-    const next = open()
-    next.add([removal(1), removal(2), removal(3)])
-    next.acknowledge(2)
-    next.add([removal(4), removal(5)])
-    expect([next.size, faults]).toEqual([3, []])
+    expect(statSync(path).size).toBeLessThan(5_000_000)
+  })
+
+  it.each([
+    ['at one port', () => '1-2'],
+    [
+      'at all ports of a hub that the device pretends to be',
+      (n: number) => `1-2.${(n % 7) + 1}.${(Math.floor(n / 7) % 7) + 1}`,
+    ],
+  ])('keeps all other changes while a device returns with 10,000 identities %s', (_, portOf) => {
+    const { open, faults } = setUp()
+    const spool = open()
+    const others: DeviceChange[] = []
+    const flap = (n: number) => [attached(1 + n, portOf(n), n), removed(1 + n, portOf(n))]
+    for (let n = 0; n < 10_000; n += 20) {
+      spool.add(Array.from({ length: 20 }, (_, i) => flap(n + i)).flat())
+      if (n % 100 === 0) {
+        others.push(attached(1 + n, '2-1', n, 4_096))
+        spool.add(others.slice(-1))
+      }
+    }
+    const { changes } = open().pending(0)
+    expect(changes).toEqual(spool.pending(0).changes)
+    expect(changes.filter((change) => 'device' in change && change.device.portPath === '2-1')).toEqual(
+      others.map((change) => ({ ...change, beforeRestart: true })),
+    )
+    const dropped = changes.filter(({ op }) => op === 'dropped')
+    expect(dropped).toMatchObject([{ portPath: '1-2' }])
+    const kept = changes.filter((change) => 'device' in change && change.device.portPath.startsWith('1-2'))
+    // The first eight changes of each port stay.
+    for (const port of new Set([0, 1, 2, 3].map((n) => portOf(n))))
+      expect(times(kept.filter((change) => 'device' in change && change.device.portPath === port)).slice(0, 4)).toEqual(
+        Array.from({ length: 10_000 }, (_, n) => n)
+          .filter((n) => portOf(n) === port)
+          .slice(0, 4)
+          .map((n) => 1 + n),
+      )
+    // A removal is dropped before the first sight of an identity.
+    expect(changes.filter(({ op }) => op === 'removed').length).toBeLessThan(kept.length)
+    expect(times(changes)).toContain(10_000)
+    expect(countOf(changes)).toBe(20_000 + others.length)
+    expect(changes.length).toBeLessThan(2_048)
+    expect(faults).not.toEqual([])
+  })
+
+  it('keeps the first sight of each of 1,500 identities that return at one port', () => {
+    const { open, faults } = setUp()
+    const spool = open()
+    for (let n = 0; n < 10_500; n++) spool.add([attached(1 + n, '1-2', n % 1_500), removed(1 + n, '1-2')])
+    for (const { changes } of [spool.pending(0), open().pending(0)]) {
+      const sights = changes.filter(({ op }) => op === 'attached')
+      expect(times(sights).slice(0, 1_500)).toEqual(Array.from({ length: 1_500 }, (_, n) => 1 + n))
+      expect(countOf(sights)).toBe(10_500)
+    }
+    expect(faults).not.toEqual([])
+  })
+
+  it('merges nothing into a check-in that may be repeated', () => {
+    const { open } = setUp()
+    const spool = open()
+    spool.add([attached(1, '1-1'), removed(2, '1-1')])
+    spool.markFlight({ bootId: 'b', seq: 1, upTo: 2 })
+    for (let n = 0; n < 100; n++) spool.add([attached(3 + 2 * n, '1-1'), removed(4 + 2 * n, '1-1')])
+    for (const again of [spool, open()]) {
+      expect(
+        again
+          .pending(0)
+          .changes.slice(0, 2)
+          .map(({ repeated }) => repeated),
+      ).toEqual([undefined, undefined])
+      again.acknowledge(2)
+      expect(countOf(again.pending(0).changes.filter(({ op }) => op === 'attached'))).toBe(100)
+    }
+  })
+
+  it('keeps the newest state of a port that alternates between two devices', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(3), { minLength: 1, maxLength: 120 }), (steps) => {
+        const { open } = setUp()
+        const spool = open()
+        steps.forEach((step, n) => {
+          spool.add([step === 0 ? removed(n, '1-1') : attached(n, '1-1', step)])
+        })
+        const { changes } = spool.pending(0)
+        expect(open().pending(0).changes).toEqual(changes)
+        expect(changes.at(-1)).toMatchObject({ at: steps.length - 1, op: steps.at(-1) === 0 ? 'removed' : 'attached' })
+        for (const identity of new Set(steps.filter((step) => step > 0))) {
+          const same = changes.filter((change) => 'device' in change && change.device.serial === `serial-${identity}`)
+          expect(same[0]?.at).toBe(steps.indexOf(identity))
+          expect(countOf(same)).toBe(steps.filter((step) => step === identity).length)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('has a new file if repetitions made the old one large', () => {
+    const { open, path } = setUp()
+    const spool = open()
+    for (let n = 0; n < 400; n++) spool.add([attached(n, '1-1', 0, 16_000), removed(n, '1-1')])
+    expect(statSync(path).size).toBeLessThan(4_500_000)
+    expect(open().pending(0)).toEqual(spool.pending(0))
   })
 })
 
@@ -257,16 +343,6 @@ describe('a check-in that did not arrive', () => {
     expect(statSync(path).size).toBeGreaterThan(0)
     spool.forgetFlight()
     expect(statSync(path).size).toBe(0)
-    expect(open().openFlight()).toBeUndefined()
-  })
-
-  it('is forgotten when the spool is full', () => {
-    const { open } = setUp({ maxChanges: 1 })
-    const spool = open()
-    spool.add([removal(1)])
-    spool.markFlight({ bootId: 'b', seq: 1, upTo: 1 })
-    spool.add([removal(2)])
-    expect(spool.openFlight()).toBeUndefined()
     expect(open().openFlight()).toBeUndefined()
   })
 })
@@ -330,21 +406,6 @@ describe('the file', () => {
     spool.acknowledge(4)
     expect([statSync(path).size, faults.length]).toEqual([0, 1])
     restore()
-  })
-
-  it('does not return changes that an overflow dropped, even if it could not be replaced', () => {
-    const { open, faults } = setUp({ maxChanges: 2 })
-    const spool = open()
-    spool.add([removal(1), removal(2)])
-    spool.markFlight({ bootId: 'b', seq: 1, upTo: 2 })
-    const restore = replaceFs('renameSync', () => refuse)
-    spool.add([removal(3)])
-    restore()
-    expect(faults).toEqual(['no space left', 'overflow 3'])
-    const next = open()
-    expect([next.size, next.openFlight()]).toEqual([0, undefined])
-    spool.add([removal(4)])
-    expect(times(open().pending(0).changes)).toEqual([4])
   })
 
   it('loses only the partially written line', () => {

@@ -27,9 +27,9 @@ const apply = (
   devices: readonly DeviceReport[],
   change: ReturnType<ReturnType<typeof hostOf>['inventory']['changeDevices']>,
 ) => {
-  const port = change.op === 'removed' ? change.portPath : change.device.portPath
+  const port = 'device' in change ? change.device.portPath : change.portPath
   const others = devices.filter((d) => d.portPath !== port)
-  return change.op === 'removed' ? others : [...others, change.device]
+  return 'device' in change ? [...others, change.device] : others
 }
 
 describe('fleet model', () => {
@@ -150,7 +150,7 @@ describe('a device change', () => {
         let known: readonly DeviceReport[] = inventory.devices()
         for (let at = 0; at < steps; at++) {
           const change = inventory.changeDevices(at)
-          const port = change.op === 'removed' ? change.portPath : change.device.portPath
+          const port = 'device' in change ? change.device.portPath : change.portPath
           const wasThere = known.some((d) => d.portPath === port)
           expect(wasThere).toBe(change.op === 'removed')
           known = apply(known, change)
@@ -167,7 +167,7 @@ describe('a device change', () => {
     const { inventory } = hostOf(11)
     for (let at = 0; at < 200; at++) {
       const change = inventory.changeDevices(at)
-      if (change.op === 'removed') continue
+      if (!('device' in change)) continue
       const key = `${change.device.descriptors} ${change.device.serial}`
       seen.set(key, (seen.get(key) ?? 0) + 1)
     }

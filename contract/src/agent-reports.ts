@@ -255,6 +255,24 @@ const changeTime = {
       description: 'The host restarted after the change. `at` is then the uncorrected host clock at that time.',
     }),
   ),
+  repeated: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description: 'How often the change happened again.',
+        }),
+        at: Type.Integer({ minimum: 0, description: 'Time of the last repetition, on the same scale.' }),
+        beforeRestart: Type.Optional(Type.Literal(true, { description: 'The host restarted after `at`.' })),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Repetitions that the agent merged into this change while it could not send. Between them, the device was removed or changed. Older agents omit it.',
+      },
+    ),
+  ),
 }
 
 /** A change of a device between two check-ins. Changes are in order of time. */
@@ -282,6 +300,18 @@ export const DeviceChange = Type.Union([
       device: DeviceReport,
     },
     { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      op: Type.Literal('dropped'),
+      ...changeTime,
+      portPath: DeviceReport.properties.portPath,
+    },
+    {
+      additionalProperties: false,
+      description:
+        'Changes that the agent dropped because the devices below this root port filled its spool. `repeated` counts all but the first. Older agents drop all changes of all ports instead.',
+    },
   ),
 ])
 export type DeviceChange = Static<typeof DeviceChange>

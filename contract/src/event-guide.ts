@@ -73,6 +73,14 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     cure: 'Check where the driver comes from. The device works if a rule names its product id or fingerprint. If only a rule by kind or vendor id allows it, the host holds the port. Write a rule with the product id, or choose Accept drivers on the page of the host.',
     guide: 'policy.md#unknown-drivers',
   },
+  changesDropped: {
+    meaning:
+      'A host could not reach the server, and the devices below one USB port changed more often than the agent can store. The agent kept the first and the newest changes of each port. It dropped removals and repetitions first, then other identities. The event names the root port, the number and the time.',
+    cause:
+      'A device appears with a new identity again and again, which is unusual. Devices that return with the same identity are only counted.',
+    cure: 'Inspect what is connected to this port. Changes of other ports are complete.',
+    guide: 'operations.md#floods',
+  },
   inventory: {
     meaning: 'The server received the first inventory of a host.',
     cause: 'The host was enrolled, or its record was created again.',

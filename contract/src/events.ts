@@ -30,6 +30,12 @@ export const eventCodes = {
     category: 'USB',
     description: 'USB peripheral has an unknown driver',
   },
+  changesDropped: {
+    code: '0x110017',
+    severity: 3,
+    category: 'USB',
+    description: 'USB changes of a port were dropped',
+  },
   inventory: { code: '0x120001', severity: 5, category: 'Agent', description: 'Inventory received' },
   enrolled: { code: '0x120002', severity: 5, category: 'Agent', description: 'Agent enrolled' },
   removed: { code: '0x120003', severity: 5, category: 'Agent', description: 'Agent removed' },

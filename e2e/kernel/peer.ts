@@ -74,8 +74,8 @@ export const startPeer = async () => {
     if (request.inventory !== undefined) devices.clear()
     for (const device of request.inventory ?? []) devices.set(device.portPath, device)
     for (const change of request.changes ?? [])
-      if (change.op === 'removed') devices.delete(change.portPath)
-      else devices.set(change.device.portPath, change.device)
+      if ('device' in change) devices.set(change.device.portPath, change.device)
+      else if (change.op === 'removed') devices.delete(change.portPath)
     for (const ack of request.acks ?? []) acks.set(ack.commandId, ack)
     seen.facts = request.facts ?? seen.facts
     seen.enforcement = request.enforcement ?? seen.enforcement

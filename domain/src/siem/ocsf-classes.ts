@@ -58,6 +58,7 @@ const ocsfMappings = {
   attackTool: finding,
   driverMismatch: finding,
   unknownDriver: finding,
+  changesDropped: finding,
   vulnerable: finding,
   keyClone: finding,
   updateRefused: finding,

@@ -66,6 +66,53 @@ export const agentGuards = defineGuards({
       },
     ],
   },
+  mergedChanges: {
+    does: 'While a host has no connection, the agent counts a device that returns again and again instead of storing each return',
+    test: {
+      file: 'agent/test/spool.test.ts',
+      name: 'keeps all other changes while one device returns 10,000 times',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/spool-changes.ts',
+        find: 'if (same === undefined) return []',
+        replace: 'return []',
+      },
+    ],
+  },
+  changesPerPort: {
+    does: 'If changes fill the spool, the root port with the most bytes loses some, never another one',
+    test: {
+      file: 'agent/test/spool.test.ts',
+      name: 'keeps all other changes while a device returns with 10,000 identities at all ports of a hub that the device pretends to be',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/spool-changes.ts',
+        find: '.filter(([port]) => rootPortOf(port) === root)',
+        replace: '',
+      },
+      {
+        file: 'agent/src/spool-changes.ts',
+        find: '({ n }, at) => n > sentUpTo && at >= firstChanges,',
+        replace: '',
+      },
+    ],
+  },
+  firstSights: {
+    does: 'The agent drops repetitions and removals of a port before the first sight of any identity',
+    test: {
+      file: 'agent/test/spool.test.ts',
+      name: 'keeps the first sight of each of 1,500 identities that return at one port',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/spool-changes.ts',
+        find: ' && !isFirstSight,',
+        replace: ',',
+      },
+    ],
+  },
   agentReleaseKey: {
     does: 'An agent installs only builds signed with its built-in release key; the server’s command key cannot install anything',
     test: {

@@ -43,7 +43,7 @@ export const middle: Row = {
   ),
   forgeTrail: notApplicable,
   denyService: possible(
-    'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy and spool changes. A full spool is emptied, and its size is reported.',
+    'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy, and their agents store changes until the path is open again.',
     'Restore the path. Disconnected hosts raise an alert; watch for many at once.',
   ),
   lockOut: possible(
@@ -98,8 +98,8 @@ export const device: Row = {
   readSecret: notApplicable,
   impersonateHost: notApplicable,
   forgeEvent: detected(
-    ['deviceText', 'spooledChanges'],
-    'While its host is offline, a device that returns hundreds of times pushes other changes out of the spool. The server then learns only their number.',
+    ['deviceText', 'mergedChanges', 'firstSights', 'changesPerPort'],
+    'While the host has no connection, a device that returns with more than a thousand identities displaces its own changes, except the first and the newest. The server raises an event with the port, the number and the time.',
   ),
   forgeTrail: refused(['deviceText']),
   denyService: refused(

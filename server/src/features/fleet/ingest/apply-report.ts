@@ -31,6 +31,14 @@ export type HostChange = {
   isUnknown: boolean
   /** When it happened. Undefined if only an inventory without times shows it. */
   occurred: Occurrence | undefined
+  /** How often it happened again, and when last. */
+  repeated?: Repeated | undefined
+}
+
+/** Repetitions of a change that an agent merged. `last` is undefined if the host cannot tell when. */
+export interface Repeated {
+  count: number
+  last: Occurrence | undefined
 }
 
 export interface Applied {
@@ -44,9 +52,10 @@ export interface Applied {
 
 export type JudgedChange = (
   | { op: 'attached' | 'changed'; device: JudgedDevice }
-  | { op: 'removed'; portPath: string }
+  | { op: 'removed' | 'dropped'; portPath: string }
 ) & {
   occurred?: Occurrence | undefined
+  repeated?: Repeated | undefined
 }
 
 /**
@@ -152,7 +161,7 @@ export const applyReport = (
     return id
   }
 
-  function attach(device: JudgedDevice, occurred: Occurrence | undefined): void {
+  function attach(device: JudgedDevice, occurred: Occurrence | undefined, repeated?: Repeated): void {
     const { report, design, serial } = device
     const portPath = report.portPath
     const there = byPort.get(portPath)
@@ -213,7 +222,14 @@ export const applyReport = (
     }
     byPort.set(portPath, attached)
     set(attached)
-    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, ...driverNews(undefined), occurred })
+    happened.push({
+      what: 'attached',
+      peripheral: attached,
+      wasUsable: false,
+      ...driverNews(undefined),
+      occurred,
+      ...(repeated === undefined ? {} : { repeated }),
+    })
   }
 
   /**
@@ -248,7 +264,7 @@ export const applyReport = (
 
   for (const change of changes) {
     if (change.op === 'removed') remove(change.portPath, change.occurred)
-    else attach(change.device, change.occurred)
+    else if ('device' in change) attach(change.device, change.occurred, change.repeated)
   }
   if (inventory !== null) {
     follow(inventory)

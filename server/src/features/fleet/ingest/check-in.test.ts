@@ -206,6 +206,32 @@ describe('events', () => {
     expect(detail.recentEvents.map((e) => e.eventID)).toEqual(events.map((e) => e.eventID).toReversed())
   })
 
+  it('count the repetitions that the agent merged, and name the port whose changes it dropped', async () => {
+    const agent = await enrolAgent(t)
+    const now = t.clock.now()
+    const device = storageStick({ portPath: '1-4' })
+    agent.devices.set('1-4', device)
+    await agent.checkIn({
+      clock: now,
+      changes: [
+        { op: 'attached', at: now - 3_600_000, device, repeated: { count: 9_983, at: now - 60_000 } },
+        { op: 'dropped', at: now - 7_200_000, portPath: '1-5', repeated: { count: 1_999, at: now - 30_000 } },
+        { op: 'dropped', at: now - 20_000, portPath: '1-6' },
+      ],
+    })
+    const time = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`
+    const events = (await agent.events()).slice(-3)
+    expect(events.map((e) => [e.eventCode, e.severityString, e.details.replace(/^.*\)/, '')])).toEqual([
+      ['0x110001', 'Warning', `: attached 9,983 more times, last at ${time(now - 60_000)}`],
+      ['0x110017', 'Error', `Port 1-5: 2,000 changes between ${time(now - 7_200_000)} and ${time(now - 30_000)}`],
+      ['0x110017', 'Error', `Port 1-6: 1 change between ${time(now - 20_000)} and ${time(now - 20_000)}`],
+    ])
+    const [{ n } = { n: 0 }] = await t.db.query<{ n: number }>(
+      sql`select sum(d.n)::int as n from attachment_days d where d.agent_id = ${agent.agentId}`,
+    )
+    expect(n).toBe(9_984)
+  })
+
   it('have ids without gaps when many hosts report at once', async () => {
     const before = (await pageOf<{ eventID: number }>(t, 'events/getevents?PageSize=1')).data[0]?.eventID ?? 0
     const agents = await Promise.all(Array.from({ length: 20 }, () => enrolAgent(t)))

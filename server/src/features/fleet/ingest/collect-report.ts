@@ -14,7 +14,7 @@ import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from 
 import type { NewEvent } from '#features/system/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
-import { errorEventKind, eventBase, modeEvent } from './report-events.ts'
+import { droppedEvent, errorEventKind, eventBase, modeEvent } from './report-events.ts'
 
 /** The content of a check-in answer beyond the next interval. */
 export interface Outcome {
@@ -50,7 +50,7 @@ export interface CollectedReport {
   held: readonly HeldPort[] | null
   errors: { agentId: string; at: Date; code: string; message: string }[]
   acks: CheckInRequest['acks']
-  events: { mode: NewEvent[]; errors: NewEvent[] }
+  events: { mode: NewEvent[]; errors: NewEvent[]; dropped: NewEvent[] }
   beat: StoredBeat
   outcome: Outcome
 }
@@ -95,8 +95,11 @@ export const collectReport = (
     lastSkewMs: state.skew_seconds * 1_000,
   }
   const dated = changes.map((change, i): JudgedChange => {
-    const { at, beforeRestart } = mustExist(request.changes?.[i], 'the report of a change')
-    return { ...change, occurred: occurrenceOf(at, beforeRestart === true, host) }
+    const { at, beforeRestart, repeated } = mustExist(request.changes?.[i], 'the report of a change')
+    const occurred = occurrenceOf(at, beforeRestart === true, host)
+    if (repeated === undefined) return { ...change, occurred }
+    const last = occurrenceOf(repeated.at, repeated.beforeRestart === true, host)
+    return { ...change, occurred, repeated: { count: repeated.count, last } }
   })
   const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
   // Changes before the first inventory have no base state. The inventory that the response requests includes them.
@@ -133,6 +136,7 @@ export const collectReport = (
     acks: request.acks,
     events: {
       mode: mode !== undefined && isModeNew ? [modeEvent(seen, mode.mode === 'Armed', reason)] : [],
+      dropped: dated.flatMap((change) => (change.op === 'dropped' ? [droppedEvent(seen, change)] : [])),
       errors: errors.map(({ kind, message, occurred }) => ({ ...eventBase(seen), kind, details: message, occurred })),
     },
     beat: { agentId, seq: request.seq, inventoryHash: hash, factsHash: newFacts, skewSeconds: skewSeconds(host) },

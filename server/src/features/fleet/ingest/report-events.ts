@@ -1,10 +1,10 @@
 import type { EventKind } from '@portcullis/contract'
-import { policySources } from '@portcullis/domain'
+import { type Occurrence, policySources } from '@portcullis/domain'
 import { decisionReason } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 import type { AgentState } from '#features/fleet/agents/index.ts'
 import { deviceDetails, type NewEvent } from '#features/system/events/index.ts'
-import type { Applied, HostChange } from './apply-report.ts'
+import type { Applied, HostChange, JudgedChange, Repeated } from './apply-report.ts'
 
 type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
 
@@ -49,6 +49,26 @@ const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, seria
   }),
 })
 
+/** Returns how often something happened again and when last, for the details of an event. */
+const timesMore = ({ count, last }: Repeated): string =>
+  `${count.toLocaleString('en')} more ${count === 1 ? 'time' : 'times'}${last === undefined ? '' : `, last at ${instant(last)}`}`
+const instant = ({ at }: Occurrence): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+
+/** Returns the event of changes that an agent dropped, because the devices of one port filled its spool. */
+export const droppedEvent = (
+  host: EventHost,
+  { portPath, occurred, repeated }: Extract<JudgedChange, { portPath: string }>,
+): NewEvent => {
+  const count = 1 + (repeated?.count ?? 0)
+  const [from, to] = [occurred, repeated?.last ?? occurred].map((one) => (one === undefined ? '?' : instant(one)))
+  return {
+    ...eventBase(host),
+    kind: 'changesDropped',
+    details: `Port ${portPath}: ${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'} between ${from} and ${to}`,
+    occurred,
+  }
+}
+
 const levels = [null, 'suspected', 'confirmed'] as const
 
 /**
@@ -85,7 +105,14 @@ export const eventsOf = (
     const event = (kind: EventKind): NewEvent => ({ ...deviceEvent(host, kind, peripheral), occurred })
     if (what === 'gone') events.push(event('gone'))
     if (what === 'attached') {
-      if (!isFirst) events.push(event('attached'))
+      const attached = event('attached')
+      const { repeated } = change
+      if (!isFirst)
+        events.push(
+          repeated === undefined
+            ? attached
+            : { ...attached, details: `${attached.details}: attached ${timesMore(repeated)}` },
+        )
     }
     if (what === 'attached' || before !== undefined) {
       const { attackTool, vulnerable } = peripheral.design

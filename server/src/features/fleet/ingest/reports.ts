@@ -36,7 +36,7 @@ export type Reports = ReturnType<typeof createReports>
 
 /** Returns the devices of a report: those of its changes, then those of its inventory. */
 const reportsOf = (request: CheckInRequest): DeviceReport[] => [
-  ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
+  ...(request.changes ?? []).flatMap((c) => ('device' in c ? [c.device] : [])),
   ...(request.inventory ?? []),
 ]
 
@@ -59,7 +59,7 @@ export const createReports = (deps: ReportsDeps) => {
     const next = (): JudgedDevice => mustExist(rest.next().value, 'the verdict on a report')
     return items.map(({ request }) => ({
       changes: (request.changes ?? []).map((c) =>
-        c.op === 'removed' ? { op: c.op, portPath: c.portPath } : { op: c.op, device: next() },
+        'device' in c ? { op: c.op, device: next() } : { op: c.op, portPath: c.portPath },
       ),
       inventory: request.inventory === undefined ? null : request.inventory.map(() => next()),
     }))

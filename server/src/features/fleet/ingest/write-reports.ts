@@ -1,5 +1,11 @@
 import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
-import { type Assessment, type AttachmentCount, type PolicyApi, rowOf } from '#features/devices/policy/index.ts'
+import {
+  type Assessment,
+  type AttachmentCount,
+  type HostPeripheral,
+  type PolicyApi,
+  rowOf,
+} from '#features/devices/policy/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { HeldPortsApi } from '#features/fleet/held-ports/index.ts'
@@ -24,14 +30,19 @@ export interface WriteReportsDeps {
 /** Returns the attachments of a report, each device once for every day on which it was attached. */
 const attachmentsOf = (agentId: string, changes: readonly HostChange[], now: Date) => {
   const counts = new Map<string, AttachmentCount>()
-  for (const { what, peripheral, occurred } of changes) {
-    if (what !== 'attached') continue
-    const day = new Date(occurred?.at ?? now).toISOString().slice(0, 10)
-    const key = `${day} ${peripheral.deviceId}`
-    const count = counts.get(key) ?? { agentId, deviceId: peripheral.deviceId, day, n: 0, blocked: 0 }
-    count.n++
-    if (!peripheral.authorized) count.blocked++
+  function add({ deviceId, authorized }: HostPeripheral, at: number | undefined, n: number): void {
+    const day = new Date(at ?? now).toISOString().slice(0, 10)
+    const key = `${day} ${deviceId}`
+    const count = counts.get(key) ?? { agentId, deviceId, day, n: 0, blocked: 0 }
+    count.n += n
+    if (!authorized) count.blocked += n
     counts.set(key, count)
+  }
+  for (const { what, peripheral, occurred, repeated } of changes) {
+    if (what !== 'attached') continue
+    add(peripheral, occurred?.at, 1)
+    // Which repetition was on which day is unknown.
+    if (repeated !== undefined) add(peripheral, repeated.last?.at, repeated.count)
   }
   return [...counts.values()]
 }
@@ -54,6 +65,7 @@ const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined):
     new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? []),
     one.mode?.armed ?? one.state.armed,
   ),
+  ...one.events.dropped,
   ...one.events.mode,
   ...one.events.errors,
 ]
