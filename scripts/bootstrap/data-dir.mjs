@@ -23,16 +23,13 @@ export function assertDataDirReachable(env = process.env) {
   }
 }
 
-/** Returns the user that PostgreSQL will run as. Undefined if it must be created first. */
+/** Returns the user that PostgreSQL will run as (`owner.ts` in the same folder). Undefined if it must be created first. */
 function databaseUser(clusterDir) {
   const cluster = statSync(clusterDir, { throwIfNoEntry: false })
-  if (cluster !== undefined && cluster.uid !== 0)
-    return { uid: cluster.uid, gid: cluster.gid, name: id('-un', String(cluster.uid)) || String(cluster.uid) }
-  for (const name of ['postgres', 'portcullis-db']) {
-    const [uid, gid] = [id('-u', name), id('-g', name)]
-    if (uid !== '' && gid !== '') return { uid: Number(uid), gid: Number(gid), name }
-  }
-  return undefined
+  const name = cluster === undefined || cluster.uid === 0 ? '' : id('-un', String(cluster.uid)) || String(cluster.uid)
+  if (!['', 'postgres', 'nobody'].includes(name)) return { uid: cluster.uid, gid: cluster.gid, name }
+  const [uid, gid] = [id('-u', 'portcullis-db'), id('-g', 'portcullis-db')]
+  return uid === '' || gid === '' ? undefined : { uid: Number(uid), gid: Number(gid), name: 'portcullis-db' }
 }
 
 function id(...args) {

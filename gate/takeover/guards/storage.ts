@@ -150,4 +150,18 @@ export const storageGuards = defineGuards({
       },
     ],
   },
+  databasePeer: {
+    does: 'The embedded database accepts only its own user and the user of the server, named by the kernel; a server that root started gives it a user that no other program runs as',
+    test: {
+      file: 'server/src/platform/postgres/access.test.ts',
+      name: 'accepts no connection of other users of the machine',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/postgres/access.ts',
+        find: 'peer map=portcullis',
+        replace: 'trust',
+      },
+    ],
+  },
 })

@@ -78,16 +78,14 @@ export const worker: Row = {
   lockOut: refused(['profile']),
 }
 
-const asDatabaseUser = 'The user as whom the embedded database runs is a database writer.'
-
 export const serverUser: Row = {
   runProgram: refused(['authentication', 'agentReleaseKey']),
-  freeHost: refused(['authentication', 'commandSignature'], asDatabaseUser),
-  allowDevice: refused(['authentication', 'policySignature'], asDatabaseUser),
-  readSecret: refused(['authentication', 'sealedSecrets'], asDatabaseUser),
-  impersonateHost: refused(['agentSession'], asDatabaseUser),
-  forgeEvent: refused(['agentSession'], asDatabaseUser),
-  forgeTrail: detected(['checkpoints'], asDatabaseUser),
+  freeHost: refused(['authentication', 'databasePeer', 'commandSignature']),
+  allowDevice: refused(['authentication', 'databasePeer', 'policySignature']),
+  readSecret: refused(['authentication', 'databasePeer', 'sealedSecrets']),
+  impersonateHost: refused(['agentSession', 'databasePeer']),
+  forgeEvent: refused(['agentSession', 'databasePeer']),
+  forgeTrail: refused(['databasePeer']),
   denyService: possible(
     'A user of the machine can use up its processors, memory and disk. Hosts keep enforcing their last signed policy.',
     'Let nobody else sign in to the server. Limit users with systemd (`user.slice`) and disk quotas.',

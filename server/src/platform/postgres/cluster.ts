@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
+import type { Access } from './access.ts'
 import type { PostgresBinaries } from './binaries.ts'
 import { errnoOf } from './errno.ts'
 import { asOwner, type Owner } from './owner.ts'
@@ -14,7 +15,7 @@ export const CHILD_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', TZ: 'UTC', LC_A
 
 // With plain C, lower('Ä'), ILIKE and trigrams of Cyrillic and CJK fail; the builtin provider needs no locale of the
 // host.
-const INITDB = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8']
+const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8']
 
 /**
  * Throws if a cluster exists that this release cannot use. Changes nothing.
@@ -35,7 +36,12 @@ export function assertClusterVersion(clusterDir: string, own: string): void {
  * Creates the cluster if it is missing.
  * @throws StartError if it cannot be created
  */
-export async function ensureCluster(clusterDir: string, binaries: PostgresBinaries, owner: Owner): Promise<void> {
+export async function ensureCluster(
+  clusterDir: string,
+  binaries: PostgresBinaries,
+  owner: Owner,
+  access: Access,
+): Promise<void> {
   if (existsSync(clusterDir)) return
   // Created under a draft name and renamed when complete, so that a start after a crash repeats it.
   const draft = `${clusterDir}.new`
@@ -43,7 +49,10 @@ export async function ensureCluster(clusterDir: string, binaries: PostgresBinari
   mkdirSync(draft, { mode: 0o700 })
   if (owner.drop) chownSync(draft, owner.uid, owner.gid)
   try {
-    await run(binaries.initdb, ['-D', draft, '-U', SUPERUSER, '--auth=trust', ...INITDB, '--no-instructions'], owner)
+    // In the configuration too, for a rollback to a release that does not pass them.
+    const rules = [`--set=hba_file=${access.hba}`, `--set=ident_file=${access.ident}`]
+    const auth = ['--auth-local=peer', '--auth-host=scram-sha-256']
+    await run(binaries.initdb, ['-D', draft, '-U', SUPERUSER, ...auth, ...rules, ...LOCALE, '--no-instructions'], owner)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
     throw error

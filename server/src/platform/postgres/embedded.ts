@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { prepareDataDir } from '../data-dir.ts'
+import { writeAccess } from './access.ts'
 import { binariesVersion, installBinaries, removeOtherBinaries } from './binaries.ts'
 import { assertClusterVersion, dataBytesOf, ensureCluster, SUPERUSER } from './cluster.ts'
 import { assertDatabaseFitness } from './fitness.ts'
+import { giveCluster } from './give-cluster.ts'
 import { holderOf, lockDataDir } from './instance-lock.ts'
 import { letThrough } from './let-through.ts'
 import type { LauncherLog } from './log.ts'
@@ -98,7 +100,9 @@ async function startLocked(
   assertClusterVersion(clusterDir, binariesVersion().major)
   const binaries = installBinaries(dataDir)
   if (existsSync(clusterDir)) await stopOrphan(clusterDir, log)
-  await ensureCluster(clusterDir, binaries, owner)
+  giveCluster(clusterDir, owner, log)
+  const access = writeAccess(dataDir, owner)
+  await ensureCluster(clusterDir, binaries, owner, access)
   const socketDir = makeSocketDir(dataDir, owner)
   const logPath = join(dataDir, 'postgres.log')
   const logFile = openLogFile(logPath)
@@ -108,6 +112,7 @@ async function startLocked(
       args: serverArguments({
         clusterDir,
         socketDir: socketDir.path,
+        access,
         durable,
         ...(hasFullBuffers ? {} : { dataBytes: dataBytesOf(clusterDir) }),
       }),

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { StartError } from '../start-error.ts'
 
 /** The system user that PostgreSQL runs as. PostgreSQL refuses to run as root. */
@@ -11,33 +12,59 @@ export interface Owner {
   drop: boolean
 }
 
-const CREATED_USER = 'portcullis-db'
+/** The user for PostgreSQL if this process is root. */
+export const DATABASE_USER = 'portcullis-db'
+/** Earlier releases that root started ran PostgreSQL as one of these. Other programs run as them too. */
+const SHARED_USERS = ['postgres', 'nobody']
+
+const CURE =
+  `Create it (\`useradd --system --user-group --no-create-home --shell /usr/sbin/nologin ${DATABASE_USER}\`), ` +
+  'start as an ordinary user, or set DATABASE_URL to a PostgreSQL server.'
 
 /**
- * Selects the user for PostgreSQL: the current one, unless it is root. For root, it is the owner of an existing
- * cluster, else `postgres`, else a new system user, else `nobody`.
+ * Selects the user for PostgreSQL: the current one, unless it is root. For root, it is `portcullis-db`, except for a
+ * cluster of an ordinary user, for example that of a service.
+ * @throws StartError
  */
 export function chooseOwner(clusterDir: string): Owner {
   const uid = process.getuid?.() ?? -1
-  const gid = process.getgid?.() ?? -1
-  if (existsSync(clusterDir)) {
-    const is = statSync(clusterDir)
-    if (uid === 0 && is.uid !== 0) return { uid: is.uid, gid: is.gid, name: nameOf(is.uid), drop: true }
-    if (uid !== 0 && is.uid !== uid) {
+  const is = lstatSync(clusterDir, { throwIfNoEntry: false })
+  if (uid !== 0) {
+    if (is !== undefined && is.uid !== uid) {
       throw new StartError(
-        `The database in ${clusterDir} belongs to the user ${nameOf(is.uid)}. Start as that user or as root.`,
+        `The database in ${clusterDir} belongs to the user ${nameOf(is.uid) || is.uid}. Start as that user or as root.`,
       )
     }
+    return { uid, gid: process.getgid?.() ?? -1, name: ownName(), drop: false }
   }
-  if (uid !== 0) return { uid, gid, name: nameOf(uid), drop: false }
-  const user = lookUp('postgres') ?? lookUp(CREATED_USER) ?? createUser() ?? lookUp('nobody')
+  if (is !== undefined && is.uid !== 0 && !sharedUids().has(is.uid))
+    return { uid: is.uid, gid: is.gid, name: nameOf(is.uid) || String(is.uid), drop: true }
+  const user = lookUp(DATABASE_USER) ?? createUser()
   if (user === undefined) {
     throw new StartError(
-      'The database cannot run as root, no user postgres or nobody exists, and creating one failed. ' +
-        'Start as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
+      `The database cannot run as root, the user ${DATABASE_USER} does not exist, and creating it failed. ${CURE}`,
     )
   }
   return { ...user, drop: true }
+}
+
+/** Returns the ids of the users whose cluster a start as root migrates to `portcullis-db`. */
+export const sharedUids = (): Set<number> => new Set(SHARED_USERS.flatMap((name) => lookUp(name)?.uid ?? []))
+
+/**
+ * Returns the name of this process's user, which PostgreSQL needs to recognise it.
+ * @throws StartError
+ */
+export function ownName(): string {
+  try {
+    return userInfo().username
+  } catch (error) {
+    throw new StartError(
+      `The user id ${process.getuid?.()} has no name on this system, so the database cannot recognise it. ` +
+        'Add it to /etc/passwd, start as another user, or set DATABASE_URL to a PostgreSQL server.',
+      { cause: error },
+    )
+  }
 }
 
 /** Returns the credentials for `spawn`. libuv also drops the supplementary groups. */
@@ -46,8 +73,11 @@ export const asOwner = (owner: Owner): { uid?: number; gid?: number } =>
 
 function createUser(): Omit<Owner, 'drop'> | undefined {
   const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
-  spawnSync('useradd', [...options, '--shell', '/usr/sbin/nologin', CREATED_USER], { stdio: 'ignore', timeout: 10_000 })
-  return lookUp(CREATED_USER)
+  spawnSync('useradd', [...options, '--shell', '/usr/sbin/nologin', DATABASE_USER], {
+    stdio: 'ignore',
+    timeout: 10_000,
+  })
+  return lookUp(DATABASE_USER)
 }
 
 // `id` asks NSS, so it also finds users of LDAP or SSSD, which /etc/passwd lacks.

@@ -12,6 +12,8 @@ import { PORT } from './socket-dir.ts'
 // Recovery after a crash replays up to max_wal_size; a slow disk may need minutes.
 const READY_WITHIN_MS = 10 * 60_000
 const STOP_WITHIN_MS = 30_000
+/** The code of a refused connection; another attempt gets it again. */
+const INVALID_AUTHORIZATION = '28000'
 
 export interface PostmasterOptions {
   program: string
@@ -52,7 +54,11 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   ended.then((how) => (failure = how))
   const end = performance.now() + READY_WITHIN_MS
   let nextNotice = performance.now() + 10_000
-  while (!(await answers(options))) {
+  const stopAndThrow = async (error: unknown): Promise<never> => {
+    await stop(child, ended)
+    throw error
+  }
+  while (!(await answers(options).catch(stopAndThrow))) {
     if (failure !== undefined) {
       const said = fatalLine(options.logFile.since(mark))
       throw new StartError(
@@ -80,7 +86,10 @@ const endOf = (child: ChildProcess): Promise<string> =>
     )
   })
 
-/** Only a connection proves that the server is ready: the log is localised, and a socket file may be stale. */
+/**
+ * Only a connection proves that the server is ready: the log is localised, and a socket file may be stale.
+ * @throws StartError if the server refuses this process's user
+ */
 async function answers({ socketDir, clusterDir }: PostmasterOptions): Promise<boolean> {
   const client = new pg.Client({
     host: socketDir,
@@ -94,7 +103,9 @@ async function answers({ socketDir, clusterDir }: PostmasterOptions): Promise<bo
     await client.connect()
     const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
     return rows[0]?.data_directory === clusterDir
-  } catch {
+  } catch (error) {
+    if ((error as { code?: string }).code === INVALID_AUTHORIZATION)
+      throw new StartError('The database does not recognise the user of this process. See its log.')
     return false
   } finally {
     await client.end().catch(() => undefined)

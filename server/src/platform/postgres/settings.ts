@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { totalmem } from 'node:os'
+import type { Access } from './access.ts'
 import { PORT } from './socket-dir.ts'
 
 const MB = 1024 * 1024
@@ -7,6 +8,7 @@ const MB = 1024 * 1024
 export interface SettingsOptions {
   clusterDir: string
   socketDir: string
+  access: Access
   /** False only for throw-away test clusters, which do not sync to disk. */
   durable: boolean
   memoryBytes?: number
@@ -24,6 +26,8 @@ export function serverArguments(options: SettingsOptions): string[] {
     port: PORT,
     unix_socket_directories: options.socketDir,
     unix_socket_permissions: '0700',
+    hba_file: options.access.hba,
+    ident_file: options.access.ident,
     ...durability(options.durable),
     ...sizes(options.memoryBytes ?? availableMemory(), options),
     timezone: 'UTC',

@@ -156,7 +156,9 @@ wal_keep_size = 256MB
 wal_retrieve_retry_interval = 500ms
 shared_buffers = 128MB
 `
-  await ensureCluster(first.clusterDir, binaries, owner)
+  const hba = join(dir, 'pg_hba.conf')
+  writeFileSync(hba, `host all,replication all ${host}/32 trust\n`)
+  await ensureCluster(first.clusterDir, binaries, owner, { hba, ident: '/dev/null' })
   appendFileSync(join(first.clusterDir, 'postgresql.conf'), settings)
   // PostgreSQL creates the roles while no standby exists, so it must not wait for one.
   await first.start().catch(async (error: unknown) => {
