@@ -243,6 +243,14 @@ onServer
   .option('--minutes <n>', 'number of minutes, 1 to 1440', '60')
   .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
 
+onServer
+  .command('accept-rules')
+  .description(
+    'lists rules that were changed in the database, and with --yes accepts the rules as they are stored; stop the server first',
+  )
+  .option('--yes', 'accept the rules')
+  .action((options: OptionValues) => runEntry('accept-rules', options.yes === true ? ['--yes'] : []))
+
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = error instanceof WaitsForApprover ? waitingExitCode : 1

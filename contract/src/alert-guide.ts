@@ -175,4 +175,9 @@ export const healthAlertGuide: Readonly<Record<SubsystemName, Guidance>> = {
     'The audit trail is not protected at present, or it was changed.',
     'A checkpoint or its copy could not be written. Or the trail does not match its checkpoints.',
   ),
+  'policy rules': part(
+    'policy rules',
+    'Rules were changed in the database, not by the server. Armed hosts get no new policy.',
+    'A rule was deleted, restored or inserted in the database, or a server of an earlier release changed the rules.',
+  ),
 }

@@ -139,6 +139,7 @@ export const auditActions = {
   'policy.grant.deleted': { area: 'policy' },
   'policy.replaced': { area: 'policy' },
   'policy.restored': { area: 'policy' },
+  'policy.rulesSealed': { area: 'policy' },
   'policy.rule.changed': { area: 'policy' },
   'policy.rule.created': { area: 'policy' },
   'policy.rule.deleted': { area: 'policy' },

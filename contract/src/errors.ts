@@ -157,6 +157,14 @@ export const errorTable = define({
       'An account can have 10 pending change requests, and the server can have 50. The last 10 are reserved for Administrators. Nothing was changed.',
     cure: 'Withdraw change requests at policy/changerequests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
   },
+  rules_not_authentic: {
+    status: 503,
+    title: 'The rules were changed in the database',
+    detail: 'The stored rules are not those that the server sealed. It signs no policies.',
+    cause:
+      'Rules were deleted, restored or inserted in the database, not by the server. Armed hosts keep their last policy and ask again.',
+    cure: 'Run `portcullis doctor` on the server. It names the rules and says how to restore the set.',
+  },
   named_hosts_required: {
     status: 403,
     title: 'An API token must name the hosts',

@@ -23,6 +23,7 @@ export const subsystemNames = [
   'knowledge',
   'reports',
   'audit',
+  'policy rules',
 ] as const
 export type SubsystemName = (typeof subsystemNames)[number]
 

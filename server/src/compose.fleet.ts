@@ -189,6 +189,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     [2_000, 'rule expiry', policy.endOver],
     [1_000, 'decision updates', policy.drain],
     [60_000, 'rule seal check', policy.checkSeals],
+    [60_000, 'rule set check', policy.integrity.maintain],
     [60_000, 'rule fingerprints', policy.adoptFingerprints],
     [10_000, 'command expiry', commands.expire],
     [3_600_000, 'command upkeep', commands.forget],

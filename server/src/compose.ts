@@ -69,6 +69,7 @@ export const compose = async (options: ComposeOptions) => {
       'asset stream': assets.health,
       reports: () => reports.health(),
       audit: checkpoints.health,
+      'policy rules': policy.integrity.health,
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })

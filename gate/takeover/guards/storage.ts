@@ -31,6 +31,20 @@ export const storageGuards = defineGuards({
       },
     ],
   },
+  sealedRuleSet: {
+    does: 'A rule that is deleted, restored or inserted in the database stops the signing of policies, and health reports it',
+    test: {
+      file: 'server/src/features/devices/policy/rule-integrity.test.ts',
+      name: 'a deleted rule: no policy is signed, and health reports it',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/policy/agent-policy.ts',
+        find: 'await integrity.assertWhole()',
+        replace: '',
+      },
+    ],
+  },
   sealedSecrets: {
     does: 'Each stored secret is encrypted with keys from outside the database and bound to its own row',
     test: {

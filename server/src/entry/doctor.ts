@@ -6,7 +6,7 @@ import { systemClock } from '#platform/clock.ts'
 import { type Config, type Environment, loadConfig, unknownVariables } from '#platform/config.ts'
 import { connectionOf } from '#platform/db/connection.ts'
 import { localAccessPurpose, localProof } from '#platform/http/local-caller.ts'
-import { loadKeys } from '#platform/keys.ts'
+import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '#platform/postgres/index.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -31,6 +31,7 @@ import { listening } from './doctor/listening.ts'
 import { builds, fileDescriptors, memory, nodeVersion, variables } from './doctor/machine.ts'
 import { configuredTargets, environmentTargets, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
 import { releaseKey } from './doctor/release-key.ts'
+import { rules } from './doctor/rules.ts'
 import { serverKeyFile } from './doctor/server-environment.ts'
 import { askOwnServer } from './own-server.ts'
 
@@ -75,6 +76,14 @@ const openDatabase = async (
   return { connection: { ...started.connection }, stop: started.stop }
 }
 
+const keysOf = (config: Config): Keys | null => {
+  try {
+    return existsSync(config.keyFile) ? loadKeys(config.keyFile) : null
+  } catch {
+    return null
+  }
+}
+
 const lookAtDatabase = async (config: Config, isRunning: boolean, isForBundle: boolean): Promise<DatabaseSeen> => {
   let stop = async (): Promise<void> => {}
   try {
@@ -95,6 +104,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean, isForBundle: b
           ok('database', 'it responds'),
           ...judgeDatabase(facts, isRunning),
           schema(applied, floor, migrations),
+          ...(await rules(isReadable ? await read.ruleSet() : null, keysOf(config))),
           ...backups(isReadable ? await read.backups() : null, systemClock.now(), isRunning),
         ],
         targets: configuredTargets(items, channels),

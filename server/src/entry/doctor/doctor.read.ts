@@ -1,5 +1,6 @@
 import { mustExist } from '@portcullis/domain'
 import type pg from 'pg'
+import { type Difference, differencesSql, type SetRow, setSql, wasSealedSql } from '#features/devices/policy/index.ts'
 import { createClient } from '#platform/db/connection.ts'
 import { floorSql } from '#platform/db/migrate.ts'
 
@@ -35,6 +36,13 @@ export interface BackupFacts {
   nextAt: Date | null
   /** Why the last scheduled backup failed; empty if it worked. */
   lastError: string
+}
+
+export interface RuleSetFacts {
+  set: SetRow
+  /** Whether the audit trail says that a server has sealed the set. */
+  wasSealed: boolean
+  differences: readonly Difference[]
 }
 
 export interface AppliedMigration {
@@ -163,6 +171,14 @@ export const createDoctorRead = (client: pg.Client) => {
                (select c.value = 'true' from config_items c where c.name = 'BACKUP_ENABLED') is true as "isScheduled",
                (select p.next_at from backup_plan p) as "nextAt",
                coalesce((select r.error from backup_runs r where r.ended_at is not null order by r.ended_at desc limit 1), '') as "lastError"`),
+
+    /** Returns the set of rules with its seal, and the rules that differ from the history; null: not in this schema. */
+    ruleSet: async (): Promise<RuleSetFacts | null> => {
+      const set = await maybe<SetRow>(setSql)
+      if (set === null) return null
+      const { found } = await one<{ found: boolean }>(wasSealedSql)
+      return { set, wasSealed: found, differences: (await client.query<Difference>(differencesSql)).rows }
+    },
 
     /** Returns the outbound channels of notification groups, without their secrets. */
     channels: async (): Promise<{ group: number; url: string; syslog: string; protocol: string }[]> =>

@@ -13,6 +13,7 @@ import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
+import type { RuleIntegrity } from './rule-integrity.ts'
 
 /**
  * Returns a rule in the form that the agent of a host compares. Null: the agent cannot compare it, so fewer devices work.
@@ -36,6 +37,7 @@ export interface AgentPolicyDeps {
   agents: Pick<AgentsApi, 'takePolicyDue'>
   settings: PolicySettingsApi
   open: OpenPolicy['open']
+  integrity: Pick<RuleIntegrity, 'assertWhole'>
   keys: Pick<Keys, 'command'>
   /** Returns the rule fingerprints whose suspected findings a person accepted. */
   accepted(tx: Tx): Promise<readonly string[]>
@@ -45,8 +47,9 @@ export interface AgentPolicyDeps {
 
 /** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
 export const createAgentPolicy =
-  ({ db, clock, log, agents, settings, open, keys, accepted, knowledgeHash }: AgentPolicyDeps) =>
+  ({ db, clock, log, agents, settings, open, integrity, keys, accepted, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
+    await integrity.assertWhole()
     let commandKey = 0
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
       const host = await agents.takePolicyDue(tx, agentId)

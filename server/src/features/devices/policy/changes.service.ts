@@ -25,9 +25,10 @@ import type { PolicySettingsApi } from './policy.settings.ts'
 import { type PolicyStore, type RuleRow, writtenForm } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
+import type { RuleIntegrity } from './rule-integrity.ts'
 import type { RulePrints } from './rule-prints.ts'
 import type { IdentityPart, Seals } from './seal.ts'
-import { linesOfChange, reachOf, titleOfChange } from './shown-rules.ts'
+import { linesOfRequest, reachOf, titleOfChange } from './shown-rules.ts'
 
 export interface ChangesDeps {
   db: Db
@@ -40,6 +41,7 @@ export interface ChangesDeps {
   hosts: Pick<PolicyHostsStore, 'giveJob'>
   affected: Affected
   rulePrints: RulePrints
+  integrity: Pick<RuleIntegrity, 'changed'>
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Starts the job that recalculates the decisions of this number of hosts. Returns the id of the job. */
@@ -95,6 +97,7 @@ export const createChanges = ({
   hosts,
   affected,
   rulePrints,
+  integrity,
   newlyAllowed,
   approvals,
   startJob,
@@ -203,6 +206,7 @@ export const createChanges = ({
         seal: sealOf.get(r.rule_id) ?? null,
       })),
     ])
+    await integrity.changed(tx, version, old, write)
     const queued = await affected.queue(tx, [...old, ...write], hadWideAllow)
     const jobId = queued > hostsAtOnce ? await startJob(tx, actor, queued, summary) : null
     if (jobId !== null) await hosts.giveJob(tx, jobId)
@@ -223,17 +227,7 @@ export const createChanges = ({
   approvals.handle<CarriedChange>('rules', {
     action: 'rules',
     title: ({ title }) => title,
-    details: async (tx, request) => {
-      const write = request.write.map(uncarried)
-      const gone = await store.byIds(tx, Object.keys(request.replaced))
-      const names = await store.hostNames(tx, [...new Set([...gone, ...write].flatMap((r) => r.agent_id ?? []))])
-      const known = new Set(gone.map((r) => r.rule_id))
-      return [
-        ...(request.reason === undefined ? [] : [`Reason: ${request.reason}`]),
-        ...linesOfChange({ gone, write }, names),
-        ...request.remove.filter((id) => !known.has(id)).map((id) => `Delete the rule ${id}, which no longer exists`),
-      ]
-    },
+    details: (tx, request) => linesOfRequest(tx, store, request),
     hosts: ({ hosts }) => hosts,
     approver: profiles.manager,
     carryOut: async (tx, actor, request) => {

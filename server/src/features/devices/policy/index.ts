@@ -35,6 +35,8 @@ import { createPolicyTest } from './policy-test.service.ts'
 import { createPredict } from './predict.ts'
 import { createReassess } from './reassess.ts'
 import { createRestore } from './restore.service.ts'
+import { createRuleIntegrityStore } from './rule-integrity.store.ts'
+import { createRuleIntegrity, setPurpose } from './rule-integrity.ts'
 import { createRulePrints } from './rule-prints.ts'
 import { createSeals } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
@@ -47,6 +49,8 @@ export { rulesFileList } from './policy.read.ts'
 export type { AttachmentCount } from './policy-hosts.store.ts'
 export type { PredictedHost } from './predict.read.ts'
 export type { Change, Predict } from './predict.ts'
+export { type Difference, differencesSql, type SetRow, setSql, wasSealedSql } from './rule-integrity.store.ts'
+export { createSetSeals, differenceText, setPurpose } from './rule-integrity.ts'
 export { worksAgainLines } from './works-again.ts'
 
 export interface PolicyDeps {
@@ -60,7 +64,10 @@ export interface PolicyDeps {
   config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
-  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'>
+  agents: Pick<
+    AgentsApi,
+    'onRemove' | 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'
+  >
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs' | 'accepted' | 'rejudge'>
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents receive. */
@@ -104,8 +111,15 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     carryOut: deps.tags.carryOut,
   })
   const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
+  const integrity = createRuleIntegrity({
+    ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose) },
+    store: createRuleIntegrityStore(),
+    lockHead: store.lockHead,
+  })
+  deps.agents.onRemove({ before: integrity.hostsLeave })
   const changes = createChanges({
     ...deps,
+    integrity,
     store,
     hosts,
     affected,
@@ -172,7 +186,20 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
     countAttachments: hosts.countAttachments,
     /** Returns the signed policy of one host; null: the host is unknown. */
-    forAgent: createAgentPolicy({ ...deps, settings, open, accepted: deps.peripherals.accepted.inForce }),
+    forAgent: createAgentPolicy({
+      ...deps,
+      settings,
+      open,
+      integrity,
+      accepted: deps.peripherals.accepted.inForce,
+    }),
+    /** Checks and seals the set of rules. */
+    integrity: {
+      maintain: integrity.maintain,
+      accept: integrity.accept,
+      differences: integrity.differences,
+      health: integrity.health,
+    },
     /** Recalculates the decisions about all devices of these hosts, in a transaction of the caller. */
     reassess: reassess.hosts,
     /** Recalculates all queued decisions, for example after a tag change or the crash of a replica. */

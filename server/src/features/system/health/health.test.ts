@@ -54,6 +54,7 @@ describe('health', () => {
       'knowledge',
       'reports',
       'audit',
+      'policy rules',
     ])
     const by = Object.fromEntries(items.map((item: { name: string }) => [item.name, item]))
     expect(by.database).toMatchObject({ status: 'OK', latencyMs: expect.any(Number) })
