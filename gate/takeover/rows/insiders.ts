@@ -3,7 +3,7 @@ import { detected, needsApprover, notApplicable, possible, type Row, refused } f
 export const databaseReader: Row = {
   runProgram: refused(['hashedTokens', 'agentReleaseKey']),
   freeHost: refused(['hashedTokens', 'commandSignature']),
-  allowDevice: refused(['hashedTokens', 'ruleSeals', 'policySignature']),
+  allowDevice: refused(['hashedTokens', 'ruleSeals', 'sealedRuleSet', 'policySignature']),
   readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the audit trail are readable.'),
   impersonateHost: refused(['agentSession'], 'The database contains only the public keys of hosts.'),
   forgeEvent: notApplicable,
