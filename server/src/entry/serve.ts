@@ -91,6 +91,8 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   port = await listen(server, config)
   // Runs after the server listens: a start that fails because its port is in use must not use up the only password.
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
+  // Nobody can add a rule to a new database before its empty set is sealed.
+  await server.policy.integrity.maintain()
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
   const stopReturning = returnIdleMemory(log)

@@ -127,6 +127,17 @@ describe('a set of rules that was changed in the database', () => {
   })
 })
 
+it('a new key file does not seal the rules of the old one, until a person accepts them', async () => {
+  const other = await startTestApp({ database: t.database, clock: t.clock })
+  try {
+    expect(await other.server.policy.integrity.maintain()).toBe('broken')
+    await other.server.policy.integrity.accept(systemActor('command line'))
+    expect(await other.server.policy.integrity.maintain()).toBe('whole')
+  } finally {
+    await other.close()
+  }
+})
+
 describe('every change by the server keeps the set whole', () => {
   it('rules, grants, approvals, expiry, fingerprints, deleted tags and deleted hosts', async () => {
     const admin = await t.admin()

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { PolicyChange } from '@portcullis/contract'
+import { storageStick } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createClient } from '../rig/client.ts'
+import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
+import { codeCache } from '../server/test/code-cache.ts'
+import {
+  adminPassword,
+  createTree,
+  type RunningServer,
+  remove,
+  type Started,
+  startAgent,
+  startServer,
+  temporaryDir,
+  until,
+} from './harness.ts'
+import { serverDir } from './prepared.ts'
+
+const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
+const [dir, agentDir, restoredDir] = [serverDir(), temporaryDir(), temporaryDir()]
+const [backupFile, passphraseFile] = [join(dir, 'before.backup'), join(agentDir, 'passphrase')]
+let server: RunningServer
+let agent: Started
+/** The rule that denies the stick. */
+let ruleId: string
+let tree: ReturnType<typeof createTree>
+
+beforeAll(async () => {
+  server = await startServer(dir)
+  tree = createTree([storageStick({ portPath: '1-2' })])
+  agent = startAgent(server, await server.enrolmentToken(), tree, agentDir)
+  const { value: uuid } = await until('the host', async () => (await server.agents())[0]?.uuid)
+  await server.post('policy/rules', { effect: 'deny', vid: '1B4F', reason: 'test' })
+  const deny = { effect: 'deny', kinds: ['Mass Storage'], reason: 'test' }
+  ruleId = (await server.post<PolicyChange>('policy/rules', deny)).rule?.id ?? ''
+  await server.post('agents/configuration', [
+    { uuid, hostIdentifier: null, ipAddress: null, agentConfigViewResource: { isSystemArmed: 'ARM' } },
+  ])
+  await until('a denied stick', () => authorized() === '0')
+}, 120_000)
+afterAll(async () => {
+  agent?.child.kill('SIGTERM')
+  await agent?.ended
+  await server?.stop()
+  for (const one of [dir, agentDir, restoredDir, tree.dir]) remove(one)
+})
+
+const authorized = () => readFileSync(join(tree.dir, 'bus/usb/devices/1-2/authorized'), 'utf8').trim()
+const inDatabase = async (statement: string): Promise<void> => {
+  const client = createClient(runningEmbedded(dir)?.connection ?? {})
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+const withPassphrase = ['--passphrase-file', passphraseFile]
+/** Runs a command of the server and returns its output, also if it reports a finding. */
+const portcullis = async (dataDir: string, port: string, ...args: string[]): Promise<string> => {
+  const env = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dataDir, PORTCULLIS_DATA_DIR: dataDir }
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], {
+    env: { ...env, PORTCULLIS_PORT: port },
+  }).catch((fault: { stdout: string; stderr: string }) => ({ stdout: `${fault.stdout}${fault.stderr}` }))
+  return stdout
+}
+const healthOf = async (at: RunningServer) => {
+  const items = await at.get<{ name: string; status: string }[]>('admin/SubsystemHealth')
+  return items.find(({ name }) => name === 'policy rules')?.status
+}
+const vidsOf = async (at: RunningServer) =>
+  (await at.get<{ data: { vid: string | null }[] }>('policy/rules')).data.map(({ vid }) => vid).sort()
+
+it('the server signs no policy after a rule was deleted in the database', async () => {
+  const { port } = new URL(server.url)
+  writeFileSync(passphraseFile, 'correct horse battery')
+  const made = await portcullis(
+    dir,
+    port,
+    ...['backup', 'make', '--with-keys'],
+    ...['--out', backupFile],
+    ...withPassphrase,
+  )
+  expect(made).toContain('with the key file')
+
+  await inDatabase("delete from policy_rules where vid = '1B4F'")
+  await until('health reports it', async () => (await healthOf(server)) === 'Error', 30_000)
+  await server.put(`policy/rules/${ruleId}`, { effect: 'deny', kinds: ['Printer'], reason: 'the stick may work' })
+  await until('the host gets no policy', () => /policy_fetch_retry.*rules_not_authentic/.test(agent.output()), 30_000)
+  expect(authorized()).toBe('0')
+}, 120_000)
+
+it('a person on the server accepts the rules, and hosts get their policy again', async () => {
+  const { port } = new URL(server.url)
+  expect(await portcullis(dir, port, 'admin', 'accept-rules', '--yes')).toContain('Stop it')
+  await server.stop()
+  const listed = await portcullis(dir, port, 'admin', 'accept-rules')
+  expect(listed).toMatch(/^missing: .*1B4F.*\nNothing has changed/)
+  expect(await portcullis(dir, port, 'doctor')).toMatch(/error +policy rules +changed in the database.*missing: .*1B4F/)
+  expect(await portcullis(dir, port, 'admin', 'accept-rules', '--yes')).toMatch(
+    /^missing: .*1B4F.*\nThe rules are accepted/,
+  )
+
+  server = await startServer(dir, { PORTCULLIS_PORT: port, PORTCULLIS_ADMIN_PASSWORD: adminPassword })
+  expect(await healthOf(server)).toBe('OK')
+  await until('the host gets the changed policy', () => authorized() === '1', 30_000)
+}, 120_000)
+
+it('a restored backup of an earlier state needs no acceptance', async () => {
+  const { port } = new URL(server.url)
+  const restored = await portcullis(restoredDir, port, 'restore', backupFile, ...withPassphrase)
+  expect(restored).toContain('Restored')
+  expect(await portcullis(restoredDir, port, 'doctor')).toMatch(/ok +policy rules +2 rules, as the server sealed them/)
+  const other = await startServer(restoredDir)
+  try {
+    expect(await healthOf(other)).toBe('OK')
+    expect(await vidsOf(other)).toEqual(['1B4F', null])
+    await other.post('policy/rules', { effect: 'deny', vid: '0997', reason: 'test' })
+    expect(await healthOf(other)).toBe('OK')
+  } finally {
+    await other.stop()
+  }
+}, 120_000)
