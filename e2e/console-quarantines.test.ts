@@ -207,7 +207,8 @@ describe('quarantines', unless(whyNoChromium), () => {
       const answer = await route.fetch()
       const body = (await answer.json()) as { data: Quarantine[] }
       for (const one of body.data)
-        if (one.id === quarantine.id) Object.assign(one, { state: 'waiting', isActive: true, isAutomatic: true })
+        if (one.id === quarantine.id)
+          Object.assign(one, { state: 'waiting', isActive: true, awaitsApproval: true, isAutomatic: true })
       await route.fulfill({ response: answer, json: body })
     })
     const sent: unknown[] = []

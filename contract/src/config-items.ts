@@ -15,7 +15,7 @@ const enabled = (what: string) => item('boolean', 'Enabled', `Enables ${what}.`)
 const autoQuarantine = item(
   'boolean',
   'Automatic quarantine',
-  'Quarantines a host automatically when a confirmed attack tool stays attached to it for 30 seconds.',
+  'Quarantines a host automatically when a confirmed attack tool stays attached to it for 30 seconds. Addresses that the system does not see at the host wait for approval.',
 )
 const perTenMinutes = item(
   'integer',

@@ -62,6 +62,7 @@ export const Quarantine = closed({
   system: Type.Enum(nacSystems),
   state: Type.Enum(quarantineStates),
   isActive: Type.Boolean({ description: 'True unless the quarantine is cleared or dismissed.' }),
+  awaitsApproval: Type.Boolean({ description: 'True if the quarantine, or a part of its addresses, awaits approval.' }),
   uuid: Type.String({ description: 'UUID of the host.' }),
   hostIdentifier: Type.String({ description: 'Name of the host at the time of the request.' }),
   ipAddress: Type.String(),
@@ -70,6 +71,10 @@ export const Quarantine = closed({
   }),
   targets: Type.Array(Type.String(), {
     description: 'MAC addresses that this server quarantined. Only these are cleared.',
+  }),
+  unconfirmed: Type.Array(Type.String(), {
+    description:
+      'MAC addresses of an automatic quarantine that await approval, because the system does not see them at the address that the host connects from.',
   }),
   place: Type.String({
     description: 'Host and port of the system that accepted the quarantine. Empty: none has accepted it yet.',
@@ -99,6 +104,7 @@ export const quarantineFilters = {
   system: enumFilter('system', nacSystems),
   state: enumFilter('state', quarantineStates),
   isActive: booleanFilter('isActive'),
+  awaitsApproval: booleanFilter('awaitsApproval'),
   isAutomatic: booleanFilter('isAutomatic'),
   hostIdentifier: textFilter('hostIdentifier'),
   ipAddress: textFilter('ipAddress'),
@@ -199,13 +205,13 @@ export const approveQuarantines = decide(
   'approveQuarantines',
   'approve',
   'Approves waiting quarantines',
-  'The server carries out the quarantines. Their duration starts now.',
+  'The server carries out the quarantines, with the addresses in `unconfirmed`. Their duration starts now.',
 )
 export const dismissQuarantines = decide(
   'dismissQuarantines',
   'dismiss',
   'Dismisses waiting quarantines',
-  'The device that triggered a quarantine triggers another one only when it is attached again.',
+  'If only the addresses in `unconfirmed` await approval, the rest of the quarantine stays in force. The device that triggered a quarantine triggers another one only when it is attached again.',
 )
 
 const Knowing = {

@@ -13,6 +13,7 @@ import { packagesFeature } from '#features/fleet/packages/index.ts'
 import { rolloutsFeature } from '#features/fleet/rollouts/index.ts'
 import { windowsFeature } from '#features/fleet/windows/index.ts'
 import { nacFeature } from '#features/outbound/nac/index.ts'
+import { createClientAddress } from '#platform/http/client-address.ts'
 import type { Timer } from '#platform/timers.ts'
 import type { Base, ComposeOptions } from './compose.base.ts'
 import { createIngest, registerAgentPolicy } from './features/fleet/ingest/index.ts'
@@ -149,6 +150,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     announce: live.announce,
     tracer,
     intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
+    addressOf: createClientAddress(config.trustedProxies),
     metrics,
     maxWaitMs: patience.batchMs,
   })

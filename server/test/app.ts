@@ -43,6 +43,8 @@ export interface TestAppOptions {
   outboundAllow?: string[]
   /** Address on which the server is configured to listen. */
   host?: string
+  /** Networks of proxies whose X-Forwarded-For counts. */
+  trustedProxies?: string[]
   /** Networks of balancers whose connections begin with a PROXY header. */
   proxyProtocolFrom?: string[]
   natsUrl?: string
@@ -78,7 +80,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const server = await compose({
     config: {
       host: options.host ?? '127.0.0.1',
-      trustedProxies: [],
+      trustedProxies: options.trustedProxies ?? [],
       proxyProtocolFrom: options.proxyProtocolFrom ?? [],
       outboundAllow: options.outboundAllow ?? ['127.0.0.0/8', '::1'],
       outboundProxy: null,

@@ -87,9 +87,9 @@ const okJson = <T>(answer: HttpAnswer): T => {
 }
 
 /** Sends a request as a real agent does: if the server has no time for it, again after the time that it names. */
-const patientPost: typeof agentPost = async (t, path, body, token) => {
+const patientPost: typeof agentPost = async (t, path, body, token, headers) => {
   for (let left = 10; ; left--) {
-    const answer = await agentPost(t, path, body, token)
+    const answer = await agentPost(t, path, body, token, headers)
     if (answer.status !== 503 || left === 0) return answer
     await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after')) * 1_000))
   }
@@ -123,6 +123,8 @@ export interface EnrolOptions {
   smbiosHash?: string | null
   /** Key of another agent, to simulate a copied one. */
   privateKey?: KeyObject
+  /** Address that a trusted proxy states for its connections (`trustedProxies`). */
+  from?: string
   /** Skips the session and the first check-in. */
   only?: 'enrol'
 }
@@ -139,6 +141,14 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const publicText = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
   const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
   const token = options.token ?? (await sharedToken(t))
+  const state = {
+    bootId: randomUUID() as string,
+    seq: 0,
+    session: '',
+    /** Address that a trusted proxy states. */
+    from: options.from,
+  }
+  const proxied = (): Record<string, string> => (state.from === undefined ? {} : { 'x-forwarded-for': state.from })
 
   const enrolled = okJson<{ agentId: string; tookOver: boolean; releaseKey?: string }>(
     await patientPost(t, agentPaths.enrol, {
@@ -153,7 +163,6 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   )
   const agentId = enrolled.agentId
   const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
-  const state = { bootId: randomUUID() as string, seq: 0, session: '' }
 
   /** Returns a session request with its proof. */
   const proven = (bootId: string) => {
@@ -162,7 +171,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   }
   /** Opens a session for a boot, without changing the agent's own state. */
   const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> =>
-    okJson(await patientPost(t, agentPaths.session, proven(bootId)))
+    okJson(await patientPost(t, agentPaths.session, proven(bootId), undefined, proxied()))
   /** Opens a session and continues with it. `restart` simulates a restart of the agent. */
   const session = async (restart = false): Promise<void> => {
     if (restart) state.bootId = randomUUID()
@@ -180,7 +189,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   })
   /** Sends a raw check-in, for repeated and malformed reports. */
   const post = (request: unknown, session = state.session, headers = {}): Promise<HttpAnswer> =>
-    agentPost(t, agentPaths.checkIn, request, session, headers)
+    agentPost(t, agentPaths.checkIn, request, session, { ...proxied(), ...headers })
   const checkIn = async (fields: CheckInFields = {}): Promise<CheckInResponse> => okJson(await post(body(fields)))
   const inventory = (): Promise<CheckInResponse> => {
     const now = { ...facts, ...options.laterFacts }

@@ -16,7 +16,7 @@ export const startNac = async (
 ) => {
   const authority = await createAuthority()
   const certificate = await authority.issue(['localhost'])
-  const t = await startTestApp({ listen: true, ...options.app })
+  const t = await startTestApp({ listen: true, trustedProxies: ['127.0.0.1'], ...options.app })
   const ise = await startIse({ certificate, ...options.ise })
   const cact = await startCounterAct({ certificate, ...options.cact })
 
@@ -56,6 +56,11 @@ export const startNac = async (
     ok,
     iseItems,
     cactItems,
+    /** Makes ISE and CounterACT see a host at the address that it connects from. */
+    seen: (agent: TestAgent, mac = macsOf(agent)[0] as string): void => {
+      ise.see(mac, agent.state.from ?? '')
+      cact.addHost(mac, agent.state.from ?? '')
+    },
     useIse: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateISEServer', iseItems(more)),
     useCact: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateCACTServer', cactItems(more)),
     /** Reads quarantines as the list shows them, newest first. */
@@ -95,17 +100,20 @@ export const startNac = async (
 
 export type NacTest = Awaited<ReturnType<typeof startNac>>
 
-/** Enrols a host with unique MAC addresses. */
+let hosts = 0
+
+/** Enrols a host with unique MAC addresses, which connects from an address of its own. */
 export const nacHost = (t: TestApp, options: EnrolOptions & { nics?: number } = {}): Promise<TestAgent> => {
-  const { nics = 1, facts, ...rest } = options
+  const { nics = 1, facts, from = `10.${(++hosts >> 8) & 255}.${hosts & 255}.7`, ...rest } = options
   const mac = (): string => `02${randomBytes(5).toString('hex').replace(/../g, ':$&')}`
   return enrolAgent(t, {
     ...rest,
+    from,
     facts: {
       nics: Array.from({ length: nics }, (_, i) => ({
         name: `eth${i}`,
         mac: mac(),
-        addresses: ['10.1.2.3'],
+        addresses: [from],
         isUp: true,
       })),
       ...facts,

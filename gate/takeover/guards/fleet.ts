@@ -41,6 +41,48 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  nacSeesHost: {
+    does: 'An automatic quarantine covers only MAC addresses that Cisco ISE or CounterACT sees at the address that the host connects from',
+    test: {
+      file: 'server/src/features/outbound/nac/nac.confirmed.test.ts',
+      name: 'awaits approval for machines that a hostile host reports as its own',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/outbound/nac/runner.ts',
+        find: 'if (row.is_approved) return macs',
+        replace: 'if (row.is_automatic) return macs',
+      },
+    ],
+  },
+  nacSeesOneMachine: {
+    does: 'An automatic quarantine covers no MAC address if Cisco ISE or CounterACT sees another machine at the address of the host',
+    test: {
+      file: 'server/src/features/outbound/nac/nac.confirmed.test.ts',
+      name: 'awaits approval if ISE sees another machine at the address since',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/outbound/nac/systems.ts',
+        find: 'return there.mac === mac && there.nasAddress',
+        replace: 'return there.mac !== address || there.nasAddress',
+      },
+    ],
+  },
+  nacOneAddressOneHost: {
+    does: 'An address that several hosts connect from confirms no automatic quarantine',
+    test: {
+      file: 'server/src/features/outbound/nac/nac.confirmed.test.ts',
+      name: 'awaits approval if several hosts connect from one address',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/outbound/nac/runner.ts',
+        find: 'return other === null ? null :',
+        replace: 'return other !== address ? null :',
+      },
+    ],
+  },
   agentSession: {
     does: 'A host proves possession of its key for each session, and its session token has a MAC from the server',
     test: {

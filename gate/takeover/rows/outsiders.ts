@@ -79,8 +79,16 @@ export const hostRoot: Row = {
   ),
   forgeTrail: refused(['agentAudience']),
   denyService: detected(
-    ['agentQuota', 'oneWakeSocket', 'ownedConnections', 'machineCredentialFirst'],
-    'With automatic quarantine, root can report MAC addresses of machines that Portcullis does not know, and have them quarantined. The audit trail records each quarantine. Let people approve quarantines where that matters.',
+    [
+      'agentQuota',
+      'oneWakeSocket',
+      'ownedConnections',
+      'machineCredentialFirst',
+      'nacSeesHost',
+      'nacSeesOneMachine',
+      'nacOneAddressOneHost',
+    ],
+    'With automatic quarantine, root can take over the IPv4 address of a neighbour and have this one machine quarantined. The audit trail records it. IP source guard on the switches prevents it.',
   ),
   lockOut: refused(['fairSignIn']),
 }

@@ -21,6 +21,18 @@ export interface IseOptions {
   port?: number
 }
 
+interface Session {
+  user: string
+  address: string
+  nas: string
+  port: string
+  server: string
+  /** Last report of the switch. Default: `Start`. */
+  status?: 'Start' | 'Stop'
+  /** Address that the session names. Default: the one it was asked for. */
+  mac?: string
+}
+
 interface Endpoint {
   id: string
   mac: string
@@ -45,10 +57,18 @@ export const startIse = async (options: IseOptions) => {
   const endpoints = new Map<string, Endpoint>()
   /** Addresses with a policy, by the id of their ANC endpoint. */
   const anc = new Map<string, { mac: string; policy: string }>()
-  const sessions = new Map<string, { user: string; address: string; nas: string; port: string; server: string }>()
+  const sessions = new Map<string, Session>()
   const changes: { operation: 'apply' | 'clear'; mac: string; policy: string }[] = []
-  /** Test switches: ANC accepts changes without effect, or reading hangs after this many changes. */
-  const knobs: { ancIsIdle: boolean; hangAfter: number | null } = { ancIsIdle: false, hangAfter: null }
+  /**
+   * Test switches: ANC accepts changes without effect, reading hangs after this many changes, and the monitoring node
+   * refuses, fails, or names another machine at each address.
+   */
+  const knobs: {
+    ancIsIdle: boolean
+    hangAfter: number | null
+    monitoring: 'works' | 'refuses' | 'fails'
+    liesAbout: Session | null
+  } = { ancIsIdle: false, hangAfter: null, monitoring: 'works', liesAbout: null }
   const token = { value: randomBytes(16).toString('hex').toUpperCase(), usedAt: Number.NEGATIVE_INFINITY }
 
   const wantsJson = (seen: Seen): boolean => (seen.headers.accept ?? '').includes('application/json')
@@ -246,17 +266,30 @@ export const startIse = async (options: IseOptions) => {
 
   const monitoring = (url: URL): Reply => {
     const xml = (body: string, status = 200): Reply => ({ status, type: 'application/xml', body: `${xmlHead}${body}` })
+    if (knobs.monitoring === 'refuses') return xml('<mnt-rest-result><http-code>403</http-code></mnt-rest-result>', 403)
+    if (knobs.monitoring === 'fails')
+      return xml(
+        '<mnt-rest-result><internal-error-info>Server encountered error</internal-error-info></mnt-rest-result>',
+        500,
+      )
     if (url.pathname === '/admin/API/mnt/Session/ActiveCount')
       return xml(`<sessionCount><count>${sessions.size}</count></sessionCount>`)
-    const mac = /^\/admin\/API\/mnt\/Session\/MACAddress\/(.+)$/.exec(url.pathname)?.[1]
-    const one = mac === undefined ? undefined : sessions.get(decodeURIComponent(mac))
+    const [, by = '', value = ''] =
+      /^\/admin\/API\/mnt\/Session\/(MACAddress|EndPointIPAddress)\/(.+)$/.exec(decodeURIComponent(url.pathname)) ?? []
+    const [mac, one] =
+      (by === 'MACAddress'
+        ? [...sessions].find(([key]) => key === value)
+        : knobs.liesAbout === null
+          ? [...sessions].findLast(([, { address }]) => address === value)
+          : [knobs.liesAbout.mac ?? '', knobs.liesAbout]) ?? []
+    // The monitoring node answers so, as if it had failed.
     if (one === undefined)
       return xml(
-        '<mnt-rest-result><http-code>404</http-code><cpm-code>34110</cpm-code><description>Session not found</description></mnt-rest-result>',
-        404,
+        '<mnt-rest-result><http-code>500</http-code><cpm-code>34110</cpm-code><description>Session not found</description></mnt-rest-result>',
+        500,
       )
     return xml(
-      `<sessionParameters><passed xsi:type="xs:boolean" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">true</passed><user_name>${encode(one.user)}</user_name><nas_ip_address>${one.nas}</nas_ip_address><nas_port_id>${encode(one.port)}</nas_port_id><framed_ip_address>${one.address}</framed_ip_address><acs_server>${encode(one.server)}</acs_server></sessionParameters>`,
+      `<sessionParameters><passed xsi:type="xs:boolean" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">true</passed><user_name>${encode(one.user)}</user_name><nas_ip_address>${one.nas}</nas_ip_address><calling_station_id>${one.mac ?? mac}</calling_station_id><nas_port_id>${encode(one.port)}</nas_port_id><framed_ip_address>${one.address}</framed_ip_address><acs_server>${encode(one.server)}</acs_server><acct_status_type>${one.status ?? 'Start'}</acct_status_type></sessionParameters>`,
     )
   }
 
@@ -296,6 +329,14 @@ export const startIse = async (options: IseOptions) => {
       const one = { id: randomUUID(), mac, groupId: 'Unknown', customAttributes }
       endpoints.set(one.id, one)
       return one
+    },
+    /** Adds the session of an address, at a port of its own. */
+    see: (mac: string, address: string, more: Partial<Session> = {}): void => {
+      sessions.delete(mac)
+      sessions.set(mac, {
+        ...{ user: mac, address, nas: '10.0.0.1', port: `Gi1/0/${sessions.size + 1}`, server: 'psn-1' },
+        ...more,
+      })
     },
     /** Returns the policy of an address. Undefined if it has none. */
     policyOf: (mac: string): string | undefined => [...anc.values()].find((one) => one.mac === mac)?.policy,

@@ -54,7 +54,7 @@ const Timeline = ({ quarantine }: { quarantine: Quarantine }) => {
 }
 
 const Details = ({ quarantine }: { quarantine: Quarantine }) => {
-  const { system, policy, macs, targets, deviceID, uuid, attempts } = quarantine
+  const { system, policy, macs, targets, unconfirmed, deviceID, uuid, attempts } = quarantine
   return (
     <Facts
       rows={[
@@ -82,6 +82,9 @@ const Details = ({ quarantine }: { quarantine: Quarantine }) => {
           strings.quarantinedAddresses,
           targets.length === 0 ? strings.none : <DeviceText key="targets" value={targets.join(', ')} />,
         ],
+        ...(unconfirmed.length === 0
+          ? []
+          : [[strings.unconfirmed, <DeviceText key="unconfirmed" value={unconfirmed.join(', ')} />] as const]),
         ...(attempts === 0 ? [] : [[strings.failedAttempts, attempts.toLocaleString('en')] as const]),
       ]}
     />

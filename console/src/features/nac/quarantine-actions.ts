@@ -11,8 +11,8 @@ import { rereadQuarantines } from '../../ui/nac/useNac.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-/** Returns whether a quarantine waits for approval. */
-export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
+/** Returns whether a quarantine, or a part of its addresses, waits for approval. */
+export const isWaiting = ({ awaitsApproval }: Quarantine): boolean => awaitsApproval
 
 /**
  * Returns whether a quarantine can be released: active or pending, and not being released, unless only a person can end

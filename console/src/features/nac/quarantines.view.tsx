@@ -23,6 +23,7 @@ export const quarantineFilters = [
     options: quarantineStates.map((value) => ({ value, label: quarantineLabels[value].word })),
   },
   { name: 'isActive', label: strings.activeOrPending, kind: 'yesNo' },
+  { name: 'awaitsApproval', label: strings.stepWaiting, kind: 'yesNo' },
   {
     name: 'system',
     label: strings.system,
@@ -48,8 +49,8 @@ export const quarantinesView: ViewSpec = {
 const who = (by: string) => (by === 'system' ? strings.byServer : by)
 
 /** Returns the current problem; for a waiting quarantine, why it waits. */
-const troubleOf = ({ state, error, timeline }: Quarantine): string =>
-  state === 'waiting' ? (timeline.findLast(({ step }) => step === 'waiting')?.message ?? error) : error
+const troubleOf = ({ awaitsApproval, error, timeline }: Quarantine): string =>
+  awaitsApproval ? (timeline.findLast(({ step }) => step === 'waiting')?.message ?? error) : error
 
 const lasting: readonly QuarantineState[] = ['wanted', 'applying', 'applied', 'verified']
 

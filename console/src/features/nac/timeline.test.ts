@@ -15,6 +15,7 @@ it('labels each step with the name of the system, and names the next one', () =>
   const { lines, next } = timelineOf({
     system: 'ise',
     state: 'applied',
+    awaitsApproval: false,
     timeline: [step('asked'), step('applying'), step('delayed', false), step('applied')],
   })
   expect(lines.map(({ label, mark }) => [label, mark])).toEqual([
@@ -30,8 +31,17 @@ it('labels each step with the name of the system, and names the next one', () =>
 
 it('has no next step after the end or while a person has to act', () => {
   for (const state of ['verified', 'cleared', 'failed', 'dismissed', 'waiting'] as const)
-    expect([state, timelineOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
+    expect([state, timelineOf({ system: 'cact', state, awaitsApproval: false, timeline: [] }).next]).toEqual([
+      state,
+      null,
+    ])
   const timeline = [step('asked'), step('waiting', false)]
-  const lastMark = (state: Quarantine['state']) => timelineOf({ system: 'ise', state, timeline }).lines.at(-1)?.mark
-  expect([lastMark('waiting'), lastMark('wanted')]).toEqual(['open', 'done'])
+  const lastMark = (state: Quarantine['state'], awaitsApproval: boolean) =>
+    timelineOf({ system: 'ise', state, awaitsApproval, timeline }).lines.at(-1)?.mark
+  // A part of the addresses can await approval while the rest is in force.
+  expect([lastMark('waiting', true), lastMark('verified', true), lastMark('wanted', false)]).toEqual([
+    'open',
+    'open',
+    'done',
+  ])
 })

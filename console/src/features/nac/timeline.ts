@@ -36,7 +36,12 @@ export interface TimelineLine {
 }
 
 /** Returns the steps of a quarantine, oldest first, and the next step. */
-export const timelineOf = ({ system, state, timeline }: Pick<Quarantine, 'system' | 'state' | 'timeline'>) => {
+export const timelineOf = ({
+  system,
+  state,
+  awaitsApproval,
+  timeline,
+}: Pick<Quarantine, 'system' | 'state' | 'awaitsApproval' | 'timeline'>) => {
   const named = (label: string | ((values: { system: string }) => string)) =>
     typeof label === 'string' ? label : label({ system: nacSystemNames[system] })
   const next = nextLabels[state]
@@ -45,7 +50,7 @@ export const timelineOf = ({ system, state, timeline }: Pick<Quarantine, 'system
       ({ step, ok, message, by, at }, index): TimelineLine => ({
         key: `${index} ${at}`,
         label: named(stepLabels[step]),
-        mark: step === 'waiting' ? (state === 'waiting' ? 'open' : 'done') : ok ? 'done' : 'failed',
+        mark: step === 'waiting' ? (awaitsApproval ? 'open' : 'done') : ok ? 'done' : 'failed',
         seen: message,
         by,
         at,

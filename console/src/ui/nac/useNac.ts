@@ -53,7 +53,7 @@ export const useNac = (isReady = true) => {
     queryKey: countsKey,
     queryFn: async ({ signal }) => {
       const { recordsTotal, recordsFiltered } = await api.call(listQuarantines, {
-        query: { state: 'waiting', PageSize: 1 },
+        query: { awaitsApproval: 'true', PageSize: 1 },
         signal,
       })
       return { all: recordsTotal, waiting: recordsFiltered }

@@ -86,6 +86,8 @@ export interface StoredBeat {
   inventoryHash: string | null
   factsHash: string | null
   skewSeconds: number
+  /** Address that it came from. Empty: a host without an agent. */
+  address: string
 }
 
 /** Number of rows per sweep: each row changes about twenty indexes, and 5,000 take about a second. */
@@ -226,14 +228,15 @@ export const createAgentsStore = (db: Queryable) => ({
     if (rows.length === 0) return
     await tx.prepared(sql`
       update agent_heartbeats h set last_seen = ${now}, seq = u.seq, connected = true, skew_seconds = u.skew,
-        inventory_hash = u.inventory_hash, facts_hash = coalesce(u.facts_hash, h.facts_hash)
+        seen_address = u.address, inventory_hash = u.inventory_hash, facts_hash = coalesce(u.facts_hash, h.facts_hash)
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.seq), 'int[]'],
         [rows.map((r) => r.inventoryHash), 'uuid[]'],
         [rows.map((r) => r.factsHash), 'uuid[]'],
         [rows.map((r) => r.skewSeconds), 'int[]'],
-      ])} u(agent_id, seq, inventory_hash, facts_hash, skew)
+        [rows.map((r) => r.address), 'text[]'],
+      ])} u(agent_id, seq, inventory_hash, facts_hash, skew, address)
       where h.agent_id = u.agent_id`)
     await tx.prepared(
       sql`update agent_rows r set connected = true where r.agent_id = any(${rows.map((r) => r.agentId)}::uuid[]) and not r.connected`,

@@ -10,6 +10,8 @@ export interface Beat {
   inventoryHash: string
   factsHash: string | null
   skewSeconds: number
+  /** Address that it came from. */
+  address: string
 }
 
 /** The stored state of an agent whose heartbeat was accepted. */
@@ -46,7 +48,7 @@ export const createHeartbeatsStore = (db: Queryable) => ({
    */
   take: (now: Date, beats: readonly Beat[]): Promise<TakenBeat[]> =>
     db.prepared<TakenBeat>(sql`
-      update agent_heartbeats h set last_seen = ${now}, seq = u.seq, skew_seconds = u.skew
+      update agent_heartbeats h set last_seen = ${now}, seq = u.seq, skew_seconds = u.skew, seen_address = u.address
       from ${unnestOf([
         [beats.map((b) => b.agentId), 'uuid[]'],
         [beats.map((b) => b.bootId), 'uuid[]'],
@@ -54,7 +56,8 @@ export const createHeartbeatsStore = (db: Queryable) => ({
         [beats.map((b) => b.inventoryHash), 'uuid[]'],
         [beats.map((b) => b.factsHash), 'uuid[]'],
         [beats.map((b) => b.skewSeconds), 'int[]'],
-      ])} u(agent_id, boot_id, seq, inventory_hash, facts_hash, skew)
+        [beats.map((b) => b.address), 'text[]'],
+      ])} u(agent_id, boot_id, seq, inventory_hash, facts_hash, skew, address)
       where h.agent_id = u.agent_id and h.boot_id = u.boot_id and h.seq < u.seq
       returning h.agent_id, h.connected, h.inventory_hash is distinct from u.inventory_hash as need_inventory,
         u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts,

@@ -23,6 +23,8 @@ export interface CheckInPathDeps {
   quota: Quota
   verifySession(token: string, nowSeconds: number): AgentSession | null
   intervalSeconds(): number
+  /** Returns the address that a request came from. */
+  addressOf(request: IncomingMessage): string
   /** Records the duration of a check-in in milliseconds, for the metrics. */
   observed(milliseconds: number): void
 }
@@ -77,6 +79,7 @@ export const createCheckInPath = ({
   quota,
   verifySession,
   intervalSeconds,
+  addressOf,
   observed,
 }: CheckInPathDeps) => {
   const path = agentPaths.checkIn
@@ -137,7 +140,11 @@ export const createCheckInPath = ({
     answer(response, 200, 'application/json; charset=utf-8', text)
   }
 
-  async function handle(session: AgentSession, body: Buffer, ageMs: number | undefined): Promise<Outcome> {
+  async function handle(
+    session: AgentSession,
+    body: Buffer,
+    { ageMs, address }: { ageMs: number | undefined; address: string },
+  ): Promise<Outcome> {
     // Charges the body before parsing it, because parsing costs the most.
     const isLarge = body.length > beatBytes
     if (isLarge) quota.charge(session.agentId, body.length, 0)
@@ -147,7 +154,7 @@ export const createCheckInPath = ({
       const changes = (request.changes?.length ?? 0) + (request.errors?.length ?? 0)
       if (isLarge) quota.oweChanges(session.agentId, changes)
       else quota.charge(session.agentId, body.length, changes)
-      return checkIns.report({ agentId: session.agentId, request, ageMs })
+      return checkIns.report({ agentId: session.agentId, request, ageMs, address })
     }
     return checkIns.beat({
       agentId: session.agentId,
@@ -156,6 +163,7 @@ export const createCheckInPath = ({
       inventoryHash: request.inventoryHash,
       factsHash: request.factsHash ?? null,
       skewSeconds: skewSeconds({ clock: request.clock, ageMs, receivedAt: clock.now() }),
+      address,
     })
   }
 
@@ -215,7 +223,10 @@ export const createCheckInPath = ({
       if (refused) return
       taken = true
       const [only, ...others] = chunks
-      handle(session, only !== undefined && others.length === 0 ? only : Buffer.concat(chunks), ageOf(request))
+      handle(session, only !== undefined && others.length === 0 ? only : Buffer.concat(chunks), {
+        ageMs: ageOf(request),
+        address: addressOf(request),
+      })
         .then(
           (outcome) => {
             respond(response, outcome)

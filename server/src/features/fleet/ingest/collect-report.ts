@@ -74,6 +74,7 @@ export const skewSeconds = (given: Parameters<typeof skewOf>[0]): number =>
 export interface Received {
   request: CheckInRequest
   ageMs: number | undefined
+  address?: string | undefined
   receivedAt: number
   attachedAt?: ReadonlyMap<string, Occurrence> | undefined
 }
@@ -81,7 +82,7 @@ export interface Received {
 /** Applies one check-in to the stored state of its host. Pure: it neither decides nor writes. */
 export const collectReport = (
   state: AgentState,
-  { request, ageMs, receivedAt, attachedAt }: Received,
+  { request, ageMs, address, receivedAt, attachedAt }: Received,
   { changes, inventory }: Judged,
   stored: readonly HostPeripheral[],
   dictionary: ReadonlyMap<string, number>,
@@ -139,7 +140,14 @@ export const collectReport = (
       dropped: dated.flatMap((change) => (change.op === 'dropped' ? [droppedEvent(seen, change)] : [])),
       errors: errors.map(({ kind, message, occurred }) => ({ ...eventBase(seen), kind, details: message, occurred })),
     },
-    beat: { agentId, seq: request.seq, inventoryHash: hash, factsHash: newFacts, skewSeconds: skewSeconds(host) },
+    beat: {
+      agentId,
+      seq: request.seq,
+      inventoryHash: hash,
+      factsHash: newFacts,
+      skewSeconds: skewSeconds(host),
+      address: address ?? '',
+    },
     outcome: {
       needInventory: hash !== request.inventoryHash,
       needFacts: request.factsHash !== undefined && request.factsHash !== (newFacts ?? state.facts_hash),

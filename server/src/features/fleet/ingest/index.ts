@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { AgentlessApi } from '#features/fleet/agentless/index.ts'
 import { type AgentsApi, hostTopics } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -28,6 +29,8 @@ export interface IngestDeps extends ReportsDeps {
   agents: AgentsApi
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
+  /** Returns the address that a request came from. */
+  addressOf(request: IncomingMessage): string
   /** Longest wait of a check-in for its batch, in milliseconds. */
   maxWaitMs: number
   tracer: Pick<Tracer, 'work'>
@@ -73,6 +76,7 @@ export const createIngest = (deps: IngestDeps) => {
       quota: createQuota(clock),
       verifySession: agents.verifySession,
       intervalSeconds: deps.intervalSeconds,
+      addressOf: deps.addressOf,
       observed: (milliseconds) => duration.observe(milliseconds / 1000),
     }),
     register: (app: HttpApp): void => {

@@ -17,6 +17,8 @@ export interface CheckIn {
   request: CheckInRequest
   /** How long it waited on its host, in milliseconds. Undefined: not stated. */
   ageMs?: number | undefined
+  /** Address that it came from. Undefined: a host without an agent. */
+  address?: string
   /** When the devices of the inventory were attached, by port path. Only for hosts without an agent. */
   attachedAt?: ReadonlyMap<string, Occurrence>
 }
@@ -123,7 +125,7 @@ export const createReports = (deps: ReportsDeps) => {
       const hosts = await readHosts(tx, sound)
       const collected: CollectedReport[] = []
       const yieldNow = createYielder(10)
-      for (const [i, { agentId, request, ageMs, attachedAt }] of sound.entries()) {
+      for (const [i, { agentId, request, ageMs, address, attachedAt }] of sound.entries()) {
         await yieldNow()
         const state = hosts.states.get(agentId)
         const refused = refusalOf(state, request)
@@ -132,7 +134,7 @@ export const createReports = (deps: ReportsDeps) => {
           collected.push(
             collectReport(
               state,
-              { request, ageMs, receivedAt: now.getTime(), attachedAt },
+              { request, ageMs, address, receivedAt: now.getTime(), attachedAt },
               mustExist(judged[i], 'the verdicts on a check-in'),
               hosts.storedOf(agentId),
               dictionary,

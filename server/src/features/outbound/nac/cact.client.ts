@@ -192,6 +192,17 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTe
       return { address: textOf(host.ip), property: cleanText(textOf(value), 128) }
     },
 
+    /** Returns the MAC address of the host at an IPv4 address, or null if CounterACT knows none. */
+    macAt: async (address: string): Promise<string | null> => {
+      const found = objectOf(
+        (await read(`/api/hosts/ip/${address}?fields=${encodeURIComponent(config.property)}`))?.host,
+      )
+      const digits = textOf(found.mac)
+        .replace(/[^0-9a-f]/gi, '')
+        .toUpperCase()
+      return digits.length === 12 ? (digits.match(/../g) ?? []).join(':') : null
+    },
+
     /** Returns whether the property is defined. */
     hasProperty: async (): Promise<boolean> => {
       const fields = (await read('/api/hostfields'))?.hostFields

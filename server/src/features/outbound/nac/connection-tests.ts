@@ -177,7 +177,7 @@ export const createConnectionTests = ({ db, clock, audit, settings, systems }: C
               throw error
             })
             return sessions === null
-              ? 'Sessions cannot be read: the monitoring node did not answer, or the user is not in the group MnT Admin. Quarantines work without them.'
+              ? 'Sessions cannot be read: the monitoring node did not answer, or the user is not in the group MnT Admin. Automatic quarantines then await approval.'
               : `${sessions} live ${sessions === 1 ? 'session' : 'sessions'}.`
           },
         },

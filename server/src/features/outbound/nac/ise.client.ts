@@ -18,6 +18,9 @@ export interface IseEndpoint {
 }
 
 export interface IseSession {
+  mac: string
+  /** Authenticated, and not ended by its switch. */
+  isLive: boolean
   userName: string
   address: string
   nasAddress: string
@@ -65,6 +68,9 @@ const errorText = ({ text }: PeerAnswer): string => {
   return cleanText(titles.filter((title) => title !== '').join('; '), 300)
 }
 
+/** Returns whether the monitoring node answers that it has no such session: with a status of 500, as if it had failed. */
+const isNoSession = ({ text }: PeerAnswer): boolean => xmlText(readXml(text), 'cpm-code') === '34110'
+
 const pageSize = 100
 const maxPages = 200
 /** Tokens expire after a minute without use. */
@@ -82,7 +88,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
     await before?.()
     return traffic.run(async () => {
       const answer = await exchange(address, asked, signal)
-      if (answer.status >= 500 || answer.status === 429)
+      if ((answer.status >= 500 || answer.status === 429) && !isNoSession(answer))
         throw new NacFault('away', 'answer', `${where} answered ${answer.status}${colon(errorText(answer))}`)
       return answer
     }, manner)
@@ -236,13 +242,29 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
     if (url.port === '9060') url.port = ''
     return { ...config, url }
   }
-  async function readMonitoring(path: string): Promise<ReturnType<typeof readXml>> {
-    const answer = await send(
+  const askMonitoring = (path: string): Promise<PeerAnswer> =>
+    send(
       { method: 'GET', path: `/admin/API/mnt${path}`, headers: { accept: 'application/xml', authorization } },
       monitoring(),
     )
-    if (answer.status !== 200 || isWebPage(answer)) return null
-    return readXml(answer.text)
+
+  /** Returns a session; null: there is none. */
+  async function session(path: string): Promise<IseSession | null | 'unreadable'> {
+    const answer = await askMonitoring(`/Session/${path}`)
+    if (answer.status === 404 || isNoSession(answer)) return null
+    const xml = answer.status === 200 ? readXml(answer.text) : null
+    if (xml?.name !== 'sessionParameters') return 'unreadable'
+    const text = (name: string): string => cleanText(xmlText(xml, name), 128)
+    return {
+      mac: text('calling_station_id').toUpperCase().replaceAll('-', ':'),
+      isLive:
+        ['true', '1'].includes(text('passed')) && text('stopped') !== 'true' && text('acct_status_type') !== 'Stop',
+      userName: text('user_name'),
+      address: text('framed_ip_address'),
+      nasAddress: text('nas_ip_address'),
+      nasPort: text('nas_port_id'),
+      server: text('acs_server'),
+    }
   }
 
   return {
@@ -314,21 +336,14 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
 
     /** Counts the live sessions of the whole deployment; null: this user may not read them. */
     activeSessions: async (): Promise<number | null> => {
-      const count = xmlText(await readMonitoring('/Session/ActiveCount'), 'count')
+      const answer = await askMonitoring('/Session/ActiveCount')
+      const count = answer.status === 200 ? xmlText(readXml(answer.text), 'count') : ''
       return /^\d{1,9}$/.test(count) ? Number(count) : null
     },
 
-    session: async (mac: string): Promise<IseSession | null> => {
-      const xml = await readMonitoring(`/Session/MACAddress/${mac}`)
-      if (xml?.name !== 'sessionParameters') return null
-      const text = (name: string): string => cleanText(xmlText(xml, name), 128)
-      return {
-        userName: text('user_name'),
-        address: text('framed_ip_address'),
-        nasAddress: text('nas_ip_address'),
-        nasPort: text('nas_port_id'),
-        server: text('acs_server'),
-      }
-    },
+    /** Returns the newest session of a MAC address. */
+    session: (mac: string) => session(`MACAddress/${mac}`),
+    /** Returns the newest session at an IPv4 address. */
+    sessionAt: (address: string) => session(`EndPointIPAddress/${address}`),
   }
 }

@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
 import { createSemaphore } from '#platform/semaphore.ts'
 import { NacFault } from './fault.ts'
+import type { IseSession } from './ise.client.ts'
 import type { NacStore } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
@@ -22,6 +23,12 @@ const cleanAll = (attributes: Readonly<Record<string, string>>): Record<string, 
       .slice(0, mostAttributes)
       .map(([name, value]) => [clean(name), clean(value)]),
   )
+
+const shown = (session: IseSession | null | 'unreadable'): IseEnd['session'] => {
+  if (session === null || session === 'unreadable') return null
+  const { userName, address, nasAddress, nasPort, server } = session
+  return { userName, address, nasAddress, nasPort, server }
+}
 
 type IseEnd = NacEndpoint['ise']['endpoints'][number]
 type CactEnd = NacEndpoint['cact']['endpoints'][number]
@@ -55,7 +62,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
           groupId: clean(endpoint?.groupId ?? ''),
           ancPolicy: clean(policies.get(mac) ?? ''),
           attributes: cleanAll(endpoint?.attributes ?? {}),
-          session: await client.session(mac),
+          session: shown(await client.session(mac)),
         })
       }
       return ends

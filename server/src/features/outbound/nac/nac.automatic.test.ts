@@ -27,6 +27,7 @@ afterAll(() => n.close())
 const of = (agent: TestAgent) => n.all(`&uuid=${agent.agentId}`)
 const plugged = async (options: Parameters<typeof nacHost>[1] = {}): Promise<TestAgent> => {
   const agent = await nacHost(n.t, options)
+  n.seen(agent)
   await agent.plug(tool())
   return agent
 }
@@ -36,6 +37,7 @@ const settle = () => n.pass(40_000)
 describe('a confirmed attack tool', () => {
   it('quarantines its host after 30 seconds, and releases it when detached', async () => {
     const agent = await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-1' })] })
+    n.seen(agent)
     await agent.plug(tool())
     expect((await agent.peripherals()).find((one) => one.severity === 50)?.isKnownAttackTool).toBe(true)
     await n.pass(30_000)
@@ -239,6 +241,7 @@ describe('a confirmed attack tool', () => {
 
   it('is not given up during some hours of wrong setup', async () => {
     const agent = await nacHost(n.t)
+    n.seen(agent)
     await n.useIse({ ISE_PASSWORD: 'wrong' })
     await agent.plug(tool())
     await settle()
@@ -273,7 +276,8 @@ describe('a confirmed attack tool', () => {
   }, 60_000)
 
   it('on a host without an address fails with a cure', async () => {
-    const agent = await plugged({ facts: { nics: [] } })
+    const agent = await nacHost(n.t, { facts: { nics: [] } })
+    await agent.plug(tool())
     await settle()
     expect((await of(agent))[0]).toMatchObject({
       state: 'failed',
@@ -290,7 +294,8 @@ describe('both systems', () => {
     await n.useCact({ CACT_AUTO_QUARANTINE: 'true', CACT_MAX_PER_10_MINUTES: '100' })
     const agent = await nacHost(n.t, { nics: 2 })
     const [, second] = macsOf(agent) as [string, string]
-    n.cact.addHost(second, '10.1.2.3')
+    n.cact.addHost(second, agent.state.from ?? '')
+    n.ise.see(second, agent.state.from ?? '')
     await agent.plug(tool('1-4'))
     await agent.plug(tool())
     await settle()
@@ -301,8 +306,8 @@ describe('both systems', () => {
       [second],
       'portcullis_state',
     ])
-    expect(n.cact.changes.filter(({ ip }) => ip === '10.1.2.3')).toEqual([
-      { type: 'update', ip: '10.1.2.3', property: 'portcullis_state', value: 'quarantine' },
+    expect(n.cact.changes.filter(({ ip }) => ip === agent.state.from)).toEqual([
+      { type: 'update', ip: agent.state.from, property: 'portcullis_state', value: 'quarantine' },
     ])
     await agent.unplug('1-5')
     await n.pass(10_000)

@@ -19,6 +19,10 @@ export interface QuarantineRow {
   policy: string
   reason: string
   is_automatic: boolean
+  /** A person requested or approved it: the system need not confirm its addresses. */
+  is_approved: boolean
+  /** Its addresses that await approval, because the system does not see them at the host. */
+  unconfirmed: string[]
   device_id: string | null
   hours: number
   expires_at: Date | null
@@ -29,7 +33,7 @@ export interface QuarantineRow {
 
 export type NewQuarantine = Omit<
   QuarantineRow,
-  'targets' | 'place' | 'is_moved' | 'attempts' | 'fence' | 'expires_at'
+  'targets' | 'place' | 'is_moved' | 'is_approved' | 'unconfirmed' | 'attempts' | 'fence' | 'expires_at'
 > & {
   asked_by: string
   created_at: Date
@@ -56,6 +60,15 @@ export interface HostRow {
   shared: Record<string, string>
 }
 
+/** The connection of a host, as this server sees it. */
+export interface Connection {
+  /** Empty: a host without an agent. */
+  address: string
+  connected: boolean
+  /** Another host at this address. */
+  other: string | null
+}
+
 export interface Sighting {
   agent_id: string
   device_id: string
@@ -63,7 +76,7 @@ export interface Sighting {
 }
 
 const columns = raw(
-  'q.quarantine_id, q.agent_id, q.host, q.address, q.system, q.state, q.macs, q.targets, q.place, q.is_moved, q.policy, q.reason, q.is_automatic, q.device_id, q.hours, q.expires_at, q.error, q.attempts, q.fence',
+  'q.quarantine_id, q.agent_id, q.host, q.address, q.system, q.state, q.macs, q.targets, q.place, q.is_moved, q.policy, q.reason, q.is_automatic, q.is_approved, q.unconfirmed, q.device_id, q.hours, q.expires_at, q.error, q.attempts, q.fence',
 )
 const isActive = raw("q.state not in ('cleared', 'dismissed')")
 /**
@@ -102,9 +115,10 @@ export const createNacStore = () => ({
     const expires = started === null || row.hours === 0 ? null : new Date(started.getTime() + row.hours * 3_600_000)
     const inserted = await tx.execute(sql`
       insert into nac_quarantines (quarantine_id, agent_id, host, address, system, state, macs, policy, reason, is_automatic,
-        device_id, asked_by, hours, created_at, updated_at, started_at, expires_at, error, next_at)
+        is_approved, device_id, asked_by, hours, created_at, updated_at, started_at, expires_at, error, next_at)
       values (${row.quarantine_id}::uuid, ${row.agent_id}::uuid, ${row.host}, ${row.address}, ${row.system}, ${row.state},
-        ${row.macs}::text[], ${row.policy}, ${row.reason}, ${row.is_automatic}, ${row.device_id}, ${row.asked_by},
+        ${row.macs}::text[], ${row.policy}, ${row.reason}, ${row.is_automatic}, ${!row.is_automatic},
+        ${row.device_id}, ${row.asked_by},
         ${row.hours}::int, ${row.created_at}, ${row.created_at}, ${started}::timestamptz, ${expires}::timestamptz,
         ${row.error}, ${isDue ? row.created_at : null}::timestamptz)
       on conflict (agent_id, system) where state not in ('cleared', 'dismissed') do nothing`)
@@ -138,7 +152,7 @@ export const createNacStore = () => ({
       where q.system = ${system} and q.agent_id = any(${agentIds}::uuid[]) and ${isActive}
       order by q.quarantine_id for update`),
 
-  /** Starts or restarts a quarantine; its time counts from now. */
+  /** Starts or restarts a quarantine for a person; its time counts from now. */
   want: async (
     tx: Tx,
     id: string,
@@ -147,7 +161,7 @@ export const createNacStore = () => ({
   ): Promise<void> => {
     const expires = change.hours === 0 ? null : new Date(now.getTime() + change.hours * 3_600_000)
     await tx.execute(sql`
-      update nac_quarantines q set state = 'wanted', error = '', is_moved = false, attempts = 0, next_at = ${now}, updated_at = ${now},
+      update nac_quarantines q set state = 'wanted', is_approved = true, unconfirmed = '{}', error = '', is_moved = false, attempts = 0, next_at = ${now}, updated_at = ${now},
         hours = ${change.hours}::int, expires_at = ${expires}::timestamptz, reason = ${change.reason},
         policy = case when q.targets = '{}' then ${change.policy} else q.policy end, macs = ${change.macs}::text[]
       where q.quarantine_id = ${id}::uuid`)
@@ -157,6 +171,14 @@ export const createNacStore = () => ({
   close: async (tx: Tx, id: string, now: Date, state: 'cleared' | 'dismissed'): Promise<void> => {
     await tx.execute(sql`
       update nac_quarantines q set state = ${state}, error = '', is_moved = false, attempts = 0, next_at = null, expires_at = null, updated_at = ${now}
+      where q.quarantine_id = ${id}::uuid`)
+  },
+
+  /** Removes the addresses that a person does not approve. */
+  dropUnconfirmed: async (tx: Tx, id: string, now: Date): Promise<void> => {
+    await tx.execute(sql`
+      update nac_quarantines q set unconfirmed = '{}', updated_at = ${now},
+        macs = array(select m.mac from unnest(q.macs) with ordinality m(mac, ord) where m.mac <> all(q.unconfirmed) order by m.ord)
       where q.quarantine_id = ${id}::uuid`)
   },
 
@@ -197,14 +219,31 @@ export const createNacStore = () => ({
     now: Date,
     to: Pick<QuarantineRow, 'state' | 'place' | 'is_moved' | 'error' | 'attempts'> & {
       targets: readonly string[]
+      unconfirmed: readonly string[]
       nextAt: Date | null
     },
   ): Promise<boolean> =>
     (await tx.execute(sql`
       update nac_quarantines q set state = ${to.state}, targets = ${to.targets}::text[], place = ${to.place},
-        is_moved = ${to.is_moved}, error = ${to.error}, attempts = ${to.attempts}::int, next_at = ${to.nextAt}::timestamptz, updated_at = ${now}
+        unconfirmed = ${to.unconfirmed}::text[], is_moved = ${to.is_moved}, error = ${to.error}, attempts = ${to.attempts}::int,
+        next_at = ${to.nextAt}::timestamptz, updated_at = ${now},
+        started_at = case when ${to.state} <> 'waiting' then q.started_at end,
+        expires_at = case when ${to.state} <> 'waiting' then q.expires_at end
       where q.quarantine_id = ${row.quarantine_id}::uuid and q.fence = ${row.fence}::int and q.state = ${row.state}`)) >
     0,
+
+  /**
+   * Returns the address that a host connects from, and another host that connected from it since a time. Undefined: the
+   * host was removed.
+   */
+  connection: async (q: Queryable, agentId: string, since: Date): Promise<Connection | undefined> =>
+    (
+      await q.query<Connection>(sql`
+        select h.seen_address as address, h.connected, (
+          select a.host from agent_heartbeats o join agents a on a.agent_id = o.agent_id
+          where o.seen_address = h.seen_address and o.agent_id <> h.agent_id and o.last_seen > ${since} limit 1) as other
+        from agent_heartbeats h where h.agent_id = ${agentId}::uuid`)
+    )[0],
 
   // --- Queries of the watch, every few seconds ----------------------------------------------------------------------
 

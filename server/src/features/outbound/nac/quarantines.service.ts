@@ -54,6 +54,11 @@ export const macsToUse = (
 
 export const entityOf = ({ host, address }: { host: string; address: string }): string => `${host} (${address})`
 
+/** Returns whether a quarantine, or a part of its addresses, awaits approval. */
+const awaitsApproval = ({ state, unconfirmed }: QuarantineRow): boolean =>
+  state === 'waiting' ||
+  (unconfirmed.length > 0 && state !== 'clearing' && state !== 'cleared' && state !== 'dismissed')
+
 export type Quarantines = ReturnType<typeof createQuarantines>
 
 /** Records the quarantines that people and attack tools cause; the runner carries them out. */
@@ -286,13 +291,18 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     },
 
     dismiss: (actor: Actor, ids: readonly string[]) =>
-      decide(actor, ids, 'nac.quarantineDismissed', async (tx, row) =>
-        row.state === 'waiting' ? (await end(tx, row, actor, 'Rejected by a person.')) !== null : false,
-      ),
+      decide(actor, ids, 'nac.quarantineDismissed', async (tx, row) => {
+        if (!awaitsApproval(row)) return false
+        if (row.state === 'waiting') return (await end(tx, row, actor, 'Rejected by a person.')) !== null
+        await store.dropUnconfirmed(tx, row.quarantine_id, new Date(clock.now()))
+        const why = `Rejected by a person for ${row.unconfirmed.join(', ')}.`
+        await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'dismissed', why)])
+        return true
+      }),
 
     approve: (actor: Actor, ids: readonly string[]) =>
       decide(actor, ids, 'nac.quarantineApproved', async (tx, row) => {
-        if (row.state !== 'waiting') return false
+        if (!awaitsApproval(row)) return false
         const { hours, reason, policy, macs } = row
         await store.want(tx, row.quarantine_id, new Date(clock.now()), { hours, reason, policy, macs })
         await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'approved', 'Approved by a person.')])

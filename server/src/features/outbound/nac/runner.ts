@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -8,7 +9,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { NacFault } from './fault.ts'
-import type { NacStore, QuarantineRow } from './nac.store.ts'
+import type { Connection, NacStore, QuarantineRow } from './nac.store.ts'
 import { entityOf, type Quarantines } from './quarantines.service.ts'
 import type { NacPeer, Systems } from './systems.ts'
 
@@ -24,6 +25,22 @@ const readDelayMs = (attempt: number): number => 1_000 * 2 ** attempt
  */
 const setupTries = 54
 const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
+
+/** Attempts to learn where a system sees an address before a person is asked. */
+const confirmTries = 3
+/** Time during which an address that another host connected from counts as that of a proxy or router. */
+const sharedMs = 24 * 3_600_000
+
+/** Returns why the connection of a host does not show its own address; null: it does. */
+const doubtAbout = (connection: Connection | undefined): string | null => {
+  if (connection === undefined || connection.address === '')
+    return 'This server has no connection from the host that would show its address.'
+  const { address, connected, other } = connection
+  if (!connected) return 'The host is disconnected, so its address may belong to another machine now.'
+  if (isIP(address) !== 4)
+    return `The host connects from ${address}. Where a machine is can be looked up by IPv4 address only.`
+  return other === null ? null : `${other} connects from ${address}, too: it may be the address of a proxy or router.`
+}
 
 /** The quarantine was applied at one address, and the settings now name another system. */
 class Moved extends NacFault {
@@ -55,8 +72,9 @@ interface Change {
   state: QuarantineState
   step?: readonly [QuarantineStepName, string]
   isOk?: boolean
-  event?: readonly ['quarantined' | 'quarantineCleared' | 'quarantineFailed', string]
+  event?: readonly ['quarantined' | 'quarantineCleared' | 'quarantineFailed' | 'quarantineWaiting', string]
   targets?: readonly string[]
+  unconfirmed?: readonly string[]
   place?: string
   isMoved?: boolean
   error?: string
@@ -79,6 +97,7 @@ export const createRunner = (deps: RunnerDeps) => {
     const to = {
       state: change.state,
       targets: change.targets ?? row.targets,
+      unconfirmed: change.unconfirmed ?? row.unconfirmed,
       place: change.place ?? row.place,
       is_moved: change.isMoved ?? false,
       error: change.error ?? '',
@@ -106,7 +125,7 @@ export const createRunner = (deps: RunnerDeps) => {
         outcome: kind === 'quarantineFailed' ? 'failure' : 'success',
       })
     })
-    Object.assign(row, { ...to, targets: [...to.targets] })
+    Object.assign(row, { ...to, targets: [...to.targets], unconfirmed: [...to.unconfirmed] })
   }
 
   /** Adds a timeline entry without a change of state. */
@@ -139,13 +158,57 @@ export const createRunner = (deps: RunnerDeps) => {
   const spared = (macs: readonly string[]): NacFault =>
     new NacFault('refused', 'answer', `The settings exclude ${macs.join(', ')} from quarantine. Clear this quarantine.`)
 
+  /** Returns why the system does not confirm each of these addresses. Addresses that it sees at the host are absent. */
+  async function doubts(row: QuarantineRow, peer: NacPeer, macs: readonly string[]): Promise<Map<string, string>> {
+    const connection = await store.connection(db, row.agent_id, later(-sharedMs))
+    const doubt = doubtAbout(connection)
+    const found = new Map<string, string>()
+    for (const mac of macs) {
+      const why =
+        doubt ??
+        (await peer.doubt(mac, connection?.address ?? '').catch((error: unknown) => {
+          if (!(error instanceof NacFault) || (error.kind === 'away' && row.attempts < confirmTries)) throw error
+          return error.message
+        }))
+      if (why !== null) found.set(mac, why)
+    }
+    return found
+  }
+
+  /**
+   * Returns the addresses that may be quarantined now. Others await approval, unless a person decided already: a hostile
+   * host can report the addresses of other machines.
+   */
+  async function confirm(row: QuarantineRow, peer: NacPeer, macs: readonly string[]): Promise<readonly string[]> {
+    if (row.is_approved) return macs
+    const found = await doubts(row, peer, macs)
+    const unconfirmed = [...found.keys()]
+    if (unconfirmed.length === 0 && row.unconfirmed.length === 0) return macs
+    const isWhole = unconfirmed.length === macs.length
+    // After an interruption, the same addresses await approval already.
+    if (isWhole || unconfirmed.join() !== row.unconfirmed.join()) {
+      const why = [...new Set(found.values())].join(' ')
+      await become(row, {
+        state: isWhole ? 'waiting' : 'wanted',
+        unconfirmed: isWhole ? [] : unconfirmed,
+        nextAt: isWhole ? null : later(0),
+        ...(why === ''
+          ? {}
+          : { step: ['waiting', why], isOk: false, event: ['quarantineWaiting', `${row.reason} ${why}`] }),
+      })
+    }
+    return macs.filter((mac) => !found.has(mac))
+  }
+
   async function apply(row: QuarantineRow, peer: NacPeer): Promise<void> {
     let seen: Map<string, string> | null = null
     if (row.state === 'wanted') {
       await peer.assertPolicy(row.policy)
       const allowed = row.macs.filter((mac) => !peer.never.has(mac))
       if (allowed.length === 0) throw spared(row.macs)
-      const macs = await peer.reachable(allowed)
+      const confirmed = await confirm(row, peer, allowed)
+      if (confirmed.length === 0) return
+      const macs = await peer.reachable(confirmed)
       const there = await peer.quarantined(macs)
       seen = there
       for (const [mac, policy] of there)

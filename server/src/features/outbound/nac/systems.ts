@@ -34,6 +34,8 @@ export interface NacPeer {
   assertPolicy(policy: string): Promise<void>
   /** Returns the addresses that the system can act on. */
   reachable(macs: readonly string[]): Promise<string[]>
+  /** Returns why the system does not confirm that a MAC address is the one at an IPv4 address; null: it confirms it. */
+  doubt(mac: string, address: string): Promise<string | null>
   /** Returns the quarantine policy of each address; addresses without one are absent. */
   quarantined(macs: readonly string[]): Promise<Map<string, string>>
   apply(mac: string, policy: string): Promise<void>
@@ -117,6 +119,23 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
       },
       // ISE also accepts an address without an endpoint; the policy applies from its first session on.
       reachable: async (macs) => [...macs],
+      doubt: async (mac, address) => {
+        const unreadable =
+          'ISE does not show its sessions. Add the user to the group MnT Admin, and check the monitoring node.'
+        const own = await ise.session(mac)
+        if (own === 'unreadable') return unreadable
+        if (own === null || !own.isLive) return `ISE has no live session of ${mac}.`
+        if (own.mac !== mac || own.address !== address)
+          return `The host connects from ${address}, but ISE sees ${mac} at ${own.address || 'no address'}.`
+        if (own.nasAddress === '') return `ISE does not know at which switch ${mac} is.`
+        // The session of a machine that left can outlive its address, and two machines can claim one.
+        const there = await ise.sessionAt(address)
+        if (there === 'unreadable') return unreadable
+        if (there === null || !there.isLive) return `ISE has no live session at ${address}.`
+        return there.mac === mac && there.nasAddress === own.nasAddress && there.nasPort === own.nasPort
+          ? null
+          : `At ${address}, ISE sees ${there.mac} (${there.nasAddress} ${there.nasPort}), not only ${mac} (${own.nasAddress} ${own.nasPort}).`
+      },
       quarantined: ise.policiesOf,
       apply: ise.apply,
       clear: ise.clear,
@@ -160,6 +179,14 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
             `CounterACT does not know a host with ${macs.join(', ')}. It must detect the host first.`,
           )
         return known
+      },
+      doubt: async (mac, address) => {
+        const own = await cact.host(mac)
+        if (own === null) return `CounterACT does not know ${mac}.`
+        if (own.address !== address)
+          return `The host connects from ${address}, but CounterACT sees ${mac} at ${own.address}.`
+        const there = await cact.macAt(address)
+        return there === mac ? null : `At ${address}, CounterACT sees ${there ?? 'no host'}, not ${mac}.`
       },
       quarantined: async (macs) => {
         const found = new Map<string, string>()
