@@ -3,7 +3,7 @@
 # The log of this start. The state directory has the earlier ones.
 exec 2>/var/log/portcullis-agent.log
 trap 'kill -TERM "$agent" 2>/dev/null' TERM INT
-/usr/local/bin/portcullis-agent &
+/opt/portcullis-agent/portcullis-agent &
 agent=$!
 wait "$agent"
 code=$?

@@ -65,7 +65,7 @@ it('the package for macOS contains Node, the agent for macOS and what installs t
   execFileSync('tar', ['-xJf', '-', '-C', dir], { input: archive })
   const top = join(dir, 'portcullis-agent-1.2.3-macos-arm64')
   const plist = readFileSync(join(top, 'org.portcullis.agent.plist'), 'utf8')
-  expect(plist).toContain('/usr/local/lib/portcullis-agent/daemon.sh')
+  expect(plist).toContain('exec /opt/portcullis-agent/daemon.sh')
   expect(readFileSync(join(top, 'architecture'), 'utf8')).toBe('arm64\n')
   expect(readFileSync(join(top, 'agent.cjs'), 'utf8')).toContain('system_profiler')
   const copied = /for file in ([^;]+);/.exec(readFileSync(join(top, 'install.sh'), 'utf8'))?.[1]?.split(' ') ?? []

@@ -52,6 +52,34 @@ export const agentGuards = defineGuards({
       },
     ],
   },
+  macosInstallFolder: {
+    does: 'The agent for macOS is installed only if root alone can change its folder and every folder above it',
+    test: {
+      file: 'agent/test/macos-install.process.test.ts',
+      name: 'is not installed if others can change opt',
+    },
+    removedBy: [
+      {
+        file: 'ops/macos/install.sh',
+        find: 'for path in "$program" "$config"',
+        replace: 'for path in "$config"',
+      },
+    ],
+  },
+  macosStartFolder: {
+    does: 'launchd does not start the agent for macOS if others can change one of its files or a folder above it',
+    test: {
+      file: 'agent/test/macos-install.process.test.ts',
+      name: 'is not started if others can change opt/portcullis-agent/agent.cjs',
+    },
+    removedBy: [
+      {
+        file: 'ops/macos/org.portcullis.agent.plist',
+        find: 'for path in / /opt /opt/portcullis-agent /opt/portcullis-agent/*; do',
+        replace: 'for path in /; do',
+      },
+    ],
+  },
   spooledChanges: {
     does: 'The agent keeps changes in its spool until the server acknowledges them, even if the agent is killed',
     test: {

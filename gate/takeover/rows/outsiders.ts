@@ -53,12 +53,12 @@ export const middle: Row = {
 }
 
 export const localUser: Row = {
-  runProgram: refused(['privateState', 'agentReleaseKey']),
+  runProgram: refused(['privateState', 'agentReleaseKey', 'macosInstallFolder', 'macosStartFolder']),
   freeHost: refused(['privateState']),
   allowDevice: refused(['policySignature', 'privateState']),
   readSecret: refused(['enrolmentTokenHidden', 'privateState']),
-  impersonateHost: refused(['privateState']),
-  forgeEvent: refused(['privateState', 'agentSession']),
+  impersonateHost: refused(['privateState', 'macosInstallFolder', 'macosStartFolder']),
+  forgeEvent: refused(['privateState', 'agentSession', 'macosInstallFolder', 'macosStartFolder']),
   forgeTrail: notApplicable,
   denyService: notApplicable,
   lockOut: notApplicable,
