@@ -77,6 +77,44 @@ describe('API tokens, suspension and the required second factor in the console',
     await context.close()
   })
 
+  it('offers to revoke API tokens with a new password, in the profile and in the account', async () => {
+    await server.post('admin/adduser', { userName: 'eve', password: adminPassword, userProfile: 30 })
+    const { page, context, wrong } = await signIn('/settings/tokens', 'eve')
+    await page.getByRole('button', { name: 'Create token' }).click()
+    await dialog(page).getByLabel('Purpose').fill('script')
+    await dialog(page).getByRole('button', { name: 'Create token' }).click()
+    await dialog(page).getByText('The token is shown once').waitFor()
+    const token = /pct_[\w-]{53}/.exec((await dialog(page).textContent()) ?? '')?.[0] as string
+    const status = async () =>
+      (await fetch(`${server.url}/prime/webui/agents`, { headers: { authorization: `Bearer ${token}` } })).status
+    await page.goto('/settings/profile')
+    const box = page.getByRole('checkbox', { name: 'Also revoke 1 API token of this account' })
+    await box.waitFor()
+    expect([await box.isChecked(), await status()]).toEqual([false, 200])
+    await page.getByLabel('Current password').fill(adminPassword)
+    await page.getByLabel('New password', { exact: true }).fill('another long password')
+    await page.getByLabel('Confirm new password').fill('another long password')
+    await box.check()
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await box.waitFor({ state: 'detached' })
+    expect(await status()).toBe(401)
+
+    const admin = await signIn('/settings/accounts', 'ada')
+    const ofMia = admin.page.getByRole('checkbox', { name: 'Also revoke 1 API token of this account' })
+    await admin.page.getByRole('row', { name: /mia/ }).getByRole('button', { name: 'Edit' }).click()
+    expect(await ofMia.count()).toBe(0)
+    await dialog(admin.page)
+      .getByLabel(/^New password/)
+      .fill('another long password')
+    await ofMia.check()
+    await dialog(admin.page).getByRole('button', { name: 'Save' }).click()
+    await dialog(admin.page).waitFor({ state: 'detached' })
+    expect(await server.get('admin/apiTokens')).toEqual([])
+    expect([...wrong, ...admin.wrong]).toEqual([])
+    await admin.context.close()
+    await context.close()
+  })
+
   it('suspends an account, shows the time left, and lifts the suspension', async () => {
     const { page, context, wrong } = await signIn('/settings/accounts', 'ada')
     const row = page.getByRole('row', { name: /tom/ })

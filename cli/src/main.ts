@@ -214,7 +214,13 @@ onServer
   .description(
     'enables the account --user (default: admin) and creates a link to set its new password; stop the server first',
   )
-  .action(() => runEntry('reset-password', ['--user', accountOr('admin')]))
+  .option('--revoke-tokens', 'revoke all API tokens of the account; without it, they keep working')
+  .action((options: OptionValues) =>
+    runEntry('reset-password', [
+      ...['--user', accountOr('admin')],
+      ...(options.revokeTokens === true ? ['--revoke-tokens'] : []),
+    ]),
+  )
 onServer
   .command('lift-suspension')
   .description('lifts the suspension of the account --user; the server can keep running')

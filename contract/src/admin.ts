@@ -59,6 +59,13 @@ const changeable = {
   ...readOnly,
 }
 
+const revokeApiTokens = Type.Optional(
+  nullable(Type.Boolean(), {
+    description:
+      'True: all API tokens of the account stop working with the new password. Allowed only with a new password. Default: false, so that scripts and integrations keep working.',
+  }),
+)
+
 /** AccountViewResource in requests to adduser. */
 export const NewAccount = closed({ userName, userProfile: ProfileNumber, ...changeable })
 export type NewAccount = Static<typeof NewAccount>
@@ -68,6 +75,7 @@ export const AccountChange = closed({
   userName,
   userProfile: Type.Optional(nullable(ProfileNumber, { description: 'Absent or `null`: unchanged.' })),
   ...changeable,
+  revokeApiTokens,
 })
 export type AccountChange = Static<typeof AccountChange>
 
@@ -80,6 +88,7 @@ export const MyAccountUpdate = closed({
   newPassword: Type.Optional(
     nullable(Type.String({ maxLength: 1024 }), { description: 'New password. Absent or `null`: unchanged.' }),
   ),
+  revokeApiTokens,
 })
 export type MyAccountUpdate = Static<typeof MyAccountUpdate>
 
@@ -196,7 +205,7 @@ export const updateUser = operation({
   fresh:
     'it changes the profile, password, email address or state of an account above the profile User, or raises an account above User',
   description:
-    'Absent fields keep their values, read-only fields are ignored, and `password: null` keeps the password. Disabling an account ends its sessions. A new profile or password ends its access tokens within a second. You cannot disable or demote your own account or the last Administrator.',
+    'Absent fields keep their values, read-only fields are ignored, and `password: null` keeps the password. Disabling an account ends its sessions. A new profile or password ends its access tokens within a second. API tokens keep working after a new password, unless `revokeApiTokens` is true. You cannot disable or demote your own account or the last Administrator.',
   permission: 'accounts:write',
   body: AccountChange,
   response: AccountView,
@@ -212,7 +221,7 @@ export const updateUserDetails = operation({
   summary: 'Changes your account',
   fresh: 'it changes the email address of an account above the profile User',
   description:
-    'A new password requires the current one. It ends your other sessions and all access tokens. Continue this session with its refresh token.',
+    'A new password requires the current one. It ends your other sessions and all access tokens. Continue this session with its refresh token. Your API tokens keep working, unless `revokeApiTokens` is true.',
   permission: 'self:write',
   body: MyAccountUpdate,
   response: AccountView,

@@ -45,6 +45,7 @@ export const auditActions = {
   'account.deleted': { area: 'accounts', object: 'account' },
   'account.linkCreated': { area: 'accounts', object: 'account' },
   'account.passwordChanged': { area: 'accounts', object: 'account' },
+  'account.tokensRevoked': { area: 'accounts', object: 'account' },
   'account.suspended': { area: 'accounts', object: 'account' },
   'account.suspensionLifted': { area: 'accounts', object: 'account' },
   'account.withdrawn': { area: 'accounts', object: 'account' },

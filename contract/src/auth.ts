@@ -267,17 +267,23 @@ export const setPassword = operation({
   tag: 'Auth',
   summary: 'Sets a password with a one-time link',
   description:
-    'The link becomes invalid when it is used, when it expires and when the password changes. A refused password does not use the link.',
+    'The link becomes invalid when it is used, when it expires and when the password changes. A refused password does not use the link. The API tokens of the account keep working, unless `revokeApiTokens` is true.',
   permission: 'public',
   body: closed({
     token: Type.String({ minLength: 1, maxLength: 256, description: 'Text after `#token=` in the link.' }),
     newPassword: Type.String({ maxLength: 1024, description: passwordLimits.description }),
+    revokeApiTokens: Type.Optional(
+      Type.Boolean({ description: 'True: all API tokens of the account stop working. Default: false.' }),
+    ),
   }),
-  response: closed({ userName: Type.String({ description: 'Account whose password was set.' }) }),
+  response: closed({
+    userName: Type.String({ description: 'Account whose password was set.' }),
+    apiTokensLeft: Type.Integer({ minimum: 0, description: 'Number of API tokens of the account that still work.' }),
+  }),
   errors: ['link_invalid', 'password_rejected'],
   examples: {
     request: { token: 'pl_8Zl0m2Yb3x6oRkqv1nB4cQ', newPassword: 'correct horse battery' },
-    response: { userName: 'ada' },
+    response: { userName: 'ada', apiTokensLeft: 0 },
   },
 })
 

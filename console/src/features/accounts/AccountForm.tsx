@@ -4,6 +4,7 @@ import { passwordRules } from '../../lib/password-rules.ts'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { DialogActions } from '../../ui/form/DialogActions.tsx'
+import { RevokeTokens } from '../../ui/form/RevokeTokens.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { strings } from './strings.ts'
 import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
@@ -34,7 +35,7 @@ const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void 
 
 /** Creates or edits an account. Without a password, the server returns a link with which the owner sets one. */
 export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormProps) => {
-  const { form, field, save, busy, failure, isStored, link } = useAccountForm(account, close, onSaved)
+  const { form, field, save, busy, failure, isStored, link, tokens } = useAccountForm(account, close, onSaved)
   if (link !== null) return <LinkToGive link={link} close={close} />
   return (
     <form onSubmit={save}>
@@ -71,6 +72,13 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
             {...field('password')}
           />
         ) : null}
+        {account === null || form.values.password === '' ? null : (
+          <RevokeTokens
+            count={tokens.count}
+            checked={form.values.revokeApiTokens}
+            onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
+          />
+        )}
         <Switch
           label={strings.mustChangePassword}
           {...form.getInputProps('mustChangePassword', { type: 'checkbox' })}

@@ -8,6 +8,8 @@ import { useServices, useSession } from '../../lib/services.tsx'
 import type { Profile } from '../../lib/session.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
+import { RevokeTokens } from '../../ui/form/RevokeTokens.tsx'
+import { useTokenCount } from '../../ui/form/useTokenCount.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tell, tellFailure, tellWithUndo } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
@@ -116,8 +118,9 @@ const Password = ({ account }: { account: Account }) => {
   const { api, session } = useServices()
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
+  const tokens = useTokenCount(account.userName)
   const form = useForm({
-    initialValues: { oldPassword: '', newPassword: '', again: '' },
+    initialValues: { oldPassword: '', newPassword: '', again: '', revokeApiTokens: false },
     validate: {
       oldPassword: (value) => (value === '' ? strings.currentPasswordMissing : null),
       newPassword: (value) => passwordFault(value, account.userName),
@@ -129,13 +132,14 @@ const Password = ({ account }: { account: Account }) => {
   }
   return (
     <form
-      onSubmit={form.onSubmit(async ({ oldPassword, newPassword }) => {
+      onSubmit={form.onSubmit(async ({ oldPassword, newPassword, revokeApiTokens }) => {
         setBusy(true)
         setFailure(null)
         try {
-          await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
+          await api.call(updateUserDetails, { body: { oldPassword, newPassword, revokeApiTokens } })
           await session.reload()
           form.reset()
+          await tokens.reread()
           tell(strings.passwordChanged)
         } catch (reason) {
           setFailure(reason)
@@ -152,6 +156,11 @@ const Password = ({ account }: { account: Account }) => {
           {...form.getInputProps('oldPassword')}
         />
         <NewPasswordFields form={form} />
+        <RevokeTokens
+          count={tokens.count}
+          checked={form.values.revokeApiTokens}
+          onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
+        />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>

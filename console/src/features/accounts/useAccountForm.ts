@@ -5,6 +5,7 @@ import { passwordFault } from '../../lib/password-rules.ts'
 import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
+import { useTokenCount } from '../../ui/form/useTokenCount.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
@@ -17,6 +18,7 @@ export interface SetPasswordLink {
 export const useAccountForm = (account: AccountView | null, close: () => void, onSaved: () => void) => {
   const { api } = useServices()
   const { busy, failure, isStored, run } = useChange()
+  const tokens = useTokenCount(account?.userName ?? '')
   const [link, setLink] = useState<SetPasswordLink | null>(null)
   const form = useForm({
     initialValues: {
@@ -29,6 +31,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
       isEnabled: account?.isEnabled ?? true,
       password: '',
       mustChangePassword: account?.mustChangePassword ?? false,
+      revokeApiTokens: false,
     },
     validate: {
       userName: (value) => (value.trim() === '' ? strings.userNameMissing : null),
@@ -39,7 +42,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
     ...form.getInputProps(name),
     error: form.errors[name] ?? fieldMessage(failure, name),
   })
-  const save = form.onSubmit(async ({ password, phone, userProfile, userName, ...rest }) => {
+  const save = form.onSubmit(async ({ password, phone, userProfile, userName, revokeApiTokens, ...rest }) => {
     if (isStored) return
     const body = {
       ...rest,
@@ -57,12 +60,12 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
           return
         }
       } else {
-        await api.call(updateUser, { body })
+        await api.call(updateUser, { body: { ...body, revokeApiTokens: revokeApiTokens && password !== '' } })
         onSaved()
       }
       tell(account === null ? strings.accountCreated : strings.accountSaved)
       close()
     })
   })
-  return { form, field, save, busy, failure, isStored, link }
+  return { form, field, save, busy, failure, isStored, link, tokens }
 }

@@ -6,6 +6,7 @@ import { passwordFault } from '../../lib/password-rules.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
+import { RevokeTokens } from '../../ui/form/RevokeTokens.tsx'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
@@ -21,7 +22,7 @@ export const MustChangePage = () => {
   const [busy, setBusy] = useState(false)
   const userName = state.phase === 'in' ? state.profile.account.userName : ''
   const form = useForm({
-    initialValues: { oldPassword: '', newPassword: '', again: '' },
+    initialValues: { oldPassword: '', newPassword: '', again: '', revokeApiTokens: false },
     validate: {
       newPassword: (value) => passwordFault(value, userName),
       again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
@@ -37,11 +38,11 @@ export const MustChangePage = () => {
       )}
       <form
         className={classes.form}
-        onSubmit={form.onSubmit(async ({ oldPassword, newPassword }) => {
+        onSubmit={form.onSubmit(async ({ oldPassword, newPassword, revokeApiTokens }) => {
           setBusy(true)
           setRefusal(null)
           try {
-            await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
+            await api.call(updateUserDetails, { body: { oldPassword, newPassword, revokeApiTokens } })
             await session.reload()
           } catch (failure) {
             const { detail, cure } = messageOf(failure)
@@ -60,6 +61,11 @@ export const MustChangePage = () => {
           {...form.getInputProps('oldPassword')}
         />
         <NewPasswordFields form={form} required />
+        <RevokeTokens
+          count={null}
+          checked={form.values.revokeApiTokens}
+          onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
+        />
         <Button type="submit" loading={busy} fullWidth>
           {strings.changePassword}
         </Button>

@@ -1,11 +1,12 @@
 import { Alert, Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { setPassword } from '@portcullis/contract'
+import { type ResponseOf, setPassword } from '@portcullis/contract'
 import { useState } from 'react'
 import { passwordFault } from '../../lib/password-rules.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { NewPasswordFields } from '../../ui/form/NewPasswordFields.tsx'
+import { RevokeTokens } from '../../ui/form/RevokeTokens.tsx'
 import { LinkButton } from '../../ui/LinkButton.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
@@ -24,20 +25,21 @@ export const SetPasswordPage = () => {
   useTitle(strings.setPasswordTitle)
   const { api } = useServices()
   const [token] = useState(takeToken)
-  const [doneFor, setDoneFor] = useState<string | null>(null)
+  const [done, setDone] = useState<ResponseOf<typeof setPassword> | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const form = useForm({
-    initialValues: { newPassword: '', again: '' },
+    initialValues: { newPassword: '', again: '', revokeApiTokens: false },
     validate: {
       newPassword: (value) => passwordFault(value),
       again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
     },
   })
-  if (doneFor !== null) {
+  if (done !== null) {
     return (
       <Card title={strings.passwordSet}>
-        <p>{strings.passwordSetText({ name: <strong>{doneFor}</strong> })}</p>
+        <p>{strings.passwordSetText({ name: <strong>{done.userName}</strong> })}</p>
+        {done.apiTokensLeft === 0 ? null : <p>{strings.tokensLeft({ count: done.apiTokensLeft })}</p>}
         <LinkButton to="/sign-in" fullWidth>
           {strings.signIn}
         </LinkButton>
@@ -60,11 +62,11 @@ export const SetPasswordPage = () => {
       )}
       <form
         className={classes.form}
-        onSubmit={form.onSubmit(async ({ newPassword }) => {
+        onSubmit={form.onSubmit(async ({ newPassword, revokeApiTokens }) => {
           setBusy(true)
           setRefusal(null)
           try {
-            setDoneFor((await api.call(setPassword, { body: { token, newPassword } })).userName)
+            setDone(await api.call(setPassword, { body: { token, newPassword, revokeApiTokens } }))
           } catch (failure) {
             const { detail, cure } = messageOf(failure)
             setRefusal(`${detail} ${cure}`)
@@ -74,6 +76,11 @@ export const SetPasswordPage = () => {
         })}
       >
         <NewPasswordFields form={form} required />
+        <RevokeTokens
+          count={null}
+          checked={form.values.revokeApiTokens}
+          onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
+        />
         <Button type="submit" loading={busy} fullWidth>
           {strings.setPassword}
         </Button>

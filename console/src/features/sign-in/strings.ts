@@ -43,6 +43,8 @@ export const strings = messages({
   incompleteLinkCure:
     'Open the complete link that you received. If it was already used, ask an administrator for a new one.',
   setPassword: 'Set password',
+  tokensLeft:
+    '{count, plural, one {# API token} other {# API tokens}} of the account still work. Sign in to review them under Settings, API tokens.',
   termsOfUse: 'Terms of use',
   iAccept: 'I accept',
   userName: 'User name',

@@ -12,5 +12,8 @@ export const strings = messages({
   reason: 'Reason',
   newPassword: 'New password',
   confirmPassword: 'Confirm new password',
+  revokeTokens: '{count, plural, one {Also revoke # API token} other {Also revoke # API tokens}} of this account',
+  revokeAllTokens: 'Also revoke all API tokens of this account',
+  revokeTokensText: 'API tokens keep working after a new password. Scripts that use revoked tokens stop working.',
   noTags: 'None',
 })

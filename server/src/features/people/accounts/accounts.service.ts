@@ -40,6 +40,7 @@ import type { CredentialsService } from './credentials.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
+import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
 
 export interface AccountsDeps {
   db: Db
@@ -201,6 +202,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     await noteInfluences(approvals, tx, by, before, next, { wasLatched, isApproved: approved !== null })
     if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
     if (hash !== null) await store(tx).deleteLinks(next.account_id)
+    if (hash !== null && given.revokeApiTokens === true) await revokeApiTokens(audit, tx, actor, next)
     await credentials.announce(tx, [next.account_id])
     const losses = [
       ...(isDisabled ? ['disabled the account'] : []),
@@ -349,6 +351,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     update: async (actor: Actor, given: AccountChange): Promise<AccountView> => {
       if (given.image) assertImage(given.image)
       const { password, ...rest } = given
+      assertWithPassword(given.revokeApiTokens, typeof password === 'string')
       const hash = await hashOf(actor, password, given.userName)
       const done = await db.transaction((tx) => change(tx, actor, rest, hash, null))
       if ('waits' in done)

@@ -75,6 +75,20 @@ export const createApiTokensStore = (db: Queryable) => ({
       where a.account_id = t.account_id and t.scopes is null and t.limited_at is null
       returning t.account_id, t.name, a.user_name, t.user_profile, t.expires_at`),
 
+  /** Returns the number of tokens of an account that have not expired. */
+  count: async (accountId: string, now: Date): Promise<number> =>
+    (
+      await db.query<{ n: number }>(sql`
+        select count(*)::int as n from api_tokens t
+        where t.account_id = ${accountId} and (t.expires_at is null or t.expires_at > ${now})`)
+    )[0]?.n ?? 0,
+
+  /** Deletes all tokens of an account. Returns their names. */
+  deleteAll: async (accountId: string): Promise<string[]> =>
+    (
+      await db.query<{ name: string }>(sql`delete from api_tokens t where t.account_id = ${accountId} returning t.name`)
+    ).map(({ name }) => name),
+
   /** Deletes a token of one account, or of any account if `accountId` is null. Returns the deleted row. */
   delete: async (
     tokenId: string,

@@ -199,9 +199,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
     return { ended: true }
   })
 
-  app.register(setPassword, async ({ body, request }) => ({
-    userName: await links.consume(body.token, body.newPassword, request.ip),
-  }))
+  app.register(setPassword, ({ body, request }) => links.consume(body, request.ip))
 
   app.register(createTicket, ({ actor }) => sessions.createTicket(actor))
 

@@ -30,7 +30,7 @@ import { createExternalService, type NotAdmitted } from './external.service.ts'
 import { createExternalStore } from './external.store.ts'
 import type { ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
-import { createLockOutExit } from './lock-out.ts'
+import { createLockOutExit, type RecoveredAccount } from './lock-out.ts'
 import { createMfa, totpContext } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
@@ -92,7 +92,7 @@ export interface AccountsApi {
   /** Returns whether the first start has committed, as seen by this connection. */
   hasAccounts(db: Queryable): Promise<boolean>
   /** Creates a link for a new password, on the command line. Returns null if the local account does not exist. */
-  resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
+  resetPassword(userName: string, revokeApiTokens: boolean): Promise<RecoveredAccount | null>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
   /** Removes the second factors of a local account, on the command line of the server. */
@@ -297,7 +297,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     redeemTicket: credentials.redeemTicket,
     hasAccounts: async (q) => !(await store(q).isEmpty()),
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
-    resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
+    resetPassword: createLockOutExit({ db, clock, audit, links, store, removeFactors: mfa.removeAll }),
     liftSuspension: suspension.liftOnServer,
     resetSecondFactor: secondFactor.resetOnServer,
     exemptSecondFactor: secondFactor.exemptOnServer,

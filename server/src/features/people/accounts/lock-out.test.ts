@@ -21,11 +21,11 @@ describe('lock-out exit', () => {
   it('lets a disabled Administrator sign in again by a link that works once, and records it', async () => {
     const { userName } = await person(t, { profile: 10 })
     await (await t.admin()).post('/prime/webui/admin/updateuser', { userName, isEnabled: false })
-    const link = await t.accounts.resetPassword(userName.toUpperCase())
+    const link = await t.accounts.resetPassword(userName.toUpperCase(), false)
     expect(link?.userName).toBe(userName)
     const set = () =>
       t.as(undefined).post('/prime/webui/Auth/SetPassword', { token: tokenOf(link?.url ?? ''), newPassword })
-    expect((await set()).json()).toEqual({ userName })
+    expect((await set()).json()).toEqual({ userName, apiTokensLeft: 0 })
     expect((await set()).json()).toMatchObject({ code: 'link_invalid' })
     await expect(t.signIn(userName, newPassword)).resolves.toMatch(/./)
     const rows = await t.db.query<{ actor: string; record: string }>(
@@ -38,7 +38,7 @@ describe('lock-out exit', () => {
   it('creates a link that does not work if it was created with another key file', async () => {
     const keyDir = mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
     const other = await startTestApp({ database: t.database, keyDir })
-    const link = await other.accounts.resetPassword('admin')
+    const link = await other.accounts.resetPassword('admin', false)
     await other.close()
     rmSync(keyDir, { recursive: true, force: true })
     const answer = await t
@@ -48,6 +48,6 @@ describe('lock-out exit', () => {
   })
 
   it('returns null for an account that does not exist', async () => {
-    expect(await t.accounts.resetPassword('nobody')).toBeNull()
+    expect(await t.accounts.resetPassword('nobody', false)).toBeNull()
   })
 })

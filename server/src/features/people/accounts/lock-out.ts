@@ -1,12 +1,16 @@
 import type { Audit } from '#features/system/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
 import type { PasswordLinks } from './password-links.service.ts'
+import { revokeApiTokens } from './token-revocation.ts'
 
 export interface LockOutDeps {
   db: Db
+  clock: Clock
   audit: Audit
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
@@ -14,13 +18,22 @@ export interface LockOutDeps {
   removeFactors(tx: Tx, accountId: string): Promise<boolean>
 }
 
+export interface RecoveredAccount {
+  userName: string
+  /** Link for a new password. */
+  url: string
+  expiresAt: Date
+  /** Revoked API tokens, and those that still work. */
+  apiTokens: { revoked: number; left: number }
+}
+
 /**
  * Recovers an account on the server's command line: enables it and creates a one-use link for a new password. Links
  * are keyed hashes, so this needs the server's key file. Returns null if the local account does not exist.
  */
 export const createLockOutExit =
-  ({ db, audit, links, store, removeFactors }: LockOutDeps) =>
-  (userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null> =>
+  ({ db, clock, audit, links, store, removeFactors }: LockOutDeps) =>
+  (userName: string, isRevoking: boolean): Promise<RecoveredAccount | null> =>
     db.transaction(async (tx) => {
       const key = nameKey(userName)
       const row = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)
@@ -35,5 +48,8 @@ export const createLockOutExit =
         entity: row.user_name,
         details: `reset-password on the server${row.is_enabled ? '' : '; enabled again'}${hadFactors ? '; second factors removed' : ''}${wasSuspended ? '; suspension lifted' : ''}`,
       })
-      return { userName: row.user_name, url, expiresAt }
+      const actor = systemActor('command line')
+      const revoked = isRevoking ? await revokeApiTokens(audit, tx, actor, row) : 0
+      const left = await createApiTokensStore(tx).count(row.account_id, new Date(clock.now()))
+      return { userName: row.user_name, url, expiresAt, apiTokens: { revoked, left } }
     })

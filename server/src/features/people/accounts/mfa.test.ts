@@ -328,7 +328,7 @@ describe('a passkey', () => {
 
   it('is removed when the password is reset on the server', async () => {
     const { userName, password } = await withTotp()
-    const link = await t.server.accounts.resetPassword(userName)
+    const link = await t.server.accounts.resetPassword(userName, false)
     expect(link?.userName).toBe(userName)
     expect((await login(userName, password)).json()).toHaveProperty('token')
   })

@@ -15,6 +15,7 @@ import { accountView } from './accounts.view.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
+import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
 
 export interface OwnAccountDeps {
   db: Db
@@ -53,6 +54,7 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
      */
     update: async (actor: Actor, given: MyAccountUpdate): Promise<AccountView> => {
       if (given.image) assertImage(given.image)
+      assertWithPassword(given.revokeApiTokens, typeof given.newPassword === 'string')
       const accountId = actor.accountId as string
       const seen = await store(db).byId(accountId)
       if (seen === undefined) throw new AppError('unauthorized')
@@ -74,6 +76,7 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
         if (hash !== null) {
           await store(tx).deleteLinks(accountId)
           await sessionsStore(tx).deleteAll(accountId, actor.kind === 'session' ? actor.credentialId : null)
+          if (given.revokeApiTokens === true) await revokeApiTokens(audit, tx, actor, next)
           await credentials.announce(tx, [accountId])
         }
         await audit.write(tx, actor, {

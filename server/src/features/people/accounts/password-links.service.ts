@@ -1,3 +1,4 @@
+import type { BodyOf, ResponseOf, setPassword } from '@portcullis/contract'
 import { approverHoldMs } from '@portcullis/domain'
 import type { Audit } from '#features/system/audit/index.ts'
 import { linkBase } from '#features/system/settings/index.ts'
@@ -12,8 +13,10 @@ import type { AccountApprovals } from './accounts.approval.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import { assertPassword } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
+import { revokeApiTokens } from './token-revocation.ts'
 
 /** Two days. A mailed link should not still work weeks later. */
 const linkMs = 48 * 3_600_000
@@ -56,7 +59,10 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
     mailed: (tx: Tx, accountId: string): Promise<unknown> => store(tx).markLinkMailed(accountId),
 
     /** Sets a password with a link, and ends all links and sessions. After a mailed link, approvals wait for a day. */
-    consume: async (token: string, newPassword: string, ip: string): Promise<string> => {
+    consume: async (
+      { token, newPassword, revokeApiTokens: isRevoking = false }: BodyOf<typeof setPassword>,
+      ip: string,
+    ): Promise<ResponseOf<typeof setPassword>> => {
       const hash = opaqueTokens.hashOf('pl', token)
       const owner = hash === null ? undefined : await store(db).linkOwner(hash, new Date(clock.now()))
       if (hash === null || owner === undefined) throw new AppError('link_invalid')
@@ -83,9 +89,11 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
           entity: row.user_name,
           details: 'with a set-password link',
         })
+        if (isRevoking) await revokeApiTokens(audit, tx, actor, row)
       })
       credentials.forget([accountId])
-      return owner.user_name
+      const apiTokensLeft = await createApiTokensStore(db).count(accountId, new Date(clock.now()))
+      return { userName: owner.user_name, apiTokensLeft }
     },
 
     maintain: (): Promise<unknown> => store(db).deleteEndedLinks(new Date(clock.now())),

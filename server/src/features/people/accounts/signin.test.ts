@@ -227,7 +227,7 @@ describe('set-password links', () => {
     expect(expiresAt).toBe('2031-05-06T10:11:12.000Z')
     await expect(t.signIn('linked', '')).rejects.toThrow('401')
     expect((await set(token, 'short')).json().code).toBe('password_rejected')
-    expect((await set(token, 'linked by a letter')).json()).toEqual({ userName: 'linked' })
+    expect((await set(token, 'linked by a letter')).json()).toEqual({ userName: 'linked', apiTokensLeft: 0 })
     await t.signIn('linked', 'linked by a letter')
     expect((await set(token, 'a second password')).json().code).toBe('link_invalid')
     const stored = await t.db.query<{ hash: Buffer }>(sql`select l.token_hash as hash from password_links l`)
@@ -239,7 +239,7 @@ describe('set-password links', () => {
     await set(token, 'the first password')
     const former = t.as(await t.signIn('renewed', 'the first password'))
     expect((await former.get('/prime/webui/admin/profile')).statusCode).toBe(200)
-    const link = await t.server.accounts.resetPassword('renewed')
+    const link = await t.server.accounts.resetPassword('renewed', false)
     expect((await set(link?.url.split('#token=')[1] ?? '', 'the second password')).statusCode).toBe(200)
     const sessions = await t.db.query(sql`
       select from sessions s join accounts a using (account_id) where a.user_name = 'renewed'`)

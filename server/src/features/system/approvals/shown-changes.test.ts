@@ -100,6 +100,7 @@ const samples: Readonly<Record<string, readonly object[]>> = {
       given: {
         ...{ userName: 'bob', userProfile: 20, isEnabled: false, mustChangePassword: true, firstName: 'Bob' },
         ...{ lastName: 'B', email: 'bob@example.org', phone: '1', image: 'data:image/png;base64,AAAA' },
+        revokeApiTokens: true,
       },
     },
   ],
