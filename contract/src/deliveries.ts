@@ -58,7 +58,6 @@ const ids = closed({
   ids: nullable(
     Type.Array(Type.String({ maxLength: 64 }), {
       maxItems: 10_000,
-      uniqueItems: true,
       description: 'IDs of deliveries.',
     }),
     { description: '`null`: all deliveries with `isStuck`.' },

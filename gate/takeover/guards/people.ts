@@ -151,6 +151,20 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  bodyTurns: {
+    does: 'Large bodies are read one at a time, accounts take turns, and other requests are answered between the steps',
+    test: {
+      file: 'server/src/platform/http/body-turns.test.ts',
+      name: 'large bodies of one account are read one at a time, and another account does not wait for all of them',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/register.ts',
+        find: 'const leave = await turns.enter(accountId ?? userName, reply.raw)',
+        replace: 'void [accountId, userName, turns, reply]\n      const leave = () => undefined',
+      },
+    ],
+  },
   tokenCannotMoveFleet: {
     does: 'Operations that affect the whole fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {

@@ -7,7 +7,7 @@ const onlyKnown =
   'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule with a serial number is measured by the hosts that have seen such a device, so one that no host has seen takes effect at once, on every host. Every other rule counts all hosts in its scope.'
 
 const slowed =
-  'Thousands of connections of one account, or bodies with hundreds of thousands of members, slow the server for others and can fail some of their requests. Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
+  'Thousands of connections and the largest bodies of one account can delay requests of others by a few hundred milliseconds. Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
 
 export const userSession: Row = {
   runProgram: refused(['profile']),
@@ -17,7 +17,7 @@ export const userSession: Row = {
   impersonateHost: refused(['profile']),
   forgeEvent: refused(['profile']),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: detected(['countedBodies', 'boundedBodies', 'ownedConnections', 'minimumRate'], slowed),
+  denyService: detected(['countedBodies', 'bodyTurns', 'boundedBodies', 'ownedConnections', 'minimumRate'], slowed),
   lockOut: refused(['profile', 'managerAccounts']),
 }
 
@@ -46,7 +46,7 @@ export const managerSession: Row = {
   ),
   forgeTrail: refused(['appendOnlyTrail']),
   denyService: detected(
-    ['auditWithChange', 'countedBodies', 'boundedBodies', 'rejectedByApprovers'],
+    ['auditWithChange', 'countedBodies', 'bodyTurns', 'boundedBodies', 'rejectedByApprovers'],
     'A Manager can arm hosts, deny devices and quarantine hosts, and so keep devices of others from working. The audit trail records each step, and an Administrator can undo it.',
   ),
   lockOut: detected(['withdrawalEvents', 'auditWithChange', 'managerAccounts'], ownAccounts),

@@ -1,9 +1,11 @@
 import { type AnyOperation, type ErrorCode, errorTable, problemDetail } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { freshChallenge } from './fresh.ts'
 import { bodyForms } from './media-type.ts'
 import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiResponse } from './openapi-types.ts'
+import { largeBody } from './read-body.ts'
 
 /** Statuses that clients of `plainErrors` operations recognise as errors. */
 const plainStatuses: readonly number[] = [400, 401, 403]
@@ -42,7 +44,8 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.errors?.includes('second_person_required') === true)
     codes.add('approval_queue_full').add('change_not_shown')
-  if (operation.heavy !== undefined || operation.query?.properties.PageSize !== undefined)
+  const takesTurns = operation.body !== undefined && jsonLimitOf(operation.body as BodyShape) > largeBody
+  if (takesTurns || operation.heavy !== undefined || operation.query?.properties.PageSize !== undefined)
     codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { TextDecoder } from 'node:util'
 import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
@@ -155,20 +156,28 @@ export interface BodySource {
   bytes: Uint8Array | undefined
 }
 
+/** Larger bodies take turns, and others are served between the steps of reading one. Smaller ones take milliseconds. */
+export const largeBody = 64 * 1024
+
 /**
  * Returns the reader of an operation's JSON body. It checks media type, UTF-8, JSON, keys and schema, in this order. An
  * operation without a body accepts none, `null` and `{}`.
  */
-export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((source: BodySource) => unknown) => {
+export const bodyReader = (
+  schema: TSchema | undefined,
+  optional: boolean,
+): ((source: BodySource) => Promise<unknown>) => {
   const most = bodyCostOf(schema as BodyShape | undefined)
-  return ({ contentType, bytes }) => {
+  return async ({ contentType, bytes }) => {
     const empty = bytes === undefined || bytes.length === 0
+    const pause = async () => (bytes === undefined || bytes.length <= largeBody ? undefined : await yieldToOthers())
     const decoder = decoderOf(contentType ?? '')
     if (!empty && decoder === undefined) throw unsupportedMediaType('json')
     const text = empty ? '' : decode(bytes, decoder as TextDecoder).trim()
     let value: unknown = null
     const cost = costlyText(text, most)
     if (cost !== undefined) throw validationError([{ field: 'body', message: cost }])
+    await pause()
     if (text !== '') {
       try {
         value = JSON.parse(text)
@@ -182,11 +191,14 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
       throw validationError([{ field: 'body', message: 'must be empty: this operation takes no body' }])
     }
     if (value === null && optional) return null
+    await pause()
     const state = { nodes: 0, errors: [] as FieldError[] }
     const folded = fold(value, schema as BodyShape, 'body', 0, state)
     if (state.errors.length > 0) throw validationError(state.errors)
+    await pause()
     const check = compiledOf(schema)
-    if (!check.Check(folded)) throw validationError(faultsOf(check, schema, folded))
-    return folded
+    if (check.Check(folded)) return folded
+    await pause()
+    throw validationError(faultsOf(check, schema, folded))
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createAccountQueue } from '../account-queue.ts'
 import type { Authorise } from './authorise.ts'
 import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { isRawEncoding } from './gunzip.ts'
@@ -11,7 +12,7 @@ import { unsupportedMediaType } from './media-type.ts'
 import { assertOrigin } from './origin.ts'
 import { isHead, type OurRequest } from './our-request.ts'
 import type { PathMethods } from './path-methods.ts'
-import { bodyReader } from './read-body.ts'
+import { bodyReader, largeBody } from './read-body.ts'
 import { paramsReader, queryReader } from './read-query.ts'
 import { uploadLimit } from './request-hooks.ts'
 import type { RequestSpans } from './request-span.ts'
@@ -20,6 +21,9 @@ import type { SendAnswer } from './send-answer.ts'
 /** Maximum total size of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
+
+/** Turns of large bodies: one is read at a time, and accounts take turns. */
+const bodyTurns = { atOnce: 1, perAccount: 1, waitingPerAccount: 20, waitMs: 20_000, retryAfter: 5 } as const
 
 /** Returns whether a body has one of these types, in UTF-8. A request without a body has no type. */
 const isRawType = (types: readonly string[], contentType = ''): boolean => {
@@ -46,6 +50,7 @@ export const createRegister = (
 ) => {
   const operations: AnyOperation[] = []
   const heavyWork = createHeavyWork()
+  const turns = createAccountQueue(bodyTurns)
   const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
   const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
     headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody
@@ -71,6 +76,14 @@ export const createRegister = (
     const isRaw = known.rawTypes !== undefined
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined && !isRaw
     const isEndless = known.responseKind === 'stream'
+    async function bodyOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+      const bytes = request.body as Buffer | undefined
+      const source = { contentType: request.headers['content-type'], bytes }
+      if (bytes === undefined || bytes.length <= largeBody) return readBody(source)
+      const { accountId, userName } = (request as OurRequest).portcullisActor
+      const leave = await turns.enter(accountId ?? userName, reply.raw)
+      return readBody(source).finally(leave)
+    }
     async function answerOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const url = request.raw.url ?? ''
       const at = url.indexOf('?')
@@ -78,9 +91,7 @@ export const createRegister = (
       if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? '')) throw unsupportedMediaType('json')
       if (known.streamType !== undefined && !(request.body instanceof Readable)) throw unsupportedMediaType('gzip')
       // Before the query, so that a wrong media type is reported before a wrong parameter.
-      const body = readsBody
-        ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
-        : null
+      const body = readsBody ? await bodyOf(request, reply) : null
       const query = readQuery(at < 0 ? '' : url.slice(at + 1))
       // Last, so that only a valid request learns whether an object exists.
       const params = readParams(request.params as Record<string, string>)
