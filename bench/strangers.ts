@@ -1,4 +1,4 @@
-/** Measures a working fleet beside clients that hold connections: slow readers, and idle connections of one account. */
+/** Measures a working fleet beside clients that hold connections or send costly bodies. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -32,11 +32,15 @@ const clientsOfProcess = 5_000
 const perSecond = 250
 const megabytes = (bytes: number): number => round(bytes / 1e6, 1)
 
+const bodyNames = 600_000
+const senders = 4
+
 /** Attacks: what each client does, from how many addresses. */
 const attacks = [
-  { what: 'slow readers from one address', addresses: 1, share: 1, isReader: true },
-  { what: 'slow readers from 2,000 addresses', addresses: 2_000, share: 1, isReader: true },
-  { what: 'idle connections of one account', addresses: 2_000, share: 2, isReader: false },
+  { what: 'slow readers from one address', addresses: 1, share: 1, does: 'read' },
+  { what: 'slow readers from 2,000 addresses', addresses: 2_000, share: 1, does: 'read' },
+  { what: 'idle connections of one account', addresses: 2_000, share: 2, does: 'idle' },
+  { what: 'bodies with 600,000 names of a User', addresses: 1, share: 0, does: 'send' },
 ] as const
 
 const startHosts = (url: string, tokenFile: string, hosts: number): ChildProcess =>
@@ -91,24 +95,27 @@ const openConsole = (url: string, token: string) => {
   }
 }
 
-/** Starts processes that hold connections, and opens each one again a minute after it was closed. */
-const startHolders = (url: string, clients: number, addresses: number, heads: string[], isReader: boolean) => {
+/** Orders to processes that hold connections, and open each one again a minute after it was closed. */
+const holderOrders = (url: string, clients: number, addresses: number, heads: string[], isReader: boolean) => {
   const parts = Math.ceil(clients / clientsOfProcess)
-  const processes = Array.from({ length: parts }, (_, index) => {
-    const count = Math.min(clientsOfProcess, clients - index * clientsOfProcess)
-    const given = JSON.stringify({
-      url,
-      count,
-      addresses,
-      first: index * clientsOfProcess,
-      heads,
-      perSecond: perSecond / parts,
-      isReader,
-    })
-    return spawn(process.execPath, [fromRoot('bench/holders.ts'), given], {
+  return Array.from({ length: parts }, (_, index) => ({
+    url,
+    count: Math.min(clientsOfProcess, clients - index * clientsOfProcess),
+    addresses,
+    first: index * clientsOfProcess,
+    heads,
+    perSecond: perSecond / parts,
+    isReader,
+  }))
+}
+
+/** Starts a process for each order, and adds up what they report. */
+const startAttackers = (program: 'holders' | 'senders', orders: readonly object[]) => {
+  const processes = orders.map((order) =>
+    spawn(process.execPath, [fromRoot(`bench/${program}.ts`), JSON.stringify(order)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
-  })
+    }),
+  )
   const latest = processes.map((): Held => ({ opened: 0, held: 0, answered: 0 }))
   processes.forEach((one, index) => {
     one.on('message', (held: Held) => {
@@ -179,7 +186,8 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
     const notRun: string[] = []
     const consoleFailures = (): number => open.reduce((sum, { counts }) => sum + counts.failed, 0)
     const consoleReads = (): number => open.reduce((sum, { counts }) => sum + counts.read, 0)
-    for (const { what, addresses, share, isReader } of attacks) {
+    for (const { what, addresses, share, does } of attacks) {
+      const isReader = does === 'read'
       const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
       const heads = isReader
         ? [get('/openapi.json'), get('/agent/v1/download/linux-x64')]
@@ -191,7 +199,18 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
         checkIns: metricOf(await metricsOf(server), 'portcullis_check_ins_total'),
       }
       const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
-      const holders = startHolders(server.url, clients * share, addresses, heads, isReader)
+      const holders =
+        does === 'send'
+          ? startAttackers('senders', [
+              {
+                url: server.url,
+                path: '/prime/webui/policy/tags/preview',
+                token: attacker,
+                count: senders,
+                names: bodyNames,
+              },
+            ])
+          : startAttackers('holders', holderOrders(server.url, clients * share, addresses, heads, isReader))
       const most = { bytes: 0, files: 0 }
       const startedAt = performance.now()
       while (performance.now() - startedAt < seconds * 1_000 && server.isRunning()) {
@@ -207,14 +226,16 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
       const checkIns = metricOf(metrics, 'portcullis_check_ins_total') - before.checkIns
       const less = 'less' as const
       figures.push(
-        {
-          what: `${what}: connections opened`,
-          value: opened,
-          unit: '',
-          beside: `${isReader ? '' : `${answered} answered, `}at most ${most.files} open files of the server`,
-          limit: clients * share,
-          better: 'more',
-        },
+        does === 'send'
+          ? { what: `${what}: bodies refused`, value: answered, unit: '', limit: 20, better: 'more' }
+          : {
+              what: `${what}: connections opened`,
+              value: opened,
+              unit: '',
+              beside: `${isReader ? '' : `${answered} answered, `}at most ${most.files} open files of the server`,
+              limit: clients * share,
+              better: 'more',
+            },
         { what: `${what}: probe p99`, value: p99, unit: 'ms', beside: `${sent} requests`, limit: 250, better: less },
         {
           what: `${what}: probes that failed`,
@@ -260,7 +281,7 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
     figures.push({ what: 'requests of hosts that failed', value: failedRequests, unit: '', limit: 0, better: 'less' })
     return {
       name: 'strangers',
-      conditions: `${hosts} hosts with wake sockets that check in every ${intervalSeconds} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, and beside ${clients * 2} idle connections of one account; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
+      conditions: `${hosts} hosts with wake sockets that check in every ${intervalSeconds} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, beside ${clients * 2} idle connections of one account, and beside ${senders} connections of a User that send bodies with ${bodyNames} names; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
       figures,
       notRun,
     }
