@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ROOT } from '../bootstrap/say.mjs'
+import { Refusal, ROOT } from '../bootstrap/say.mjs'
 import { billOf, componentOfWork } from '../sbom.mjs'
 import { packagesOf, works } from '../shipped.mjs'
 import { DEBIAN } from './debian-pins.ts'
 import type { MacosTarget } from './macos.ts'
+import { faultsOf } from './support.ts'
 import type { Target } from './targets.ts'
 
 const lock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
@@ -69,8 +70,20 @@ interface Contents {
   others: ReturnType<typeof componentOfWork>[]
 }
 
-/** Writes the bill of materials of a file of a release next to it, with the file's digest. Returns the path. */
-export const writeBill = async (file: string, { packages, others }: Contents): Promise<string> => {
+/**
+ * Writes the bill of materials of a file of a release next to it, with the file's digest. Returns the path.
+ * @throws Refusal if the file contains a runtime without security support
+ */
+export const writeBill = async (
+  file: string,
+  { packages, others }: Contents,
+  today = new Date().toISOString().slice(0, 10),
+): Promise<string> => {
+  const faults = faultsOf([...packages, ...others], today)
+  if (faults.length > 0)
+    throw new Refusal(
+      `${basename(file)} contains software without security support. Update it, or decide about an exception in scripts/release/support-dates.json:\n${faults.join('\n')}`,
+    )
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   const product = { name: basename(file), hashes: [{ alg: 'SHA-256', content: hash.digest('hex') }] }

