@@ -62,7 +62,7 @@ const inDatabase = async (statement: string): Promise<void> => {
   }
 }
 const withPassphrase = ['--passphrase-file', passphraseFile]
-/** Runs a command of the server and returns its output, also if it reports a finding. */
+/** Runs a command of the server and returns its output, even if it reports a finding. */
 const portcullis = async (dataDir: string, port: string, ...args: string[]): Promise<string> => {
   const env = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dataDir, PORTCULLIS_DATA_DIR: dataDir }
   const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], {

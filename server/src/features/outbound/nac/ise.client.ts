@@ -248,7 +248,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
       monitoring(),
     )
 
-  /** Returns a session; null: there is none. */
+  /** Returns a session; null: it does not exist. */
   async function session(path: string): Promise<IseSession | null | 'unreadable'> {
     const answer = await askMonitoring(`/Session/${path}`)
     if (answer.status === 404 || isNoSession(answer)) return null
