@@ -193,7 +193,7 @@ export const confirmHostKeys = operation({
   tag,
   summary: 'Confirms the host keys of agentless hosts',
   description:
-    'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts` or `ssh-keyscan`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented, including keys that are trusted on first use. A host that presented another key is not changed. Hosts with a confirmed key are skipped: change the key in the connection. API tokens cannot confirm keys. Only Administrators with fresh authentication can confirm hosts that use the default credentials.',
+    'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts` or `ssh-keyscan`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented, including keys that are trusted on first use. A host that presented another key is not changed. Hosts with a confirmed key are skipped: change the key in the connection. API tokens cannot confirm keys with this operation. Only Administrators with fresh authentication can confirm hosts that use the default credentials.',
   permission: 'fleet:write',
   body: closed({
     hosts: Type.Optional(

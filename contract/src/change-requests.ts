@@ -62,7 +62,7 @@ export const readChangeRequest = operation({
   tag: 'Policy',
   summary: 'Returns the complete change of a waiting request, in pages',
   description:
-    'Lists everything that an approval carries out, one part per line: rules, hosts, old and new values. The parts with the widest effect come first. Values are exact: invisible characters are shown as `%u200B`. Secrets are shown as “(changed)”.',
+    'Lists everything that an approval carries out, one part per line: rules, hosts, old and new values. The parts with the widest effect come first. Values are exact: invisible characters are shown as codes such as `%u200B`. Secrets are shown as “(changed)”.',
   permission: 'fleet:read',
   params: requestParams,
   query: closed({

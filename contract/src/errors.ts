@@ -276,7 +276,7 @@ export const errorTable = define({
     title: 'Unsupported media type',
     detail: 'Send {expected}.',
     cause: 'The operation does not accept the Content-Type, charset or Content-Encoding of the body.',
-    cure: 'Send `Content-Type: application/json`, or `multipart/form-data` if the operation takes a file.',
+    cure: 'Send `Content-Type: application/json`, or `multipart/form-data` if the operation takes a file. Do not compress JSON bodies.',
   },
   licence_invalid: {
     status: 422,
@@ -297,7 +297,7 @@ export const errorTable = define({
     title: 'Too many requests',
     detail: 'Too many requests. Try again in {seconds} seconds.',
     cause:
-      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports or live streams at once. Or too many agents are being downloaded from one address.',
+      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports, live streams or large bodies at once. Or too many agents are being downloaded from one address.',
     cure: 'Wait for the number of seconds in Retry-After.',
   },
   too_many_connections: {
@@ -305,7 +305,7 @@ export const errorTable = define({
     title: 'Too many connections',
     detail: 'This session, API token, account or agent has too many connections in use.',
     cause:
-      'A session or API token has 128 connections, an account 256, or an agent 32, and each of them waits for a response.',
+      'A session or API token has 128 connections, an account 256, or an agent or worker 32, and each of them waits for a response.',
     cure: 'Use fewer connections, and keep them open between requests. Try again after the number of seconds in Retry-After.',
   },
   internal_error: {

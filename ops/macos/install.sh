@@ -22,7 +22,7 @@ fail() {
 }
 
 # Fails unless root alone can change a path and every folder above it, because launchd runs these files as root.
-# org.portcullis.agent.plist repeats this check at each start.
+# org.portcullis.agent.plist checks owners and modes of the program again at each start.
 assert_root_only() {
   path=$1
   while :; do

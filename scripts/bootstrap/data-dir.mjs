@@ -23,7 +23,7 @@ export function assertDataDirReachable(env = process.env) {
   }
 }
 
-/** Returns the user that PostgreSQL will run as (`owner.ts` in the same folder). Undefined if it must be created first. */
+/** Returns the user that PostgreSQL will run as, like `chooseOwner`. Undefined if it must be created first. */
 function databaseUser(clusterDir) {
   const cluster = statSync(clusterDir, { throwIfNoEntry: false })
   const name = cluster === undefined || cluster.uid === 0 ? '' : id('-un', String(cluster.uid)) || String(cluster.uid)

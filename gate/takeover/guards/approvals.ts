@@ -140,7 +140,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   approverForFactors: {
-    does: 'Switching off a required second factor, or prolonging its grace period, needs fresh authentication and a second approver, whichever way it is changed',
+    does: 'Switching off a required second factor, or extending its grace period, needs fresh authentication and a second approver in every operation that can do it',
     test: {
       file: 'server/src/features/people/accounts/second-factor.test.ts',
       name: 'relaxing the requirement needs fresh authentication and a second approver, whichever way it is changed',

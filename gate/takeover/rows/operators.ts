@@ -4,7 +4,7 @@ import { detected, notApplicable, possible, type Row, refused } from '../cell.ts
 const ownAdministrators =
   'Keep Administrators as local accounts with a second factor, and map groups of the directory to Manager at most.'
 const asAdministrators =
-  'Whoever runs the directory or the identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves what the other requests. '
+  'The operator of the directory or identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves the requests of the other. '
 
 export const identityProvider: Row = {
   runProgram: refused(

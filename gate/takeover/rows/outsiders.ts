@@ -17,7 +17,7 @@ export const stranger: Row = {
       'boundedDownloads',
       'survivedShortages',
     ],
-    'Thousands of slow readers from many addresses slow the server for others and can fail some of their requests (`npm run bench -- strangers`). Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
+    'Thousands of slow readers from many addresses slow the server for others, and some requests of others fail (`npm run bench -- strangers`). Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),
 }
@@ -25,7 +25,7 @@ export const stranger: Row = {
 export const middle: Row = {
   runProgram: refused(['pinnedServer', 'agentReleaseKey']),
   freeHost: possible(
-    'Signatures stop forged commands. But whoever cuts the network of a host within ten minutes of its arming frees it, because it then reverts.',
+    'Signatures stop forged commands. An attacker who cuts the network of a host before its first check-in after arming frees it: it reverts after ten minutes.',
     'Check that hosts stay armed after a rollout, and arm them again.',
   ),
   allowDevice: refused(

@@ -142,7 +142,7 @@ export const managerToken: Row = {
       'freshOverride',
       'tokenScope',
     ],
-    'A token with the scope fleet:write can allow devices on named hosts up to the limit, and devices with a serial number that no host has seen. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval.',
+    'Up to the limit, a token with the scope fleet:write can allow devices on named hosts, and devices with a serial number, counted by the hosts that have seen such a device. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval.',
   ),
   lockOut: detected(['withdrawalEvents', 'auditWithChange', 'tokenScope'], ownAccounts),
 }
@@ -169,7 +169,7 @@ export const administratorToken: Row = {
       'tokenCannotMoveFleet',
       'tokenScope',
     ],
-    'A token with the scope fleet:write can allow devices on named hosts up to the limit, and devices with a serial number that no host has seen. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval. A token cannot change the knowledge in force.',
+    'Up to the limit, a token with the scope fleet:write can allow devices on named hosts, and devices with a serial number, counted by the hosts that have seen such a device. The audit trail records each rule. The server refuses everything else, and a token cannot request an approval. A token cannot change the knowledge in force.',
   ),
   readSecret: refused(
     [

@@ -118,7 +118,7 @@ export const strings = messages({
   defaultValue: '{value} (default)',
   hostTags: 'Tags',
   hostKeyHelp:
-    'SHA256:… as shown by ssh-keygen -l. An entered key counts as confirmed. If blank, someone must confirm the key that the host presents next.',
+    'SHA256:… as shown by ssh-keygen -l. Entering a key confirms it; with the default credentials, only an Administrator can do that. If blank, someone must confirm the key that the host presents next.',
   overrideDefaults: 'Override the default credentials and interval',
   stopTest: 'Stop test',
   runTest: 'Run test',

@@ -14,7 +14,7 @@ export const rules = async (facts: RuleSetFacts | null, keys: Pick<Keys, 'derive
   const isWhole = await createSetSeals(keys.derive(setPurpose)).isWhole(set)
   if (isWhole === true) return [ok(name, `${set.members.length / 48} rules, as the server sealed them`)]
   if (isWhole === null && !wasSealed)
-    return [ok(name, 'not sealed yet; the server does it within an hour of an upgrade')]
+    return [ok(name, 'not sealed yet; the server seals the rules an hour after an upgrade')]
   const named =
     differences.length === 0
       ? 'the history of the policy does not show which'

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { Body } from '../body.ts'
 import { LendingSocket } from './lending-socket.ts'
 
-/** What stands between rows, and after each one, in place of the line feed of COPY; and how a row changes before. */
+/** Text between rows, and after each one instead of the line feed of COPY, and a change of each row. */
 export interface RowEnds {
   between?: string
   after?: string

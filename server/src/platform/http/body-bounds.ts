@@ -60,7 +60,7 @@ const bytesOf = (shape: BodyShape | undefined): number => {
 export const jsonLimitOf = (shape: BodyShape | undefined): number =>
   shape === undefined ? scanFrom : Math.ceil(Math.min(jsonLimit, Math.max(scanFrom, bytesOf(shape) * 1.25)))
 
-/** What a body of a schema can contain at most. */
+/** Most content that a body of a schema can have. */
 export interface BodyCost {
   /** Different names in its objects. */
   names: number

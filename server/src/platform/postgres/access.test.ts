@@ -158,7 +158,7 @@ describe('the cluster of an earlier release', rootOnly, () => {
   it('keeps its owner if others can change the data directory', async () => {
     const cluster = await giveToNobody()
     chmodSync(dataDir, 0o777)
-    await expect(start()).rejects.toThrow(/not root's alone.*chown root:/)
+    await expect(start()).rejects.toThrow(/root is not the only user.*chown root:/)
     chmodSync(dataDir, 0o711)
     expect(statSync(cluster).uid).toBe(idOf('-u', 'nobody'))
     await start()

@@ -20,7 +20,7 @@ export function giveCluster(clusterDir: string, owner: Owner, log: LauncherLog):
   const cure = `Stop every program of that user, then run \`chown -hR ${DATABASE_USER}: ${clusterDir}\`.`
   if (uid !== 0 || (mode & 0o022) !== 0)
     throw new StartError(
-      `The database in ${clusterDir} belongs to a user that other programs run as, and the data directory ${parent} is not root's alone. ` +
+      `The database in ${clusterDir} belongs to a user that other programs run as, and root is not the only user that can change the data directory ${parent}. ` +
         `Start as the user that owns it, or run \`chown root: ${parent} && chmod go-w ${parent}\` and start again.`,
     )
   if (!top.isDirectory())

@@ -14,7 +14,7 @@ export interface Owner {
 
 /** The user for PostgreSQL if this process is root. */
 export const DATABASE_USER = 'portcullis-db'
-/** Earlier releases that root started ran PostgreSQL as one of these. Other programs run as them too. */
+/** Earlier releases that root started ran PostgreSQL as one of these users. Other programs run as them too. */
 const SHARED_USERS = ['postgres', 'nobody']
 
 const CURE =

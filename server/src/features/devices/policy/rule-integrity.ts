@@ -130,7 +130,7 @@ export const createRuleIntegrity = ({ db, clock, log, audit, key, store, lockHea
       wasSealed = true
       return isWhole ? 'whole' : 'broken'
     }
-    // Whoever removes the seal cannot remove the record of the first one.
+    // An attacker who removes the seal cannot remove the record of the first one.
     wasSealed ??= await store.wasSealed(q)
     return wasSealed ? 'broken' : 'unsealed'
   }

@@ -88,7 +88,7 @@ const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
 
 /** Adds, changes and removes connections. */
 export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
-  /** Returns the confirmed host key after a change. Whoever enters a key has confirmed it, if permitted. */
+  /** Returns the confirmed host key after a change. Entering a key confirms it, if permitted. */
   function confirmedKey(
     actor: Actor,
     row: ConnectionRow,

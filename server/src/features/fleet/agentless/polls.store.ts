@@ -97,8 +97,8 @@ export const createPollsStore = () => ({
       where c.agent_id is null`),
 
   /**
-   * Returns and locks the connections of results whose current lease this process holds. Other results are stale. Locks by name and locks
-   * connections before their runs, like every other writer.
+   * Returns and locks the connections of results whose current lease this process holds. Other results are stale.
+   * Locks by name, and locks connections before their runs, like every other writer.
    */
   lockPresent: (
     tx: Queryable,

@@ -17,7 +17,7 @@ const nonceLifeMs = 600_000
 const freshMs = 300_000
 /** Number for a command key that this server does not have, because its key file is out of date. */
 const unknownKey = -1
-/** Nonces of proofs by a wrong clock are remembered for this time. */
+/** How long nonces of proofs from a wrong clock are remembered. */
 const farMs = 10 * 365 * 86_400_000
 
 /**

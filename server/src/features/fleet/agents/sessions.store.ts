@@ -65,8 +65,9 @@ export const createSessionsStore = (db: Queryable) => ({
 
   /**
    * Makes a boot the current one and returns its next seq. `isOld`: this boot was current before, and another one since.
-   * A restart never causes this, because every boot has its own id. Returns 'stale' if the nonce of the proof may be
-   * forgotten, and the proof is not newer than the other ones of this agent. Returns 'tooMany' if the agent booted too often within an hour.
+   * A restart never causes this, because every boot has its own id. Returns 'stale' if the nonce of the proof is not
+   * remembered and the proof is not newer than all others of this agent. Returns 'tooMany' if the agent booted too often
+   * within an hour.
    */
   enterBoot: async (tx: Tx, entry: BootEntry): Promise<{ nextSeq: number; isOld: boolean } | 'stale' | 'tooMany'> => {
     const { agentId, bootId, proofAt, now, ip } = entry

@@ -38,7 +38,7 @@ const doubtAbout = (connection: Connection | undefined): string | null => {
   const { address, connected, other } = connection
   if (!connected) return 'The host is disconnected, so its address may belong to another machine now.'
   if (isIP(address) !== 4)
-    return `The host connects from ${address}. Where a machine is can be looked up by IPv4 address only.`
+    return `The host connects from ${address}. Cisco ISE and CounterACT find machines by IPv4 address only.`
   return other === null ? null : `${other} connects from ${address}, too: it may be the address of a proxy or router.`
 }
 
