@@ -52,7 +52,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   withdrawalEvents: {
-    does: 'Disabling, demoting or deleting an account raises an event and a notice that name both people',
+    does: 'Disabling, demoting or deleting an account raises an event and an alert that name both people',
     test: {
       file: 'server/src/features/people/accounts/withdrawal.test.ts',
       name: 'raises an event and an alert for each account',

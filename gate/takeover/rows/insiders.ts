@@ -22,7 +22,7 @@ export const databaseWriter: Row = {
     'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
   ),
   allowDevice: possible(
-    `A rule that was changed in the database has no effect. If one was deleted, restored or inserted, the server signs no policies and raises an alert. Putting back all rules and their seal of an earlier moment is not noticed, and tags, which decide which rules apply to a host, are not sealed. ${administratorRow}the audit trail records rules created that way.`,
+    `A rule that was changed in the database has no effect. If one was deleted, restored or inserted, the server signs no policies and raises an alert. The server does not notice if all rules are put back with their earlier seal. Tags decide which rules apply to a host and are not sealed. ${administratorRow}the audit trail records rules created that way.`,
     'The same as for freeing hosts. `portcullis doctor` names the rules.',
   ),
   readSecret: possible(

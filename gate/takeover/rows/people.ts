@@ -114,7 +114,7 @@ export const administratorSession: Row = {
   ),
   lockOut: detected(
     ['withdrawalEvents', 'auditWithChange', 'approverForAdministrator'],
-    'An Administrator can disable, demote or delete any number of accounts of profile Manager and User alone, and can suspend another Administrator for 24 hours again and again. Each step raises an event and a notice. Disabling, demoting or deleting another Administrator needs a second approver. The server’s command line can lift a suspension.',
+    'An Administrator can disable, demote or delete any number of accounts of profile Manager and User alone, and can suspend another Administrator for 24 hours again and again. Each step raises an event and an alert. Disabling, demoting or deleting another Administrator needs a second approver. The server’s command line can lift a suspension.',
   ),
 }
 

@@ -215,7 +215,7 @@ export const strings = messages({
     'the worker sends it the default user and password. Anyone who controls the host can read and keep them.',
   confirmed: 'Confirmed. The host is polled again.',
   confirmKey: 'Confirm host key',
-  confirmKeyConsequence: '{key} is pinned. From now on, the password is sent to any host with this key.',
+  confirmKeyConsequence: '{key} counts as confirmed. From now on, the password is sent to any host with this key.',
   keyConfirmed: 'Host key confirmed. The host is polled again.',
   keyNotPinned: 'Not confirmed: the host has since presented another key.',
   stopPolling: 'Stop polling',

@@ -307,7 +307,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
         for (const row of rows) {
           const given = mustExist(keys.get(row.name_key), 'the key of a host')
           const shown = row.host_key === '' ? (row.shown_host_key ?? '') : row.host_key
-          // A fingerprint for a named host is pinned even before the first contact. A list confirms only presented
+          // A fingerprint for a named host is confirmed even before the first contact. A list confirms only presented
           // keys.
           const key = shown === '' && list === undefined ? [...given][0] : shown
           if (key === undefined || key === '') answer.notShown.push(row.computer_name)
