@@ -7,7 +7,7 @@ const onlyKnown =
   'A rule that newly allows devices on no more hosts than the limit takes effect at once. A rule with a serial number is measured by the hosts that have seen such a device, so one that no host has seen takes effect at once, on every host. Every other rule counts all hosts in its scope.'
 
 const slowed =
-  'Thousands of connections and the largest bodies of one account can delay requests of others by a few hundred milliseconds. Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
+  'Thousands of connections and the largest bodies of one account can delay requests of others by a few hundred milliseconds, and by seconds on a busy machine (`npm run bench -- strangers`). Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
 
 export const userSession: Row = {
   runProgram: refused(['profile']),
@@ -72,7 +72,7 @@ export const administratorSession: Row = {
       'shownChange',
       'sealedTitle',
     ],
-    'Up to the limit, an Administrator can free hosts alone. Set the limit below the number of hosts. Whoever knows the password of the account that switched the gate on can act as both people.',
+    'Up to the limit, an Administrator can free hosts alone. Set the limit below the number of hosts. A person who knows the password of the account that switched the gate on can act as both people.',
   ),
   allowDevice: needsApprover(
     [

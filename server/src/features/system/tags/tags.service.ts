@@ -121,7 +121,9 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       if (tags.length === folded.length) return { created: [...created], tags }
       // Another call deleted one between the two statements.
     }
-    throw new AppError('conflict', { detail: 'Another call deletes these tags again and again. Nothing changed.' })
+    throw new AppError('conflict', {
+      detail: 'Another call keeps deleting these tags. Nothing was changed. Try again.',
+    })
   }
 
   const agentIdsOf = (elements: readonly Element[]): string[] => elements.map(({ agentId }) => agentId)
