@@ -26,7 +26,7 @@ const readDelayMs = (attempt: number): number => 1_000 * 2 ** attempt
 const setupTries = 54
 const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
 
-/** Attempts to learn where a system sees an address before a person is asked. */
+/** Retries of a failed lookup of an address before a person is asked. */
 const confirmTries = 3
 /** Time during which an address that another host connected from counts as that of a proxy or router. */
 const sharedMs = 24 * 3_600_000
