@@ -249,7 +249,7 @@ describe('connections with a credential', () => {
     expect(refused).toEqual(['credential', 'credential', 'credential', 'account'])
   })
 
-  it('of one agent are limited, and ten thousand agents behind one address are not', async () => {
+  it('of one agent are limited, and those of many agents behind one address are not', async () => {
     const port = await serve({ machine: 2, silent: 4 })
     const agents: Connection[] = []
     for (let i = 0; i < 40; i++) agents.push(await open(port, '127.0.0.1', get(`/machine/${i}`)))
