@@ -81,6 +81,14 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
     cure: 'Inspect what is connected to this port. Changes of other ports are complete.',
     guide: 'operations.md#floods',
   },
+  eventsMerged: {
+    meaning:
+      'A host raised more than 500 events in one hour. The server stores the first further event of each kind and device, and then one summary with the number, the first time and the last time. The severity is that of the merged events.',
+    cause:
+      'A device or connection is loose, a device appears with a new identity again and again, or a program on the host floods the server.',
+    cure: 'Inspect the device and the port of the host. If the device is unknown, deny it.',
+    guide: 'operations.md#floods',
+  },
   inventory: {
     meaning: 'The server received the first inventory of a host.',
     cause: 'The host was enrolled, or its record was created again.',

@@ -55,6 +55,12 @@ export const eventCodes = {
   duplicate: { code: '0x120012', severity: 4, category: 'Agent', description: 'Possible duplicate of a known host' },
   silent: { code: '0x120013', severity: 4, category: 'Agent', description: 'Host stopped checking in' },
   heardAgain: { code: '0x120014', severity: 5, category: 'Agent', description: 'Host checks in again' },
+  eventsMerged: {
+    code: '0x120015',
+    severity: 4,
+    category: 'Agent',
+    description: 'Repeated events of a host were merged',
+  },
   updateRefused: {
     code: '0x120030',
     severity: 2,

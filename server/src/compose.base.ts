@@ -180,7 +180,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     anchor: { keyFile: config.keyFile, key: keys.derive('audit anchor') },
   })
   await checkpoints.prepare()
-  const events = eventsFeature(app, { ...lists, log, hosts: { addLatestEvents } })
+  const events = eventsFeature(app, { ...lists, log, metrics, hosts: { addLatestEvents } })
   const tags = tagsFeature(app, { ...lists, audit, gate: tagGate })
   const envelope = createEnvelope(keys.sealing)
   const resolve = createDestinations(config.outboundAllow, undefined, config.outboundProxy)

@@ -94,6 +94,7 @@ export const composeOutputs = (
     [3_600_000, 'alert upkeep', () => notifications.forget(keptDays())],
     [2_000, 'deliveries', deliveries.deliver],
     [3_600_000, 'delivery upkeep', deliveries.forget],
+    [60_000, 'event summaries', events.summarise],
     [3_600_000, 'event upkeep', async () => events.forget(keptDays(), await deliveries.sentUpTo())],
     [5_000, 'report scheduling', reports.tick],
     [3_600_000, 'report upkeep', reports.maintain],

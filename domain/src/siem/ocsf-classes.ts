@@ -59,6 +59,7 @@ const ocsfMappings = {
   driverMismatch: finding,
   unknownDriver: finding,
   changesDropped: finding,
+  eventsMerged: finding,
   vulnerable: finding,
   keyClone: finding,
   updateRefused: finding,

@@ -222,6 +222,20 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  hourlyEvents: {
+    does: 'The server limits the events of a host per hour, stores the first event of each kind and device, and counts the others in summaries',
+    test: {
+      file: 'server/src/features/fleet/ingest/event-limit.test.ts',
+      name: 'a device that returns 3,000 times raises a limited number of events, and a summary counts the others',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/system/events/events.merging.ts',
+        find: 'const mostEvents = 500',
+        replace: 'const mostEvents = 500_000',
+      },
+    ],
+  },
   deviceText: {
     does: 'Text from hosts and devices is cleaned before it is stored and encoded wherever it is shown',
     test: {

@@ -81,6 +81,7 @@ export const hostRoot: Row = {
   denyService: detected(
     [
       'agentQuota',
+      'hourlyEvents',
       'oneWakeSocket',
       'ownedConnections',
       'machineCredentialFirst',
@@ -111,7 +112,7 @@ export const device: Row = {
   ),
   forgeTrail: refused(['deviceText']),
   denyService: refused(
-    ['agentQuota'],
+    ['agentQuota', 'hourlyEvents'],
     'A device that claims 64 false identities at 64 ports keeps new devices of its host from working until a person releases a port. The server raises a critical event.',
   ),
   lockOut: notApplicable,

@@ -111,7 +111,11 @@ export const eventsOf = (
         events.push(
           repeated === undefined
             ? attached
-            : { ...attached, details: `${attached.details}: attached ${timesMore(repeated)}` },
+            : {
+                ...attached,
+                details: `${attached.details}: attached ${timesMore(repeated)}`,
+                times: 1 + repeated.count,
+              },
         )
     }
     if (what === 'attached' || before !== undefined) {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/fleet/agents/index.ts'
 import { sql } from '#platform/db/sql.ts'
+import { createMetrics } from '#platform/metrics.ts'
 import { cloneDatabase, createFakeClock } from '#test/database.ts'
 import { createEventsService } from './events.service.ts'
 import type { NewEvent } from './events.store.ts'
@@ -13,7 +14,7 @@ const clock = createFakeClock()
 
 beforeAll(async () => {
   t = await cloneDatabase()
-  events = createEventsService({ db: t.db, clock, log: t.log, hosts: { addLatestEvents } })
+  events = createEventsService({ db: t.db, clock, log: t.log, hosts: { addLatestEvents }, metrics: createMetrics() })
 })
 afterAll(() => t.close())
 
@@ -83,7 +84,13 @@ describe('append', () => {
 
   it('never lacks a partition, however far the stream jumps', async () => {
     await t.db.execute(sql`update ordered_head set n = 24999998 where stream = 'events'`)
-    const fresh = createEventsService({ db: t.db, clock, log: t.log, hosts: { addLatestEvents } })
+    const fresh = createEventsService({
+      db: t.db,
+      clock,
+      log: t.log,
+      hosts: { addLatestEvents },
+      metrics: createMetrics(),
+    })
     const ids = await t.db.transaction((tx) => fresh.append(tx, [event('a'), event('b'), event('c')]))
     expect(ids).toEqual([24_999_999, 25_000_000, 25_000_001])
     await fresh.ensureAhead()

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/fleet/agents/index.ts'
 import { sql } from '#platform/db/sql.ts'
+import { createMetrics } from '#platform/metrics.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
 
@@ -25,7 +26,9 @@ const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
 }))
 
 beforeAll(async () => {
-  t = await startFeatureApp((app, deps) => eventsFeature(app, { ...deps, hosts: { addLatestEvents } }))
+  t = await startFeatureApp((app, deps) =>
+    eventsFeature(app, { ...deps, hosts: { addLatestEvents }, metrics: createMetrics() }),
+  )
   await t.db.execute(
     sql`insert into agents (agent_id, host, address, enrolled_at, facts) values (${agentId}, 'h', 'a', now(), '{}')`,
   )

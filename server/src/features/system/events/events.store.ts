@@ -3,6 +3,7 @@ import type { Occurrence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
+import type { KnownIdentity, MergedEvents } from './events.merging.ts'
 import { latestEventText } from './events.texts.ts'
 
 export interface NewEvent {
@@ -20,6 +21,8 @@ export interface NewEvent {
   deviceId?: string | null
   /** When it happened on the host. Absent: the host did not say when. */
   occurred?: Occurrence | undefined
+  /** How often it happened. Absent: once. */
+  times?: number
   /** Syslog number. Defaults to that of the kind. */
   severity?: number
 }
@@ -46,7 +49,68 @@ export const latestByAgent = (events: readonly NewEvent[], createdAt: Date): { a
   return [...texts].map(([agentId, texts]) => ({ agentId, texts })).sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
 }
 
+/** A stored summary of merged events. */
+export interface MergedRow {
+  agent_id: string
+  code: number
+  /** False if it covers several identities. */
+  is_one: boolean
+  n: number
+  first_at: Date
+  last_at: Date
+  severity: number
+  icon: number
+  entity: string
+  hashtags: string
+  details: string
+  device_id: string | null
+}
+
 export const createEventsStore = (queryable: Queryable) => ({
+  /** Returns the identities of hosts that are known in an hour beyond the limit. */
+  knownIdentities: (agentIds: readonly string[], hour: Date): Promise<KnownIdentity[]> =>
+    queryable.query<KnownIdentity>(sql`
+      select m.agent_id, m.code, m.identity from merged_events m
+      where m.hour_at = ${hour} and m.agent_id = any(${agentIds}::uuid[]) and m.identity <> ''`),
+
+  /** Adds merged events to the summaries of their hour. */
+  merge: async (tx: Tx, merged: readonly MergedEvents[], hour: Date): Promise<void> => {
+    const events = merged.map((one) => one.event)
+    const defined = events.map((event) => eventCodes[event.kind])
+    await tx.execute(sql`
+      insert into merged_events as m (hour_at, agent_id, code, identity, n, first_at, last_at, severity, icon, entity, hashtags,
+        details, device_id)
+      select ${hour}::timestamptz, r.* from ${unnestOf([
+        [events.map((e) => e.agentId), 'uuid[]'],
+        [defined.map((d) => Number(d.code)), 'int[]'],
+        [merged.map((one) => one.identity), 'text[]'],
+        [merged.map((one) => one.count), 'bigint[]'],
+        [merged.map((one) => new Date(one.first).toISOString()), 'timestamptz[]'],
+        [merged.map((one) => new Date(one.last).toISOString()), 'timestamptz[]'],
+        [events.map((e, i) => e.severity ?? defined[i]?.severity), 'smallint[]'],
+        [events.map((e) => e.icon ?? -1), 'smallint[]'],
+        [events.map((e) => clean(e.entity, 512)), 'text[]'],
+        [events.map((e) => clean(e.hashtags, 4096)), 'text[]'],
+        [events.map((e) => clean(e.details, 4096)), 'text[]'],
+        [events.map((e) => (e.deviceId == null ? null : clean(e.deviceId, 1024))), 'text[]'],
+      ])} r
+      on conflict (hour_at, agent_id, code, identity) do update set
+        n = m.n + excluded.n, first_at = least(m.first_at, excluded.first_at), last_at = greatest(m.last_at, excluded.last_at),
+        severity = least(m.severity, excluded.severity)`)
+  },
+
+  /** Removes some rows of hours before a time, and returns them. Skips those that another replica takes. */
+  takeMerged: (tx: Tx, before: Date, limit: number): Promise<MergedRow[]> =>
+    tx.query<MergedRow>(sql`
+      with taken as (
+        delete from merged_events m where (m.hour_at, m.agent_id, m.code, m.identity) in (
+          select o.hour_at, o.agent_id, o.code, o.identity from merged_events o where o.hour_at < ${before}
+          order by o.hour_at, o.agent_id, o.code, o.identity limit ${limit}::int for update skip locked)
+        returning *)
+      select t.agent_id, t.code, t.identity <> '' as is_one, t.n, t.first_at, t.last_at, t.severity, t.icon, t.entity, t.hashtags,
+        t.details, t.device_id
+      from taken t order by t.agent_id, t.first_at, t.code, t.identity`),
+
   /** Creates the partitions for the next `margin` ids and one more. Returns the first id without a partition. */
   ensurePartitions: async (margin: number): Promise<number> => {
     const rows = await queryable.query<{ next: number }>(sql`

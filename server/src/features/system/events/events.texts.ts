@@ -1,4 +1,5 @@
 import { type EventKind, eventCodes } from '@portcullis/contract'
+import type { MergedRow, NewEvent } from './events.store.ts'
 
 /** Values in the details text of a USB event. */
 export interface DeviceDetails {
@@ -27,4 +28,24 @@ export const deviceDetails = ({ vulnerable, vid, pid, serial, vendor, product }:
 export const latestEventText = (event: { kind: EventKind; details: string }, at: Date): string => {
   const text = [eventCodes[event.kind].description, event.details].filter((part) => part !== '').join(': ')
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} ${text}`
+}
+
+const descriptions: ReadonlyMap<number, string> = new Map(
+  Object.values(eventCodes).map(({ code, description }) => [Number(code), description]),
+)
+
+/** Returns the event that summarises merged events of a host. */
+export const summaryOf = (row: MergedRow): NewEvent => {
+  const times = `${row.n.toLocaleString('en')} more ${row.n === 1 ? 'time' : 'times'}`
+  const [first, last] = [row.first_at, row.last_at].map((at) => `${at.toISOString().slice(0, 19)}Z`)
+  const what = row.is_one ? row.details : 'several devices or causes'
+  return {
+    kind: 'eventsMerged',
+    agentId: row.agent_id,
+    severity: row.severity,
+    entity: row.entity,
+    hashtags: row.hashtags,
+    ...(row.is_one ? { icon: row.icon, deviceId: row.device_id } : {}),
+    details: `${descriptions.get(row.code) ?? ''}: ${times} between ${first} and ${last}${what === '' ? '' : `: ${what}`}`,
+  }
 }
