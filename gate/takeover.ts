@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../rig/database.ts'
 import { root as ownRoot } from '../rig/root.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import type { Guard } from './takeover/guard.ts'
+import { type Guard, type Proof, proofsOf } from './takeover/guard.ts'
 import { guards } from './takeover/guards.ts'
 import { cells } from './takeover/render.ts'
 
@@ -12,8 +12,8 @@ interface TestRun {
   testResults: { name: string; assertionResults: { title: string; status: string }[] }[]
 }
 
-/** Returns whether a copy of the checkout lacks exactly this guard. */
-const isRemovedIn = (root: string, { removedBy }: Guard): boolean => {
+/** Returns whether a copy of the checkout lacks exactly this clause of a guard. */
+const isRemovedIn = (root: string, { removedBy }: Proof): boolean => {
   const expected = new Map<string, string>()
   for (const { file, find, replace } of removedBy)
     expected.set(
@@ -23,14 +23,16 @@ const isRemovedIn = (root: string, { removedBy }: Guard): boolean => {
   return [...expected].every(([file, text]) => readFileSync(join(root, file), 'utf8') === text)
 }
 
-/** Returns all guards in the checkout itself, or the missing guards in a broken copy. */
-const guardsToTry = (root: string): Guard[] =>
-  Object.values<Guard>(guards).filter((guard) => root === ownRoot || isRemovedIn(root, guard))
+/** Returns all proofs in the checkout itself, or those of the missing clauses in a broken copy. */
+const proofsToTry = (root: string): Proof[] =>
+  Object.values<Guard>(guards)
+    .flatMap(proofsOf)
+    .filter((proof) => root === ownRoot || isRemovedIn(root, proof))
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Runs the named tests of a checkout. */
-const runTests = async (root: string, chosen: readonly Guard[]): Promise<TestRun> => {
+const runTests = async (root: string, chosen: readonly Proof[]): Promise<TestRun> => {
   const folder = temporaryFolder('takeover')
   try {
     const report = join(folder, 'report.json')
@@ -53,7 +55,7 @@ const runTests = async (root: string, chosen: readonly Guard[]): Promise<TestRun
   }
 }
 
-const statusOf = (run: TestRun, { test }: Guard): string => {
+const statusOf = (run: TestRun, { test }: Proof): string => {
   const file = run.testResults.find(({ name }) => name.endsWith(`/${test.file}`))
   return file?.assertionResults.find(({ title }) => title === test.name)?.status ?? 'did not run'
 }
@@ -61,11 +63,11 @@ const statusOf = (run: TestRun, { test }: Guard): string => {
 /** Proves each cell of the takeover matrix: its test passes here, and fails where the guard is removed. */
 export const takeover: Check = {
   name: 'takeover',
-  what: 'Every cell of the takeover matrix names a passing test. The self-test removes the guard of each cell and checks that the test fails.',
+  what: 'Every cell of the takeover matrix names passing tests. The self-test removes each clause of its guards and checks that the test fails.',
   run: async ({ root }): Promise<Outcome> => {
-    const chosen = guardsToTry(root)
+    const chosen = proofsToTry(root)
     const run = await runTests(root, chosen)
-    const outcomes = chosen.map((guard) => ({ guard, status: statusOf(run, guard) }))
+    const outcomes = chosen.map((proof) => ({ proof, status: statusOf(run, proof) }))
     const failed = outcomes.filter(({ status }) => status === 'failed')
     const absent = outcomes.filter(({ status }) => status !== 'failed' && status !== 'passed')
     return {
@@ -75,12 +77,14 @@ export const takeover: Check = {
         { what: 'tests that failed', value: failed.length, atMost: 0 },
         { what: 'tests that did not run', value: absent.length, atMost: 0 },
       ],
-      notes: [...failed, ...absent].map(({ guard, status }) => `${guard.test.file}: ${guard.test.name}: ${status}`),
+      notes: [...failed, ...absent].map(({ proof, status }) => `${proof.test.file}: ${proof.test.name}: ${status}`),
     }
   },
-  sabotages: Object.values(guards).map(({ does, removedBy }: Guard) => ({
-    what: `removed: ${does}`,
-    red: 'tests that failed',
-    edits: removedBy,
-  })),
+  sabotages: Object.values<Guard>(guards).flatMap((guard) =>
+    proofsOf(guard).map(({ removedBy }, i) => ({
+      what: `removed: ${guard.does}${i === 0 ? '' : ` (clause ${i + 1})`}`,
+      red: 'tests that failed',
+      edits: removedBy,
+    })),
+  ),
 }

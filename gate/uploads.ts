@@ -310,8 +310,8 @@ export const uploads: Check = {
       edits: [
         {
           file: 'server/src/platform/http/register.ts',
-          find: 'const jsonLimit = 8 * 1024 * 1024',
-          replace: 'const jsonLimit = 2_000_000_000',
+          find: ': jsonLimitOf(known.body as BodyShape | undefined)',
+          replace: ': jsonLimitOf(known.body as BodyShape | undefined) + 2_000_000_000',
         },
       ],
     },

@@ -1,5 +1,6 @@
 import { type Attacker, attackers, type Goal, goals } from './axes.ts'
 import type { Cell } from './cell.ts'
+import { type Guard, proofsOf } from './guard.ts'
 import { type GuardId, guards } from './guards.ts'
 import { matrix } from './matrix.ts'
 
@@ -53,9 +54,12 @@ const takeoverText = (): string => {
     '### Guards',
     '',
     ...guardIds.map((id) => {
-      const { does, test } = guards[id]
-      const title = test.name.replace(/^finding \d+[a-z]?: /, '')
-      return `${numberOf(id)}. <a id="guard-${numberOf(id)}"></a>${does}. Test: \`${test.file}\`, “${title}”.`
+      const guard: Guard = guards[id]
+      const tests = new Set(
+        proofsOf(guard).map(({ test }) => `\`${test.file}\`, “${test.name.replace(/^finding \d+[a-z]?: /, '')}”`),
+      )
+      const label = tests.size === 1 ? 'Test' : 'Tests'
+      return `${numberOf(id)}. <a id="guard-${numberOf(id)}"></a>${guard.does}. ${label}: ${[...tests].join('; ')}.`
     }),
     '',
     '### Notes',

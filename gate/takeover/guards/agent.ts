@@ -14,13 +14,41 @@ export const agentGuards = defineGuards({
     ],
   },
   commandSignature: {
-    does: 'An agent executes a command only if its command key signed the command',
+    does: 'An agent executes a command only if its command key signed the command for this agent, once, and not after it expired',
     test: { file: 'agent/test/policy.test.ts', name: 'do not arm a host if forged, foreign, expired or replayed' },
     removedBy: [
       {
         file: 'agent/src/commands.ts',
         find: "if (!keys.verify(signed.payload, signed.signature)) return 'its signature does not verify'",
         replace: '',
+      },
+    ],
+    also: [
+      {
+        test: { file: 'agent/test/policy.test.ts', name: 'do not arm a host if forged, foreign, expired or replayed' },
+        removedBy: [
+          {
+            file: 'agent/src/commands.ts',
+            find: "if (parsed.agentId !== agentId) return 'it is for another agent'",
+            replace: '',
+          },
+        ],
+      },
+      {
+        test: { file: 'agent/test/policy.test.ts', name: 'do not arm a host if forged, foreign, expired or replayed' },
+        removedBy: [
+          {
+            file: 'agent/src/commands.ts',
+            find: 'if (parsed.counter <= memory.counter)\n      return',
+            replace: 'if (parsed.counter < 0)\n      return',
+          },
+        ],
+      },
+      {
+        test: { file: 'agent/test/policy.test.ts', name: 'do not arm a host if forged, foreign, expired or replayed' },
+        removedBy: [
+          { file: 'agent/src/commands.ts', find: 'if (isLate(parsed))', replace: 'if (isLate(parsed) && false)' },
+        ],
       },
     ],
   },
@@ -37,6 +65,47 @@ export const agentGuards = defineGuards({
         replace: '',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'agent/test/policy.test.ts',
+          name: 'signed by another key is refused, and the host is not armed and keeps its previous policy',
+        },
+        removedBy: [
+          {
+            file: 'agent/src/enforcement/policy-file.ts',
+            find: "if (!isSigned(payload, signature)) throw new Error('the signature of the policy does not verify')",
+            replace: '',
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'agent/test/policy.test.ts',
+          name: 'for another agent is refused, and the host is not armed and keeps its previous policy',
+        },
+        removedBy: [
+          {
+            file: 'agent/src/enforcement/policy-file.ts',
+            find: "if (policy.agentId !== agentId) throw new Error('the policy is for another agent')",
+            replace: '',
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'agent/test/policy.test.ts',
+          name: 'for another request is refused, and the host is not armed and keeps its previous policy',
+        },
+        removedBy: [
+          {
+            file: 'agent/src/enforcement/policy-file.ts',
+            find: "if (policy.nonce !== nonce) throw new Error('the nonce of the policy does not match the request')",
+            replace: '',
+          },
+        ],
+      },
+    ],
   },
   privateState: {
     does: 'Only root can read the state directory of the agent (0700) and its key file (0600)',
@@ -49,6 +118,12 @@ export const agentGuards = defineGuards({
         file: 'agent/src/platform/posix.ts',
         find: 'if ((stat.mode & OTHERS) !== 0) chmodSync(dir, 0o700)',
         replace: 'chmodSync(dir, 0o755)',
+      },
+    ],
+    also: [
+      {
+        test: { file: 'agent/test/loop.test.ts', name: 'opens a session and sends facts and the full inventory once' },
+        removedBy: [{ file: 'agent/src/files.ts', find: 'mode = 0o600', replace: 'mode = 0o644' }],
       },
     ],
   },
@@ -232,6 +307,18 @@ export const agentGuards = defineGuards({
         file: 'agent/src/enforcement/pass.ts',
         find: "hold === undefined && decision.source === 'default' && (settled",
         replace: 'hold === undefined && (settled',
+      },
+    ],
+    also: [
+      {
+        test: { file: 'agent/test/no-exception.test.ts', name: 'is blocked if a rule denies it' },
+        removedBy: [
+          {
+            file: 'agent/src/enforcement/pass.ts',
+            find: "hold === undefined && decision.source === 'default' && (settled",
+            replace: 'hold === undefined && (settled',
+          },
+        ],
       },
     ],
   },

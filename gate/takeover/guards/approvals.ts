@@ -18,6 +18,21 @@ export const approvalGuards = defineGuards({
         replace: 'limit !== null && released < 0',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/system/approvals/second-approver.test.ts',
+          name: 'applies to bulk actions and deletion, and is shown in the preview',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/actions/bulk.service.ts',
+            find: "action === 'free' || action === 'delete'",
+            replace: "action === 'delete'",
+          },
+        ],
+      },
+    ],
   },
   latchedGate: {
     does: 'The gate stays on once two Administrators have existed; only the server’s command line can lift it',
@@ -82,6 +97,35 @@ export const approvalGuards = defineGuards({
         replace: 'return wish.isAdministrator && wish.isOwn',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/system/approvals/bypasses.test.ts',
+          name: 'resetting the second factor of the other Administrator needs a second approver',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/people/accounts/mfa.service.ts',
+            find: "if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))",
+            replace: 'if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, [])))',
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'server/src/features/system/approvals/bypasses.test.ts',
+          name: 'setting the password of the other Administrator needs a second approver',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/people/accounts/accounts.approval.ts',
+            find: 'change,\n      isAdministrator: account.user_profile === profiles.administrator,',
+            replace:
+              "change,\n      isAdministrator: account.user_profile === profiles.administrator && change !== 'password',",
+          },
+        ],
+      },
+    ],
   },
   independentApprover: {
     does: 'The requester cannot approve through an account that they created, promoted or set the password of',
@@ -98,7 +142,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   approverForPackage: {
-    does: 'Publishing an agent build and updating hosts need a second approver once two Administrators have existed',
+    does: 'Publishing an agent build, exactly as it was requested, and updating hosts need a second approver once two Administrators have existed',
     test: {
       file: 'server/src/features/fleet/packages/packages.approval.test.ts',
       name: 'a build waits for a second approver, and exactly this build is published',
@@ -108,6 +152,48 @@ export const approvalGuards = defineGuards({
         file: 'server/src/features/fleet/packages/packages.service.ts',
         find: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx))",
         replace: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx)) && false",
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/packages/packages.approval.test.ts',
+          name: 'a build that was replaced in the database is not published by the approval',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/packages/packages.service.ts',
+            find: "|| row.sha256.toString('hex') !== sha256 || !isOurs(row)",
+            replace: "|| row.sha256.toString('hex') === sha256.slice(1) || !isOurs(row)",
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'server/src/features/fleet/packages/packages.approval.test.ts',
+          name: 'an update of named hosts, in bulk or in rings needs a second approver',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/actions/gated.ts',
+            find: 'if (update.length === 0 || (await approvals',
+            replace: 'if (update.length >= 0 || (await approvals',
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'server/src/features/fleet/packages/packages.approval.test.ts',
+          name: 'an update of named hosts, in bulk or in rings needs a second approver',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/rollouts/rollouts.service.ts',
+            find: "if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' }))) {",
+            replace:
+              "if (row.kind === 'update' && row.name === '' && !(await approvals.mayAlone(actor, { kind: 'program' }))) {",
+          },
+        ],
       },
     ],
   },

@@ -40,6 +40,21 @@ export const fleetGuards = defineGuards({
         replace: 'hostsAtOnce',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/feeds/feeds.test.ts',
+          name: 'takes a limited number of lines, and more after a while',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/feeds/feeds.service.ts',
+            find: 'level: levelOf(feedId) - lines,',
+            replace: 'level: levelOf(feedId) - 0 * lines,',
+          },
+        ],
+      },
+    ],
   },
   nacSeesHost: {
     does: 'An automatic quarantine covers only MAC addresses that Cisco ISE or CounterACT sees at the address that the host connects from',
@@ -84,7 +99,7 @@ export const fleetGuards = defineGuards({
     ],
   },
   agentSession: {
-    does: 'A host proves possession of its key for each session, and its session token has a MAC from the server',
+    does: 'A host proves possession of its key for each session with a proof that works once, and its session token has a MAC from the server',
     test: {
       file: 'server/src/features/fleet/ingest/check-in.test.ts',
       name: 'need the key, a fresh nonce and a current token',
@@ -94,6 +109,44 @@ export const fleetGuards = defineGuards({
         file: 'server/src/features/fleet/agents/sessions.service.ts',
         find: "if (!verify(algorithm, Buffer.from(sessionProofText(request)), key, Buffer.from(request.signature, 'base64')))\n      throw new AppError('agent_unknown')",
         replace: 'void [verify, algorithm, sessionProofText]',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/ingest/check-in.test.ts',
+          name: 'need the key, a fresh nonce and a current token',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/agents/session-token.ts',
+            find: 'if (!timingSafeEqual(mac(payload), bytes.subarray(36))) return null',
+            replace: 'void timingSafeEqual',
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'server/src/features/fleet/agents/proofs.test.ts',
+          name: 'opens no session, whenever it is replayed',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/agents/sessions.service.ts',
+            find: "new Date(until))))\n        throw new AppError('agent_unknown')",
+            replace: 'new Date(until))))\n        void 0',
+          },
+          {
+            file: 'server/src/features/fleet/agents/sessions.store.ts',
+            find: "if (!entry.isNonceKept && proofAt <= (current?.proof_floor ?? 0)) return 'stale'",
+            replace: '',
+          },
+          {
+            file: 'server/src/features/fleet/agents/sessions.store.ts',
+            find: "if (proofAt <= known.proof_at && !entry.isFresh) return 'stale'",
+            replace: '',
+          },
+        ],
       },
     ],
   },
@@ -307,6 +360,17 @@ export const fleetGuards = defineGuards({
         replace: 'if (socket.bytesRead > 1e12)',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'poller/test/poll.process.test.ts',
+          name: 'limits the time and output of a host, and reports invalid output',
+        },
+        removedBy: [
+          { file: 'poller/src/poll.ts', find: 'poll.limits.totalMs)', replace: 'poll.limits.totalMs + 3_600_000)' },
+        ],
+      },
+    ],
   },
   machineCredentialFirst: {
     does: 'Routes of machines verify the credential and the quota before they read a body; a stranger gets 16 KiB',
@@ -317,8 +381,8 @@ export const fleetGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/platform/http/request-hooks.ts',
-        find: 'if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)',
-        replace: 'void [turnAway, hasUnreadBody, request, reply]',
+        find: 'if ((request as OurRequest).isKnown !== true) turnAway(request.raw, reply.raw)\n      else if',
+        replace: 'void turnAway\n      if',
       },
     ],
   },
@@ -375,6 +439,21 @@ export const fleetGuards = defineGuards({
         file: 'server/src/features/fleet/agentless/worker.store.ts',
         find: 'and p.is_activated and p.poller_id',
         replace: 'and p.poller_id',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/agentless/activation.test.ts',
+          name: 'gets no credentials through an API token, and a process that registers later needs another activation',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/agentless/worker.service.ts',
+            find: 'assertFresh(actor, clock.now())',
+            replace: 'void assertFresh',
+          },
+        ],
       },
     ],
   },

@@ -66,7 +66,7 @@ export const peopleGuards = defineGuards({
     ],
   },
   maskedSecrets: {
-    does: 'Clients can write secrets of the configuration but never read them',
+    does: 'Clients can write secrets of the configuration but never read them, neither in the settings nor in the configuration document',
     test: {
       file: 'server/src/features/system/settings/settings.test.ts',
       name: 'is saved as a whole, masked when read, kept in versions and audited with its changes',
@@ -77,6 +77,22 @@ export const peopleGuards = defineGuards({
         find: 'return Object.fromEntries(names.map((name) => [name, masked(drafts, name)]))',
         replace:
           'return Object.fromEntries(names.map((name) => [name, drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, itemContext(name)).reveal() : masked(drafts, name)]))',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/system/document/document.test.ts',
+          name: 'shows the changes in a dry run, applies them together, and changes nothing the second time',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/system/settings/settings.service.ts',
+            find: '[...drafts.keys()].sort().map((name) => [name, masked(drafts, name)])',
+            replace:
+              '[...drafts.keys()].sort().map((name) => [name, drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, itemContext(name)).reveal() : masked(drafts, name)])',
+          },
+        ],
       },
     ],
   },
@@ -91,6 +107,34 @@ export const peopleGuards = defineGuards({
         file: 'server/src/features/outbound/notifications/groups.service.ts',
         find: 'url: maskedUrl(config.channels.webhook.url),',
         replace: 'url: config.channels.webhook.url,',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/outbound/notifications/groups.test.ts',
+          name: 'never show the path or query of a webhook, and keep them when the masked URL is saved',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/outbound/notifications/groups.rules.ts',
+            find: 'if (maskedUrl(url) !== maskedUrl(before.url))',
+            replace: "if (maskedUrl(url) === '')",
+          },
+        ],
+      },
+      {
+        test: {
+          file: 'server/src/features/outbound/notifications/groups.test.ts',
+          name: 'never show the path or query of a webhook, and keep them when the masked URL is saved',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/outbound/notifications/groups.rules.ts',
+            find: 'if ((change?.ca ?? before.ca) !== before.ca)',
+            replace: "if (before.ca === '-')",
+          },
+        ],
       },
     ],
   },

@@ -104,10 +104,19 @@ describe('with two Administrators, one person alone cannot install a build on a 
   })
 
   it('a build that was replaced in the database is not published by the approval', async () => {
+    const other = await upload('1.2.0', Buffer.from('another executable'))
+    const [signed] = await t.db.query<{ sha256: Buffer; size: number; signature: Buffer }>(
+      sql`select p.sha256, p.size, p.signature from agent_packages p`,
+    )
+    await decide(other.request.id, 'reject')
     const { request } = await upload()
-    await t.db.execute(sql`update agent_packages set sha256 = ${Buffer.alloc(32)}`)
-    expect((await decide(request.id, 'approve')).statusCode).toBe(409)
-    expect((await requests())[0].state).toBe('Waiting')
+    // The release key signed the other build, but no approver has read its digest.
+    for (const build of [{ ...signed, sha256: Buffer.alloc(32) }, signed]) {
+      await t.db.execute(sql`
+        update agent_packages set sha256 = ${build?.sha256}, size = ${build?.size}::bigint, signature = ${build?.signature}`)
+      expect((await decide(request.id, 'approve')).statusCode).toBe(409)
+      expect((await waiting()).map(({ id }: { id: string }) => id)).toEqual([request.id])
+    }
   })
 
   it('a pending build can be withdrawn, and its request then publishes nothing', async () => {
