@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   agentLimits,
   agentPaths,
+  boundedProofPrefix,
   type CheckInResponse,
   checkInAgeHeader,
   commandKeyHeader,
@@ -62,6 +63,14 @@ const commandsOf = (value: unknown): NonNullable<CheckInResponse['commands']> =>
   )
 }
 
+/** Returns the nonce that the server wants signed, because the clock of this host differs from its own; null: none. */
+const challengeOf = (answer: Answer): string | null => {
+  if (answer.status === 200) return null
+  const { code, body } = new Refusal(answer)
+  const nonce = code === 'session_proof_old' ? (body as { nonce?: unknown }).nonce : null
+  return typeof nonce === 'string' && /^[A-Za-z0-9_-]{22,64}$/.test(nonce) ? nonce : null
+}
+
 /**
  * Returns the text of an enrolment, at most 16 KiB. A host with hundreds of addresses omits its last interfaces and sends
  * all of them with its first check-in.
@@ -100,11 +109,16 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
     commandKeyId: string,
     signal: AbortSignal,
   ): Promise<Pick<SessionResponse, 'token' | 'expiresInSeconds' | 'nextSeq'> & { commandKeys: unknown }> {
-    const proven = { agentId, bootId, timestamp: clock.now(), nonce: randomBytes(24).toString('base64url') }
-    const body = JSON.stringify({ ...proven, signature: key.sign(sessionProofText(proven)) })
     // A header, because older servers refuse unknown members of the body.
     const headers = { [commandKeyHeader]: commandKeyId }
-    const answer = asObject(await transport.post(agentPaths.session, body, undefined, signal, { headers }))
+    const open = async (nonce: string): Promise<Answer> => {
+      const proven = { agentId, bootId, timestamp: clock.now(), nonce }
+      const body = JSON.stringify({ ...proven, signature: key.sign(sessionProofText(proven)) })
+      return transport.post(agentPaths.session, body, undefined, signal, { headers })
+    }
+    const first = await open(`${boundedProofPrefix}${randomBytes(24).toString('base64url')}`)
+    const challenge = challengeOf(first)
+    const answer = asObject(challenge === null ? first : await open(challenge))
     return {
       token: text(answer.token, 'token', 8192),
       expiresInSeconds: Math.max(1, number(answer.expiresInSeconds, 'expiresInSeconds')),

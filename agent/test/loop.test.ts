@@ -279,6 +279,20 @@ describe('failures', () => {
     expect(performance.now() - start).toBeGreaterThan(1000)
   })
 
+  it('sign the nonce of the server once if the proof is not from now', async () => {
+    const { peer, args } = await setUp()
+    const refused = (nonce: string) =>
+      ({ kind: 'problem', status: 409, code: 'session_proof_old', members: { nonce } }) as const
+    // The second nonce is no text that the agent signs.
+    peer.fail(agentPaths.session, refused(`bounded_${'s'.repeat(47)}`), { kind: 'garbage' }, refused('a\nb'.repeat(20)))
+    await startAgent([...args, '--once']).done
+    // The refused requests do not reach the peer, which verifies each signature.
+    expect(peer.seen.sessions.map(({ nonce }) => nonce)).toEqual([expect.stringMatching(/^bounded_[\w-]{32}$/)])
+    peer.fail(agentPaths.session, refused(`bounded_${'t'.repeat(47)}`))
+    await startAgent([...args, '--once']).done
+    expect(peer.seen.sessions.at(-1)?.nonce).toBe(`bounded_${'t'.repeat(47)}`)
+  })
+
   it('cause no loop if server and agent disagree about the hash', async () => {
     const { peer, args } = await setUp({ alwaysNeedsInventory: true })
     startAgent(args)

@@ -27,7 +27,7 @@ import { Value } from 'typebox/value'
 
 /** Fault of one request instead of the ordinary answer. */
 export type Fault =
-  | { kind: 'problem'; status: number; code: string; headers?: Record<string, string> }
+  | { kind: 'problem'; status: number; code: string; headers?: Record<string, string>; members?: object }
   /** The request is processed (committed), but its response never arrives. */
   | { kind: 'lost-answer' }
   /** The connection is reset before the request is processed. */
@@ -342,7 +342,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       const fault = faults.get(path)?.shift()
       const bytes = Buffer.concat(chunks)
       if (fault === undefined) return serve(path, bytes, request, response)
-      if (fault.kind === 'problem') return problem(response, fault.status, fault.code, fault.headers)
+      if (fault.kind === 'problem') return problem(response, fault.status, fault.code, fault.headers, fault.members)
       if (fault.kind === 'garbage') return ok(response, '<html>Welcome to the hotel</html>')
       if (fault.kind === 'hang') return
       if (fault.kind === 'late') return void fault.after.then(() => serve(path, bytes, request, response))

@@ -64,6 +64,12 @@ export const EnrolResponse = Type.Object({
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 
+/**
+ * A nonce begins with this text if the agent signs the nonce of a refusal with `session_proof_old`. The proof contains it,
+ * so nobody can remove it. Random nonces of earlier agents do not begin with it by chance.
+ */
+export const boundedProofPrefix = 'bounded_'
+
 /** Body of `session`, which exchanges a proof of the agent key for a short-lived token. */
 export const SessionRequest = Type.Object(
   {
@@ -75,11 +81,13 @@ export const SessionRequest = Type.Object(
     timestamp: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Host clock, in milliseconds since 1970. For information only: the nonce ensures freshness.',
+      description:
+        'Host clock, in milliseconds since 1970. If it differs from the clock of the server by more than five minutes, agents with `boundedProofPrefix` sign a nonce of the server instead.',
     }),
     nonce: Type.String({
       pattern: '^[A-Za-z0-9_-]{22,64}$',
-      description: 'Random value. The server refuses a repeated nonce for 10 minutes.',
+      description:
+        'Random value, or the nonce of a refusal with `session_proof_old`. Begins with `boundedProofPrefix` if the agent understands that refusal. The server refuses a repeated nonce for 10 minutes.',
     }),
     signature: Type.String({
       pattern: '^[A-Za-z0-9+/]+={0,2}$',

@@ -21,6 +21,8 @@ export interface Problem {
   traceId: string
   /** With `second_person_required`: the ID of the change request that waits for a second approver. */
   requestId?: string
+  /** With `session_proof_old`: the nonce that the agent signs, within five minutes. */
+  nonce?: string
   /** With `agent_revoked`: the signed statement that lets an agent free its host. */
   revocation?: AgentRevocation
   /** With `agent_revoked`: all rotations of the command key, oldest first, to verify the statement. */

@@ -165,8 +165,8 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
 
   /** Returns a session request with its proof. */
-  const proven = (bootId: string) => {
-    const request = { agentId, bootId, timestamp: t.clock.now(), nonce: randomBytes(24).toString('base64url') }
+  const proven = (bootId: string, nonce = randomBytes(24).toString('base64url')) => {
+    const request = { agentId, bootId, timestamp: t.clock.now(), nonce }
     return { ...request, signature: signed(sessionProofText(request)) }
   }
   /** Opens a session for a boot, without changing the agent's own state. */

@@ -150,6 +150,20 @@ export const fleetGuards = defineGuards({
       },
     ],
   },
+  boundedProofs: {
+    does: 'A session request of a host counts for five minutes, even if it was never used; with a wrong clock, the host signs a nonce of the server',
+    test: {
+      file: 'server/src/features/fleet/agents/proofs.test.ts',
+      name: 'counts for five minutes, although nobody used it before',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/fleet/agents/sessions.service.ts',
+        find: 'if (!isFresh && (isBounded || agent.bounded_proofs))',
+        replace: 'if (!isFresh && (isBounded || agent.bounded_proofs) && now < 0)',
+      },
+    ],
+  },
   agentAudience: {
     does: 'The credentials of a host give no access to operations for people',
     test: {

@@ -36,7 +36,10 @@ export const middle: Row = {
     ['pinnedServer', 'confirmedKeys', 'withheldPassword'],
     'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not bypass browser warnings.',
   ),
-  impersonateHost: refused(['pinnedServer', 'agentSession']),
+  impersonateHost: refused(
+    ['pinnedServer', 'agentSession', 'boundedProofs'],
+    'Until their update, session requests of agents before 0.3.0 count until a later one is accepted. Only TLS protects them.',
+  ),
   forgeEvent: detected(
     ['spooledChanges'],
     'The attacker can delay reports. The console shows the host as disconnected, and its changes arrive once the path is open again.',

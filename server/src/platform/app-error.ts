@@ -6,7 +6,7 @@ export interface AppErrorOptions {
   /** Response headers, such as Retry-After. */
   headers?: Readonly<Record<string, string>>
   /** Further members of the problem (RFC 9457, 3.2). */
-  extensions?: Pick<Problem, 'revocation' | 'commandKeys' | 'requestId'>
+  extensions?: Pick<Problem, 'revocation' | 'commandKeys' | 'requestId' | 'nonce'>
   cause?: unknown
 }
 

@@ -196,7 +196,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
     await tx.execute(sql`update agent_rows r set agentless = false where r.agent_id = ${agentId} and r.agentless`)
     await tx.execute(
       sql`update agent_heartbeats h set boot_id = null, seq = 0, inventory_hash = null, agentless = false,
-        command_key = ${a.commandKey}::int, follows_keys = false where h.agent_id = ${agentId}`,
+        command_key = ${a.commandKey}::int, follows_keys = false, bounded_proofs = false where h.agent_id = ${agentId}`,
     )
     await tx.execute(sql`delete from agent_boots b where b.agent_id = ${agentId}`)
   },

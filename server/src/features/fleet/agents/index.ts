@@ -20,6 +20,7 @@ import { createEnrollmentStore } from './enrollment.store.ts'
 import { createHeartbeatsStore } from './heartbeats.store.ts'
 import { createHostMessages } from './host-messages.ts'
 import { createResolve } from './identities.ts'
+import { createProofNonces } from './proof-nonces.ts'
 import { createRevoked, revocationOf } from './revocations.ts'
 import { createSessionTokens } from './session-token.ts'
 import { createSessionsService } from './sessions.service.ts'
@@ -98,6 +99,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     tokens,
     events: deps.events,
     keys: keys.command,
+    nonces: createProofNonces(keys.derive('session-nonce')),
     revoked,
   })
   registerAgentRoutes(app, service, enrollment)

@@ -1,4 +1,5 @@
-import { agentPaths } from '@portcullis/contract'
+import { randomBytes } from 'node:crypto'
+import { agentPaths, boundedProofPrefix } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { agentPost, enrolAgent, enrolmentToken, type TestAgent } from '#test/builders.ts'
@@ -72,6 +73,56 @@ describe('a replayed session request', () => {
     t.clock.advance(-120 * minutes)
     expect((await send(ahead)).status).toBe(200)
     expect((await send(agent.proven(agent.state.bootId))).status).toBe(200)
+  })
+})
+
+describe('a proof of an agent that signs nonces of the server', () => {
+  const ownNonce = () => `${boundedProofPrefix}${randomBytes(24).toString('base64url')}`
+  const days = 1_440 * minutes
+  /** Signs a proof while the clock of the host is wrong. */
+  const provenAt = (agent: TestAgent, skewMs: number, nonce = ownNonce()) => {
+    t.clock.advance(skewMs)
+    const proof = agent.proven(agent.state.bootId, nonce)
+    t.clock.advance(-skewMs)
+    return proof
+  }
+  const refusalOf = async (proof: unknown) => {
+    const { status, text } = await send(proof)
+    const { code, nonce } = JSON.parse(text) as { code: string; nonce: string }
+    expect([status, code]).toEqual([409, 'session_proof_old'])
+    return nonce
+  }
+
+  it('counts for five minutes, although nobody used it before', async () => {
+    const agent = await host()
+    for (const skew of [-4, 4]) expect((await send(provenAt(agent, skew * minutes))).status).toBe(200)
+    for (const skew of [-40 * days, -6 * minutes, 6 * minutes, 40 * days]) await refusalOf(provenAt(agent, skew))
+  })
+
+  it('opens a session whatever the clock of the host, by the nonce of the refusal, once and for five minutes', async () => {
+    for (const skew of [-40 * days, -60 * minutes, 60 * minutes, 3 * 365 * days]) {
+      const [agent, other] = [await host(), await host()]
+      const nonce = await refusalOf(provenAt(agent, skew))
+      const proof = provenAt(agent, skew, nonce)
+      await refusalOf(provenAt(other, skew, nonce))
+      expect([skew, (await send(proof)).status]).toEqual([skew, 200])
+      for (const later of [0, 6, 20, 60]) {
+        t.clock.advance(later * minutes)
+        await t.server.agents.forgetNonces()
+        expect([skew, later, (await send(proof)).status]).not.toEqual([skew, later, 200])
+      }
+    }
+  })
+
+  it('is the only kind of proof that counts from then on', async () => {
+    const agent = await host()
+    const recorded = agent.proven(agent.state.bootId)
+    t.clock.advance(40 * days)
+    const unused = agent.proven(crypto.randomUUID())
+    expect((await send(agent.proven(agent.state.bootId, ownNonce()))).status).toBe(200)
+    t.clock.advance(6 * minutes)
+    await refusalOf(recorded)
+    await refusalOf(unused)
   })
 })
 

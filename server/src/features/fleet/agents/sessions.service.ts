@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { type SessionRequest, type SessionResponse, sessionProofText } from '@portcullis/contract'
+import { boundedProofPrefix, type SessionRequest, type SessionResponse, sessionProofText } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
@@ -7,6 +7,7 @@ import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
 import { createSemaphore } from '#platform/semaphore.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { createProofNonces } from './proof-nonces.ts'
 import type { SessionTokens } from './session-token.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
@@ -34,6 +35,7 @@ export const createSessionsService = ({
   tokens,
   events,
   keys,
+  nonces,
   revoked,
 }: {
   db: Db
@@ -42,6 +44,7 @@ export const createSessionsService = ({
   tokens: SessionTokens
   events: EnrollmentDeps['events']
   keys: Pick<CommandKeys, 'numberOf' | 'newest' | 'rotationsAfter'>
+  nonces: ReturnType<typeof createProofNonces>
   /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
 }) => {
@@ -57,10 +60,14 @@ export const createSessionsService = ({
     if (!verify(algorithm, Buffer.from(sessionProofText(request)), key, Buffer.from(request.signature, 'base64')))
       throw new AppError('agent_unknown')
     const now = clock.now()
+    const provenAt = nonces.madeAt(request.agentId, request.nonce) ?? request.timestamp
+    const isFresh = Math.abs(provenAt - now) < freshMs
+    const isBounded = request.nonce.startsWith(boundedProofPrefix)
+    if (!isFresh && (isBounded || agent.bounded_proofs))
+      throw new AppError('session_proof_old', {}, { extensions: { nonce: nonces.make(request.agentId, now) } })
     const held = keyId === undefined ? undefined : (keys.numberOf(keyId) ?? unknownKey)
     const rotations = held === undefined || held === unknownKey ? [] : keys.rotationsAfter(held)
     const { nextSeq } = await db.transaction(async (tx) => {
-      const isFresh = Math.abs(request.timestamp - now) < freshMs
       // A proof from a time before the enrolment or in the future comes from a wrong clock. Such proofs are rare, so
       // their nonces are kept. All others are older than a fresh one, and must be newer than every accepted one.
       const isByWrongClock = request.timestamp < agent.enrolled_at.getTime() - freshMs || request.timestamp > now
@@ -83,6 +90,7 @@ export const createSessionsService = ({
         })
       if (entered === 'tooMany')
         throw new AppError('too_many_requests', { seconds: 300 }, { headers: { 'retry-after': '300' } })
+      if (isBounded && !agent.bounded_proofs) await store.bindProofs(tx, request.agentId)
       if (held !== undefined)
         await store.holdsKey(tx, request.agentId, held === unknownKey ? unknownKey : keys.newest().number)
       if (entered.isOld)

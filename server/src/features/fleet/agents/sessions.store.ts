@@ -11,6 +11,8 @@ export interface SessionAgent {
   enrolled_at: Date
   boot_id: string | null
   seq: number
+  /** Whether only proofs from now count. */
+  bounded_proofs: boolean
 }
 
 /** Number of boots remembered per agent, to detect a copied key. */
@@ -35,7 +37,7 @@ export const createSessionsStore = (db: Queryable) => ({
   agent: async (agentId: string): Promise<SessionAgent | undefined> =>
     (
       await db.prepared<SessionAgent>(sql`
-        select a.agent_id, a.public_key, a.host, a.address, a.enrolled_at, h.boot_id, h.seq
+        select a.agent_id, a.public_key, a.host, a.address, a.enrolled_at, h.boot_id, h.seq, h.bounded_proofs
         from agents a join agent_heartbeats h on h.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
@@ -52,6 +54,11 @@ export const createSessionsStore = (db: Queryable) => ({
     await tx.prepared(sql`
       update agent_heartbeats h set command_key = ${number}::int, follows_keys = true
       where h.agent_id = ${agentId}::uuid and (h.command_key, h.follows_keys) is distinct from (${number}::int, true)`)
+  },
+
+  /** From now on, only proofs from now count. Locks the heartbeat. */
+  bindProofs: async (tx: Tx, agentId: string): Promise<void> => {
+    await tx.prepared(sql`update agent_heartbeats h set bounded_proofs = true where h.agent_id = ${agentId}::uuid`)
   },
 
   /** Stores a nonce; returns false if it was seen before. */

@@ -37,7 +37,7 @@ const openSession = operation({
   summary: 'Opens a session by proof of possession of the agent key',
   body: SessionRequest,
   response: SessionResponse,
-  errors: ['agent_unknown', 'agent_revoked', 'conflict', 'too_many_requests'],
+  errors: ['agent_unknown', 'agent_revoked', 'session_proof_old', 'conflict', 'too_many_requests'],
 })
 
 const installScript = operation({
