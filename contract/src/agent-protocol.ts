@@ -64,12 +64,6 @@ export const EnrolResponse = Type.Object({
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 
-/**
- * A nonce begins with this text if the agent signs the nonce of a refusal with `session_proof_old`. The proof contains it,
- * so nobody can remove it. Random nonces of earlier agents do not begin with it by chance.
- */
-export const boundedProofPrefix = 'bounded_'
-
 /** Body of `session`, which exchanges a proof of the agent key for a short-lived token. */
 export const SessionRequest = Type.Object(
   {

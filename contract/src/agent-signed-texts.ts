@@ -6,6 +6,12 @@ import type { ReleaseKeyRotation } from './release-keys.ts'
 export const enrolProofText = (token: string, publicKey: string): string =>
   `portcullis-enrol-v1\n${token}\n${publicKey}`
 
+/**
+ * A nonce begins with this text if the agent signs the nonce of a refusal with `session_proof_old`. The proof contains it,
+ * so nobody can remove it. Random nonces of earlier agents do not begin with it by chance.
+ */
+export const boundedProofPrefix = 'bounded_'
+
 /** Returns the text that an agent signs to open a session. */
 export const sessionProofText = (r: { agentId: string; bootId: string; timestamp: number; nonce: string }): string =>
   `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
