@@ -83,7 +83,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   },
   eventsMerged: {
     meaning:
-      'A host raised more than 500 events in one hour. The server stores the first further event of each kind and device, and then one summary with the number, the first time and the last time. The severity is that of the merged events.',
+      'A host raised more than 500 events in one hour. After that, the server stores the first event of each kind and device, and merges the others into summaries with the number, the first time and the last time. The severity is the highest of the merged events.',
     cause:
       'A device or connection is loose, a device appears with a new identity again and again, or a program on the host floods the server.',
     cure: 'Inspect the device and the port of the host. If the device is unknown, deny it.',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { eventCodes } from '@portcullis/contract'
 import type { NewEvent } from './events.store.ts'
 
-/** Events of a host that are stored one by one in each hour. */
+/** Events of a host that are stored individually in each hour. */
 const mostEvents = 500
 /** In the rest of the hour: identities of a kind whose first event is stored. */
 const mostIdentities = 200
