@@ -279,7 +279,7 @@ describe('failures', () => {
     expect(performance.now() - start).toBeGreaterThan(1000)
   })
 
-  it('sign the nonce of the server once if the proof is not from now', async () => {
+  it('sign the nonce of the server once if the proof is not current', async () => {
     const { peer, args } = await setUp()
     const refused = (nonce: string) =>
       ({ kind: 'problem', status: 409, code: 'session_proof_old', members: { nonce } }) as const

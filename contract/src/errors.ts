@@ -370,11 +370,11 @@ export const errorTable = define({
   },
   session_proof_old: {
     status: 409,
-    title: 'The proof of the agent is not from now',
+    title: 'The session proof of the agent is not current',
     detail:
       'The clock of the host differs from the clock of the server by more than five minutes, or the request is a replay.',
     cause:
-      'A session request counts for five minutes. The clock of the host is wrong, or an attacker sent a recorded request again. An agent of this release signs the `nonce` of this answer and connects all the same. An older agent on a host that had a newer one does not.',
+      'A session request counts for five minutes. The clock of the host is wrong, or an attacker sent a recorded request again. An agent of this release signs the `nonce` of this answer and still connects. An older agent on a host that had a newer one cannot.',
     cure: 'Correct the clock of the host. If an older agent was installed over a newer one, install the newer one again, or enrol the host again.',
   },
   release_key_not_over_http: {

@@ -11,7 +11,7 @@ export interface SessionAgent {
   enrolled_at: Date
   boot_id: string | null
   seq: number
-  /** Whether only proofs from now count. */
+  /** Whether only current proofs count. */
   bounded_proofs: boolean
 }
 
@@ -56,7 +56,7 @@ export const createSessionsStore = (db: Queryable) => ({
       where h.agent_id = ${agentId}::uuid and (h.command_key, h.follows_keys) is distinct from (${number}::int, true)`)
   },
 
-  /** From now on, only proofs from now count. Locks the heartbeat. */
+  /** From now on, only current proofs count. Locks the heartbeat. */
   bindProofs: async (tx: Tx, agentId: string): Promise<void> => {
     await tx.prepared(sql`update agent_heartbeats h set bounded_proofs = true where h.agent_id = ${agentId}::uuid`)
   },
