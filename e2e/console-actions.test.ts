@@ -66,6 +66,11 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Arm…' }).click()
     // Without allow rules, the preview lists the keyboards, the stick and the unusual device.
     await dialog(page).getByText('5 attached devices on 3 hosts are not on the allowlist').waitFor()
+    const revert = dialog(page).getByLabel('If a newly armed host cannot reach the server, return to Free after')
+    expect(await revert.locator('option:checked').innerText()).toBe('Automatic: 10 minutes')
+    await revert.selectOption('Never: it stays armed')
+    await dialog(page).getByText('An attacker who cuts the network cannot free a host.').waitFor()
+    await revert.selectOption('1 hour')
     await dialog(page).getByRole('button', { name: 'Arm', exact: true }).click()
     await page.getByText('Arming 3 hosts.').waitFor()
     // The tray stays when the page changes, and shows the end of the job.
@@ -76,6 +81,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await tray(page).getByRole('link', { name: 'commands' }).click()
     await page.waitForURL(/commands\?jobId=/)
     await row(page, 'KIOSK-1').getByText('Confirmed', { exact: true }).waitFor()
+    await row(page, 'KIOSK-1').getByText('Arm (Free again without contact for 60 minutes)').waitFor()
     expect(await grid(page).getByRole('row').count()).toBe(4)
 
     await page.goto('/agents?HostIdentifier=KIOSK')

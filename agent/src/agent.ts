@@ -15,6 +15,7 @@ import { setUpEnforcement } from './enforcement/set-up.ts'
 import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
 import { messageOf } from './exit.ts'
+import { createHostTime } from './host-time.ts'
 import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
@@ -127,6 +128,7 @@ export const runAgent = async (
     const calls = createServerCalls({ renewSession: () => loop?.renewSession() })
     let loop: Loop | undefined
     const { boot, inventory } = platform
+    const time = createHostTime({ stateDir: config.stateDir, boot, clock, reports })
     const spool = createSpool({
       stateDir: config.stateDir,
       boot,
@@ -140,7 +142,7 @@ export const runAgent = async (
       keys,
       platform,
       self,
-      clock,
+      time,
       log,
       reports,
       rescan: () => watcher.rescan(),
@@ -161,14 +163,14 @@ export const runAgent = async (
       timing: platform.timing ?? timing.watcher,
     })
     const policy = createPolicyFetch({
-      ...{ calls, protocol, policyFile, enforcer, reports, clock, log },
+      ...{ calls, protocol, policyFile, enforcer, reports, clock, time, log },
       backoff: timing.loop.backoff,
     })
     cleanUps.push(policy.stop)
     const commands = createCommands({
       agentId: identity.agentId,
       keys,
-      clock,
+      time,
       log,
       reports,
       memory: state.commands(),

@@ -1,19 +1,19 @@
 import type { AgentCommand, CheckInRequest, SignedText } from '@portcullis/contract/agent-protocol'
-import type { Clock } from './clock.ts'
 import { cutText } from './collectors/text.ts'
 import type { CommandKeys } from './command-keys.ts'
 import { messageOf } from './exit.ts'
+import type { HostTime } from './host-time.ts'
 import type { Log } from './log.ts'
 import { parseCommand } from './parse-command.ts'
 import type { Reports } from './reports.ts'
-import type { CommandMemory, CommandOutcome } from './state.ts'
+import type { CommandMemory, CommandOutcome, PendingCommand } from './state.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]
 
 export interface CommandsDeps {
   agentId: string
   keys: Pick<CommandKeys, 'verify' | 'verifyKept'>
-  clock: Clock
+  time: Pick<HostTime, 'now' | 'after' | 'stampOf'>
   log: Log
   reports: Pick<Reports, 'add'>
   memory: CommandMemory
@@ -46,7 +46,7 @@ const laneOf = (kind: string): Lane => (kind === 'update' || kind === 'collect-l
  * acknowledges a command that does not verify, because its id comes from an unknown writer.
  */
 export const createCommands = (deps: CommandsDeps) => {
-  const { agentId, keys, clock, log, reports } = deps
+  const { agentId, keys, time, log, reports } = deps
   // Counters and pending commands of another identity do not apply.
   const isOurs = (deps.memory.agentId ?? agentId) === agentId
   let memory: CommandMemory = isOurs ? { ...deps.memory, agentId } : { agentId, counter: 0, recent: [] }
@@ -61,7 +61,11 @@ export const createCommands = (deps: CommandsDeps) => {
     deps.saveMemory(memory)
   }
 
-  const isLate = ({ expiresAt }: { expiresAt: string }): boolean => !(Date.parse(expiresAt) > clock.now())
+  /** Returns the time now. A command also ends if the host clock was set back after the agent received it. */
+  const timeFor = (received: PendingCommand['received']): number =>
+    Math.max(time.now(), received === undefined ? Number.NEGATIVE_INFINITY : time.after(received))
+  const isLate = ({ expiresAt }: { expiresAt: string }, received?: PendingCommand['received']): boolean =>
+    !(Date.parse(expiresAt) > timeFor(received))
 
   /** Verifies a pending command again, because the file may have been changed since. */
   function isStillValid({ payload, signature }: SignedText): boolean {
@@ -87,7 +91,10 @@ export const createCommands = (deps: CommandsDeps) => {
 
   const nextOf = (lane: Lane) =>
     (memory.pending ?? [])
-      .flatMap(({ payload }) => parseCommand(payload) ?? [])
+      .flatMap(({ payload, received }) => {
+        const parsed = parseCommand(payload)
+        return parsed === undefined ? [] : [{ ...parsed, received }]
+      })
       .find(({ id, kind }) => laneOf(kind) === lane && !later.has(id))
 
   async function run(lane: Lane): Promise<void> {
@@ -97,6 +104,9 @@ export const createCommands = (deps: CommandsDeps) => {
       log.info('command_started', { id: next.id, kind: next.kind })
       let outcome: CommandOutcome = { id: next.id, outcome: 'confirmed', message: '' }
       try {
+        // An update that began reports its result even after its expiry.
+        if (isLate(next, next.received) && !deps.isUnderWay(next.id))
+          throw new Error('The command expired before the agent executed it.')
         if (next.command === undefined)
           throw new Error(
             `This agent version does not support the command ${next.kind.slice(0, 64)}. Update the agent.`,
@@ -144,7 +154,7 @@ export const createCommands = (deps: CommandsDeps) => {
         { id: parsed.id, outcome: 'failed', message: 'The command expired before it reached the host.' },
         { counter },
       )
-    else save({ counter, pending: [...(memory.pending ?? []), signed] })
+    else save({ counter, pending: [...(memory.pending ?? []), { ...signed, received: time.stampOf(time.now()) }] })
     return undefined
   }
 
@@ -161,15 +171,12 @@ export const createCommands = (deps: CommandsDeps) => {
     resume(): void {
       const left = (isOurs ? memory : deps.memory).pending ?? []
       if (left.length === 0) return
-      const pending = left.filter(isStillValid)
+      // A new stamp, because the time of this boot does not count in the next one.
+      const pending = left
+        .filter(isStillValid)
+        .map((one) => ({ ...one, received: time.stampOf(timeFor(one.received)) }))
       if (pending.length < left.length) log.warn('pending_commands_dropped', { count: left.length - pending.length })
       save({ pending })
-      for (const { payload } of pending) {
-        const parsed = parseCommand(payload)
-        // An update that began reports its result even after its expiry.
-        if (parsed !== undefined && isLate(parsed) && !deps.isUnderWay(parsed.id))
-          settle({ id: parsed.id, outcome: 'failed', message: 'The command expired before the agent executed it.' })
-      }
       start()
     },
     /** Records the outcome of a command whose `execute` returned `later`. */

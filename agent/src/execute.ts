@@ -17,7 +17,10 @@ export interface ExecuteDeps {
 
 /** Creates the executor of verified commands. */
 export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update }: ExecuteDeps) => {
-  async function configure({ mode, applyToPresent }: AgentCommandBodies['configure'], signal: AbortSignal) {
+  async function configure(
+    { mode, applyToPresent, revertMinutes }: AgentCommandBodies['configure'],
+    signal: AbortSignal,
+  ) {
     if (mode === 'Free') {
       const problems = enforcer.free('')
       if (problems.length > 0)
@@ -26,7 +29,7 @@ export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update
     }
     const { grade, reason } = enforcer.grade()
     if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
-    enforcer.arm(await fetchPolicy(signal), applyToPresent, scanned())
+    enforcer.arm(await fetchPolicy(signal), applyToPresent, scanned(), revertMinutes)
   }
 
   return async (command: AgentCommand, signal: AbortSignal): Promise<'done' | 'later'> => {

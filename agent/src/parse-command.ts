@@ -4,6 +4,7 @@ import {
   type AgentCommandKind,
   agentLimits,
   maxReleaseKeyRotations,
+  maxRevertMinutes,
 } from '@portcullis/contract/agent-protocol'
 import { isReleaseKeyRotation } from '@portcullis/domain'
 
@@ -27,10 +28,13 @@ const isRelease = (value: unknown): value is { id: string; accept: boolean } => 
   return isText(id, 64) && typeof accept === 'boolean'
 }
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+const isRevert = (value: unknown): value is number => isCount(value) && value <= maxRevertMinutes
 
 const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[K] | undefined } = {
-  configure: ({ mode, applyToPresent }) =>
-    (mode === 'Free' || mode === 'Armed') && typeof applyToPresent === 'boolean' ? { mode, applyToPresent } : undefined,
+  configure: ({ mode, applyToPresent, revertMinutes = 0 }) =>
+    (mode === 'Free' || mode === 'Armed') && typeof applyToPresent === 'boolean' && isRevert(revertMinutes)
+      ? { mode, applyToPresent, revertMinutes }
+      : undefined,
   policy: ({ version }) => (isCount(version) ? { version } : undefined),
   'collect-logs': () => ({}),
   'release-ports': ({ releases }) =>

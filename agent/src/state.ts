@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { SignedText } from '@portcullis/contract/agent-protocol'
 import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
+import type { Stamp } from './host-time.ts'
 import type { Machine } from './machine.ts'
 import type { Platform } from './platform/platform.ts'
 
@@ -36,6 +37,12 @@ export interface CommandOutcome {
   message: string
 }
 
+/** A verified command without an outcome, as received. */
+export interface PendingCommand extends SignedText {
+  /** When the agent received it. Missing in files of older versions. */
+  received?: Stamp
+}
+
 export interface CommandMemory {
   /** Agent that received the commands; missing in files of older versions. */
   agentId?: string
@@ -43,7 +50,7 @@ export interface CommandMemory {
   counter: number
   recent: CommandOutcome[]
   /** Verified commands without an outcome, as received. The next start resumes them. */
-  pending?: SignedText[]
+  pending?: PendingCommand[]
 }
 
 /** State of a host without a usable identity. `lastProblem` contains the reason. */

@@ -42,6 +42,7 @@ describe('the agent', () => {
             publicStatus: { show: () => undefined },
             watchdog: { start: () => undefined, end: () => undefined },
             clock: systemClock,
+            keepTime: () => undefined,
             log,
             reports: { add: () => undefined },
             rescan: () => void enforcer.enforce(inventory.scan().devices),

@@ -3,7 +3,7 @@ import type { DeviceReport, PolicyRule, ReleaseKeyFile } from '@portcullis/contr
 import { parseReport, policyDevice } from '@portcullis/domain'
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../src/clock.ts'
-import type { System } from '../src/platform/platform.ts'
+import type { Boot, System } from '../src/platform/platform.ts'
 import { createTree, startAgent, temporaryDir, until } from './harness.ts'
 import { type PeerOptions, startPeer } from './peer.ts'
 
@@ -22,6 +22,8 @@ export interface HostOptions extends PeerOptions {
   devices?: readonly DeviceReport[]
   rules?: PolicyRule[]
   clock?: Clock
+  /** Boots of the host; it may change between starts. */
+  boot?: (procRoot: string) => Boot
   /** Version that the agent reports. */
   version?: string
   /** Release key that is built into the agent. */
@@ -35,6 +37,7 @@ export const startHost = async ({
   devices = [],
   rules = [],
   clock,
+  boot,
   version,
   builtInKey,
   args: more = [],
@@ -58,6 +61,7 @@ export const startHost = async ({
   const start = (as = version, key = builtInKey) =>
     startAgent(args, {
       ...(clock === undefined ? {} : { clock }),
+      ...(boot === undefined ? {} : { boot: boot(procRoot) }),
       ...(system === undefined ? {} : { system }),
       ...(as === undefined ? {} : { version: as }),
       builtInKey: key,

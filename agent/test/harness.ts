@@ -20,7 +20,7 @@ import { systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 import { linux } from '../src/platform/linux/linux.ts'
-import type { System } from '../src/platform/platform.ts'
+import type { Boot, System } from '../src/platform/platform.ts'
 import { statusText } from '../src/status.ts'
 
 /** Creates a directory that is removed after the test. */
@@ -122,7 +122,8 @@ export const startAgent = (
     version = '0.0.1-test',
     builtInKey,
     system = linux,
-  }: Partial<Omit<AgentDeps, 'config' | 'createLog' | 'system' | 'platform'>> & { system?: System } = {},
+    boot,
+  }: Partial<Omit<AgentDeps, 'config' | 'createLog' | 'system' | 'platform'>> & { system?: System; boot?: Boot } = {},
 ) => {
   const stop = new AbortController()
   const lines: string[] = []
@@ -134,7 +135,7 @@ export const startAgent = (
       clock,
       builtInKey,
       system,
-      platform: system.create(config.system),
+      platform: { ...system.create(config.system), ...(boot === undefined ? {} : { boot }) },
       createLog: (dir) => createLog({ clock, level: 'debug', dir, write: (line) => lines.push(line) }),
       timing,
     },

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../src/enforcement/parse-policy.ts'
 import { readIfThere } from '../src/files.ts'
 import { rule, startHost } from './enforcing.ts'
-import { startAgent, until } from './harness.ts'
+import { startAgent, statusOf, until } from './harness.ts'
 
 const keyboard = plainKeyboard({ portPath: '1-1' })
 const stick = storageStick({ portPath: '1-2' })
@@ -290,29 +290,62 @@ describe('commands', () => {
 })
 
 describe('arming without contact', () => {
-  it('ends after ten minutes, even over a restart, and reports why', async () => {
-    let skipped = 0
-    const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
+  /** Starts a host that gets this order, but cannot reach the server after it fetched the policy. */
+  const cutOff = async (order: Record<string, unknown>) => {
+    const time = { skipped: 0 }
+    const clock = { now: () => Date.now() + time.skipped, monotonic: () => performance.now() + time.skipped }
     const host = await startHost({ clock, devices: [keyboard] })
-    const resets = () => Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const }))
-    host.peer.order('configure', { mode: 'Armed', applyToPresent: true })
-    host.peer.cutAfterPolicy(resets)
+    host.peer.order('configure', { mode: 'Armed', applyToPresent: true, ...order })
+    host.peer.cutAfterPolicy(() => Array.from({ length: 10_000 }, () => ({ kind: 'reset' as const })))
     await until('armed', () => host.tree.read('usb1', 'authorized_default') === '0')
     host.tree.plug(stick)
+    return { host, time }
+  }
+
+  it('ends after the time in the order, even over a restart, and reports why', async () => {
+    const { host, time } = await cutOff({ revertMinutes: 30 })
+    expect(statusOf(host.args)).toContain('otherwise the host frees itself')
     await host.stop()
-    skipped = 9 * 60_000
+    time.skipped = 29 * 60_000
     host.begin()
     await until('armed again', () => host.tree.read('usb1', 'authorized_default') === '0')
     expect(host.tree.isAuthorized('1-2')).toBe(false)
-    skipped = 10 * 60_000 + 1000
+    time.skipped = 30 * 60_000 + 1000
     await until('reverted', () => host.tree.read('usb1', 'authorized_default') === '1')
     expect(host.tree.isAuthorized('1-2')).toBe(true)
     host.peer.clearFaults()
     await until('reported', () => (host.peer.seen.enforcement.at(-1)?.reason ?? '') !== '')
     expect(host.peer.seen.enforcement.at(-1)).toMatchObject({
       mode: 'Free',
-      reason: expect.stringContaining('10 minutes'),
+      reason: expect.stringContaining('as ordered'),
     })
+  })
+
+  it.each([
+    ['sets no time', {}],
+    ['sets 0 minutes', { revertMinutes: 0 }],
+  ])('does not end if the order %s', async (_, order) => {
+    const { host, time } = await cutOff(order)
+    for (const days of [1, 30]) {
+      time.skipped = days * 86_400_000
+      host.tree.plug(hub({ portPath: `1-${7 + (days % 2)}` }))
+      await until('judged', () => host.tree.isAuthorized(`1-${7 + (days % 2)}`))
+      await host.stop()
+      host.begin()
+      await until('armed again', () => host.tree.read('usb1', 'authorized_default') === '0')
+    }
+    expect(host.tree.isAuthorized('1-2')).toBe(false)
+    host.peer.clearFaults()
+    await until('reported', () => host.peer.seen.enforcement.at(-1)?.mode === 'Armed')
+    expect(host.errors()).not.toContain('reverted_to_free')
+  })
+
+  it.each([-1, 1_441, 2.5, '10'])('is refused with the invalid time %j', async (revertMinutes) => {
+    const host = await startHost({ devices: [keyboard] })
+    expect(await host.order('configure', { mode: 'Armed', applyToPresent: true, revertMinutes })).toMatchObject({
+      outcome: 'failed',
+    })
+    expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 
   it('does not end after a later outage of the server', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { hostileStrings, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readIfThere } from '../src/files.ts'
+import { currentBoot } from '../src/platform/linux/boot.ts'
 import { rule, startHost } from './enforcing.ts'
 import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
@@ -123,7 +124,13 @@ describe('release', { timeout: 90_000 }, () => {
 
 describe('another boot of the kernel', () => {
   it('invalidates the old values of its controllers, and blocked devices are blocked again', async () => {
-    const host = await startHost({ devices: [keyboard, stick] })
+    const host = await startHost({
+      devices: [keyboard, stick],
+      boot: (procRoot) => {
+        const since = performance.now()
+        return { ...currentBoot(procRoot), elapsed: () => Math.round(performance.now() - since) }
+      },
+    })
     const boot = (id: string) => {
       mkdirSync(join(host.procRoot, 'sys/kernel/random'), { recursive: true })
       writeFileSync(join(host.procRoot, 'sys/kernel/random/boot_id'), `${id}\n`)

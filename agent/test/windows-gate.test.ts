@@ -161,10 +161,10 @@ describe('an armed Windows host', () => {
     expect(allowed(host)).toContain(host.machine.instanceIdOf('1-2'))
   })
 
-  it('stays armed without an agent and after a restart, and reverts without contact to the server', () => {
+  it('stays armed without an agent and after a restart, and reverts without contact if its order says so', () => {
     const host = createWindowsHost()
     const before = host.everything()
-    host.arm([])
+    host.arm([], false, 10)
     host.enforcer().stop()
     host.machine.restart()
     host.plug(stick)

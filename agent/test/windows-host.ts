@@ -90,6 +90,7 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
       publicStatus: { show: () => undefined },
       watchdog: noWatchdog,
       clock,
+      keepTime: () => undefined,
       log,
       reports: { add: (code, message) => void reported.push(`${code}: ${message}`) },
       rescan: () => void enforcer.enforce(scan()),
@@ -120,8 +121,8 @@ export const createWindowsHost = (options: Partial<MachineOptions> = {}) => {
     settle(): void {
       for (let i = 0; i < 3; i++) agent.enforcer.enforce(agent.scan())
     },
-    arm(rules: readonly PolicyRule[], applyToPresent = false): void {
-      agent.enforcer.arm(heldPolicy(rules), applyToPresent, [...agent.scan().values()])
+    arm(rules: readonly PolicyRule[], applyToPresent = false, revertMinutes = 0): void {
+      agent.enforcer.arm(heldPolicy(rules), applyToPresent, [...agent.scan().values()], revertMinutes)
     },
     /** Starts the agent again after it ended or was killed. `rules` is its policy on disk. */
     restart(rules?: readonly PolicyRule[], nextNeeds: HostNeeds = needs): void {

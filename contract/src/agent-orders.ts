@@ -128,8 +128,12 @@ export type SignedText = Static<typeof SignedText>
 
 /** Fields of each command in addition to `{id, agentId, kind, counter, expiresAt}`. */
 export interface AgentCommandBodies {
-  /** Arms or frees the host. To arm, the agent fetches the policy first. It confirms the command when the kernel enforces it. */
-  configure: { mode: 'Free' | 'Armed'; applyToPresent: boolean }
+  /**
+   * Arms or frees the host. To arm, the agent fetches the policy first. It confirms the command when the kernel enforces it.
+   * With `revertMinutes`, a host that is newly armed becomes Free again unless the server acknowledges a check-in within that
+   * time. 0 or absent: it stays armed. Agents up to 0.2 always revert after 10 minutes.
+   */
+  configure: { mode: 'Free' | 'Armed'; applyToPresent: boolean; revertMinutes?: number }
   /** Fetches and applies the policy, because a decision about a device of this host changed. */
   policy: { version: number }
   /** Collects the agent's logs and uploads them to `debugLogs/{id}`. */

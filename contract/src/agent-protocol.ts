@@ -20,6 +20,7 @@ export * from './bounded-text.ts'
 export * from './command-keys.ts'
 export * from './policy-kinds.ts'
 export * from './release-keys.ts'
+export * from './revert.ts'
 export * from './windows-steps.ts'
 
 /** Body of `enrol`, which exchanges an enrolment token and a public key for an agent ID. */

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { agentLimits } from './agent-limits.ts'
 import { agentCommandKinds } from './agent-protocol.ts'
 import { agentFilters, agentParams } from './agents.ts'
+import { RevertMinutes } from './arming.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
 import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 import { Prediction } from './prediction.ts'
@@ -75,6 +76,7 @@ const configRequest = Type.Object({
       Type.Boolean({ description: 'True: when arming, also apply the policy to devices that are already attached.' }),
     ),
   ),
+  revertMinutes: Type.Optional(nullable(RevertMinutes)),
 })
 
 export const agentsConfiguration = operation({
@@ -306,6 +308,7 @@ const selection = {
   ),
   action: Type.Enum(bulkActions),
   applyToPresent: Type.Optional(Type.Boolean({ default: false })),
+  revertMinutes: Type.Optional(RevertMinutes),
   hashtags: Type.Optional(
     Type.Array(Type.String({ maxLength: 256 }), {
       maxItems: 20,
@@ -340,6 +343,9 @@ export const previewBulk = operation({
         description:
           'When arming: the hosts that the action applies to, by enforcement grade. What each grade guarantees: `facts.enforcement` of a check-in.',
       }),
+    ),
+    revertMinutes: Type.Optional(
+      Type.Integer({ description: 'When arming: `revertMinutes` of the order, with the default filled in.' }),
     ),
     disconnected: Type.Integer({
       description: 'Number of disconnected hosts. They carry out the action when they reconnect.',

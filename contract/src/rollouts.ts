@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { RevertMinutes } from './arming.ts'
 import type { ErrorCode } from './errors.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 import { PackageArchitecture } from './packages.ts'
@@ -99,6 +100,7 @@ export const RolloutInput = closed({
       description: 'True: when arming, also apply the policy to devices that are already attached.',
     }),
   ),
+  revertMinutes: Type.Optional(RevertMinutes),
 })
 export type RolloutInput = Static<typeof RolloutInput>
 
@@ -172,6 +174,10 @@ export const Rollout = closed({
   blocksOverPercent: Type.Integer(),
   catchUpHours: Type.Integer(),
   applyToPresent: Type.Boolean(),
+  revertMinutes: nullable(Type.Integer(), {
+    description:
+      'When arming: the `revertMinutes` that the request set. `null`: none, so the default applies to each step.',
+  }),
   createdAt: utcTime('Start of the rollout.'),
   createdBy: Type.String(),
   endedAt: nullable(utcTime('Time at which the rollout reached a final state.')),

@@ -1,6 +1,7 @@
 export * from './addresses.ts'
 export * from './agent-package.ts'
 export * from './approval-gate.ts'
+export * from './arming.ts'
 export { createAttackTools } from './attack-tools.ts'
 export * from './audit-chain.ts'
 export * from './audit-checkpoint.ts'

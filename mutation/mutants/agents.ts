@@ -284,15 +284,15 @@ export const agentsMutants: readonly Mutant[] = [
   {
     ...commands,
     does: 'A command that expired is executed',
-    find: '!(Date.parse(expiresAt) > clock.now())',
+    find: '!(Date.parse(expiresAt) > timeFor(received))',
     replace: '!(Date.parse(expiresAt) >= 0)',
     named: 'never if they do not verify',
   },
   {
     ...commands,
     does: 'A command that expired while the host was off is executed at its start',
-    find: 'if (parsed !== undefined && isLate(parsed) && !deps.isUnderWay(parsed.id))',
-    replace: 'if (parsed !== undefined && isLate(parsed) && deps.isUnderWay(parsed.id))',
+    find: 'if (isLate(next, next.received) && !deps.isUnderWay(next.id))',
+    replace: 'if (isLate(next, next.received) && deps.isUnderWay(next.id))',
     test: update.test,
     named: 'does not begin after it expired',
   },

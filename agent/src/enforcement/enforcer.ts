@@ -54,7 +54,10 @@ export interface EnforcerDeps {
   notify: Notify
   publicStatus: PublicStatus
   watchdog: Watchdog
+  /** Its time must not follow a forged host clock: grants end by it. */
   clock: Clock
+  /** Stores the time. Called while a grant is open. */
+  keepTime: () => void
   log: Log
   reports: Pick<Reports, 'add'>
   /** Scans all devices now, which calls `enforce`. */
@@ -63,9 +66,7 @@ export interface EnforcerDeps {
   onState: () => void
 }
 
-/** Time limit for the first check-in after arming. Without it, nobody could free a host that lost its connection. */
-const CONTACT_MS = 10 * 60_000
-const NO_CONTACT = 'The host freed itself because it could not reach the server within 10 minutes of arming.'
+const NO_CONTACT = 'The host freed itself, as ordered, because it could not reach the server in time after arming.'
 
 const tooManyHeld = `This host already holds ${agentLimits.heldPorts} ports, so it authorises no further devices.`
 
@@ -386,9 +387,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     /**
      * Arms the host, or applies new settings to an armed host.
      *
+     * @param revertMinutes Minutes within which a host that is newly armed must reach the server, or else becomes Free. 0: never
      * @throws if the system refuses; the host then keeps its previous state
      */
-    arm(policy: HeldPolicy, applyToPresent: boolean, devices: readonly ScannedDevice[]): void {
+    arm(policy: HeldPolicy, applyToPresent: boolean, devices: readonly ScannedDevice[], revertMinutes = 0): void {
       const { grade, reason } = gate.grade()
       if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
       const wasArmed = isArmed()
@@ -398,7 +400,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (!wasArmed) {
         const works = (d: ScannedDevice): boolean => d.report.authorized !== false
         recent.clear()
-        contactBy = clock.monotonic() + CONTACT_MS
+        const revertMs = revertMinutes * 60_000
+        contactBy = revertMs === 0 ? undefined : clock.monotonic() + revertMs
         memory = {
           ...memory,
           present: devices.filter(works).map((d) => judge.identify(d).key),
@@ -409,7 +412,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
               .filter((i) => !i.isAuthorized)
               .map((i) => `${i.name}|${d.instance}`),
           ]),
-          contactBy: clock.now() + CONTACT_MS,
+          contactBy: revertMs === 0 ? null : clock.now() + revertMs,
         }
       }
       if (applyToPresent) memory = { ...memory, present: [] }
@@ -461,6 +464,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       }
       closeDefaults()
       if (gate.isUnsettled?.() === true) deps.rescan()
+      if (Number.isFinite(grantsUntil)) deps.keepTime()
       if (clock.now() < grantsUntil) return
       grantsUntil = judge.nextExpiry(clock.now())
       deps.rescan()

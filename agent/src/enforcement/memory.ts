@@ -34,7 +34,7 @@ export interface EnforcementMemory {
   /** Reason for a mode that no command set; otherwise empty. */
   reason: string
   applyToPresent: boolean
-  /** Deadline (wall clock, ms since 1970) of the first acknowledged check-in after arming; null after that check-in. */
+  /** Deadline (ms since 1970) of the first acknowledged check-in after arming. Null after that check-in, or without one. */
   contactBy: number | null
   /** Boot of the kernel to which `defaults`, `foreign` and instances belong. */
   kernelBoot: string

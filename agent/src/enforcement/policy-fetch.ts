@@ -1,6 +1,7 @@
 import { createBackoff } from '../backoff.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { messageOf } from '../exit.ts'
+import type { HostTime } from '../host-time.ts'
 import type { Log } from '../log.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Reports } from '../reports.ts'
@@ -16,6 +17,7 @@ export interface PolicyFetchDeps {
   enforcer: Pick<Enforcer, 'isArmed' | 'usePolicy'>
   reports: Pick<Reports, 'add'>
   clock: Clock
+  time: Pick<HostTime, 'confirm' | 'elapsed'>
   log: Log
   backoff: { minMs: number; maxMs: number }
   random?: () => number
@@ -26,7 +28,7 @@ export interface PolicyFetchDeps {
  * because the server announces a policy only until it has sent a response.
  */
 export const createPolicyFetch = (deps: PolicyFetchDeps) => {
-  const { calls, protocol, policyFile, enforcer, reports, clock, log, random = Math.random } = deps
+  const { calls, protocol, policyFile, enforcer, reports, clock, time, log, random = Math.random } = deps
   const wait = createBackoff({ ...deps.backoff, random })
   const stop = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
@@ -49,10 +51,17 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
     const number = requested
     try {
       const nonce = freshNonce()
-      const signed = await calls.call('the policy', (token) => protocol.policy(nonce, token, signal), signal)
+      let asked = 0
+      const request = (token: string) => {
+        asked = time.elapsed()
+        return protocol.policy(nonce, token, signal)
+      }
+      const signed = await calls.call('the policy', request, signal)
       const policy = await policyFile.accept(signed, nonce, (hash) =>
         calls.call('the knowledge', (token) => protocol.knowledge(hash, token, signal), signal),
       )
+      // The nonce is fresh, so the server signed this time after the request.
+      time.confirm(Date.parse(policy.policy.issuedAt), asked)
       fulfilled = Math.max(fulfilled, number)
       lastFailure = ''
       wait.reset()

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
 import type { CommandKeys } from '../command-keys.ts'
+import type { HostTime } from '../host-time.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
@@ -18,7 +18,7 @@ export interface SetUpDeps {
   platform: Platform
   /** Program and arguments of this agent; undefined in tests that need no watchdog. */
   self: readonly string[] | undefined
-  clock: Clock
+  time: HostTime
   log: Log
   reports: Pick<Reports, 'add'>
   rescan: () => void
@@ -61,13 +61,14 @@ const loadMemory = ({ identity, stateDir, platform, reports }: SetUpDeps): Enfor
 
 /** Creates the enforcement of a host from the state directory. */
 export const setUpEnforcement = (deps: SetUpDeps) => {
-  const { identity, stateDir, platform, clock, log, reports } = deps
+  const { identity, stateDir, platform, time, log, reports } = deps
   const { gate, interfaces, inventory, needs, programs } = platform
   const policyFile = createPolicyFile({ stateDir, agentId: identity.agentId, keys: deps.keys })
   const held = policyFile.load()
   const isRefused = held !== undefined && 'refused' in held
   if (isRefused) reports.add('policy_refused', `The agent refused the policy on disk: ${held.refused}.`)
-  const notify = createNotify({ show: platform.showMessage, clock, log })
+  else if (held !== undefined) time.atLeast(Date.parse(held.policy.issuedAt))
+  const notify = createNotify({ show: platform.showMessage, clock: time, log })
   const enforcer = createEnforcer({
     agentId: identity.agentId,
     ...{ gate, interfaces, inventory, needs, programs },
@@ -78,7 +79,8 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
     notify,
     publicStatus: createPublicStatus({ dir: platform.publicDir }),
     watchdog: platform.watchdog({ self: deps.self, stateDir, log }),
-    clock,
+    clock: time,
+    keepTime: time.keep,
     log,
     reports,
     rescan: deps.rescan,

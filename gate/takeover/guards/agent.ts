@@ -216,6 +216,57 @@ export const agentGuards = defineGuards({
       },
     ],
   },
+  staysArmed: {
+    does: 'A host whose network is cut after arming stays armed, unless its signed order sets a time',
+    test: { file: 'agent/test/policy.test.ts', name: 'does not end if the order sets no time' },
+    removedBy: [
+      {
+        file: 'agent/src/parse-command.ts',
+        find: 'configure: ({ mode, applyToPresent, revertMinutes = 0 })',
+        replace: 'configure: ({ mode, applyToPresent, revertMinutes = 10 })',
+      },
+    ],
+  },
+  reportedRevert: {
+    does: 'A host that became Free without contact reports the reason when it is connected again',
+    test: {
+      file: 'agent/test/policy.test.ts',
+      name: 'ends after the time in the order, even over a restart, and reports why',
+    },
+    removedBy: [
+      { file: 'agent/src/enforcement/enforcer.ts', find: '        free(NO_CONTACT)', replace: "        free('')" },
+    ],
+  },
+  grantTime: {
+    does: 'A grant ends by the time that the server signed and the time since, whatever the host clock shows',
+    test: { file: 'agent/test/host-time.test.ts', name: 'ends on time if the clock is set back by a year' },
+    removedBy: [
+      {
+        file: 'agent/src/host-time.ts',
+        find: 'return stamp.at + boot.elapsed() - stamp.elapsed',
+        replace: 'return stamp.at',
+      },
+      {
+        file: 'agent/src/enforcement/policy-fetch.ts',
+        find: '      time.confirm(Date.parse(policy.policy.issuedAt), asked)',
+        replace: '',
+      },
+    ],
+  },
+  storedTime: {
+    does: 'After a restart of the host, its time resumes at the stored time',
+    test: {
+      file: 'agent/test/host-time.test.ts',
+      name: 'is extended by a restart of the host only by the time that the host was off',
+    },
+    removedBy: [
+      {
+        file: 'agent/src/enforcement/enforcer.ts',
+        find: '      if (Number.isFinite(grantsUntil)) deps.keepTime()',
+        replace: '',
+      },
+    ],
+  },
   agentReleaseKey: {
     does: 'An agent installs only builds signed with its built-in release key; the server’s command key cannot install anything',
     test: {

@@ -24,13 +24,13 @@ export const stranger: Row = {
 
 export const middle: Row = {
   runProgram: refused(['pinnedServer', 'agentReleaseKey']),
-  freeHost: possible(
-    'Signatures stop forged commands. An attacker who cuts the network of a host before its first check-in after arming frees it: it reverts after ten minutes.',
-    'Check that hosts stay armed after a rollout, and arm them again.',
+  freeHost: detected(
+    ['pinnedServer', 'commandSignature', 'staysArmed', 'reportedRevert'],
+    'If its arming order says so, a host whose network is cut before its first check-in after arming becomes Free. The default says so while at most 25 hosts are armed. Agents up to 0.2 always do so after 10 minutes. The host reports the reason when it is connected again.',
   ),
   allowDevice: refused(
-    ['pinnedServer', 'policySignature'],
-    'Grants end by the clock of the host, so forged time (NTP) can prolong one.',
+    ['pinnedServer', 'policySignature', 'grantTime', 'storedTime'],
+    'Forged time (NTP) does not extend a grant. Only if the host restarts without a connection, the time during which it was off does not count. Agents up to 0.2 follow the host clock.',
   ),
   readSecret: refused(
     ['pinnedServer', 'confirmedKeys', 'withheldPassword'],

@@ -10,6 +10,7 @@ import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { gradeLabels } from '../../ui/arming/grade.ts'
+import { RevertSelect } from '../../ui/arming/RevertSelect.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -271,13 +272,20 @@ export const NewRolloutPage = () => {
         <h2>{strings.limits}</h2>
         <LimitFields draft={draft} set={set} />
         {draft.kind === 'arm' ? (
-          <Checkbox
-            size="sm"
-            label={strings.applyToAttached}
-            description={strings.applyToAttachedHint}
-            checked={draft.applyToPresent}
-            onChange={(event) => set({ applyToPresent: event.currentTarget.checked })}
-          />
+          <>
+            <Checkbox
+              size="sm"
+              label={strings.applyToAttached}
+              description={strings.applyToAttachedHint}
+              checked={draft.applyToPresent}
+              onChange={(event) => set({ applyToPresent: event.currentTarget.checked })}
+            />
+            <RevertSelect
+              value={draft.revertMinutes}
+              decided={undefined}
+              onChange={(revertMinutes) => set({ revertMinutes })}
+            />
+          </>
         ) : null}
       </div>
       <h2>{strings.preview}</h2>

@@ -88,6 +88,8 @@ export interface RolloutDraft {
   failurePercent: number
   blocksOverPercent: number
   applyToPresent: boolean
+  /** Undefined: the server decides. */
+  revertMinutes: number | undefined
 }
 
 /** Returns the default rings: a tenth, half of the rest, all others. */
@@ -103,6 +105,7 @@ export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
   failurePercent: 5,
   blocksOverPercent: 5,
   applyToPresent: false,
+  revertMinutes: undefined,
 })
 
 /** Returns the first fault of the draft, or null if it is complete. */
@@ -117,8 +120,9 @@ export const draftFault = ({ rings }: Pick<RolloutDraft, 'rings'>): string | nul
 }
 
 /** Returns the draft as a request body. A missing name gets a default, so that the plan works without it. */
-export const inputOf = ({ rings, name, kind, ...rest }: RolloutDraft): RolloutInput => ({
+export const inputOf = ({ rings, name, kind, revertMinutes, ...rest }: RolloutDraft): RolloutInput => ({
   ...rest,
+  ...(revertMinutes === undefined ? {} : { revertMinutes }),
   kind,
   name: name.trim() === '' ? kindLabels[kind] : name.trim(),
   rings: rings.map(({ name: ring, by, tags, share }) => ({

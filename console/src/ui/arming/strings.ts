@@ -25,5 +25,14 @@ export const strings = messages({
   gradeMacosHint: 'This host is only monitored: the agent for macOS cannot block devices. You cannot arm it.',
   gradeUnknown: 'Enforcement of this host: {grade}',
   grades: 'Enforcement after arming',
+  revert: 'If a newly armed host cannot reach the server, return to Free after',
+  revertNever: 'Never: it stays armed',
+  revertAfter: '{minutes, select, 60 {1 hour} 1440 {24 hours} other {{minutes} minutes}}',
+  revertAutomatic: 'Automatic: {minutes} minutes during a pilot (up to {hosts} armed hosts), otherwise never',
+  revertAutomaticNow: 'Automatic: {choice}',
+  revertOnHint:
+    'A host that arming disconnects becomes usable again without a visit. Until its first check-in after arming, an attacker who cuts the network also frees it.',
+  revertOffHint:
+    'An attacker who cuts the network cannot free a host. If arming disconnects a host, for example by blocking its network adapter, only root on the host can free it.',
   gradeOf: '{grade} ({agents, plural, one {# host} other {# hosts}}).',
 })

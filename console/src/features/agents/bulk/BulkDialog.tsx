@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { GradeList } from '../../../ui/arming/GradeList.tsx'
+import { RevertSelect } from '../../../ui/arming/RevertSelect.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { DialogActions } from '../../../ui/form/DialogActions.tsx'
 import { ReasonField } from '../../../ui/form/ReasonField.tsx'
@@ -82,18 +83,21 @@ const Effect = ({
 /** Options of the action. */
 const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => {
   const { preview, count, needsReason, reason, setReason, mustType, typed, setTyped } = state
-  const { applyToPresent, setApplyToPresent } = state
+  const { applyToPresent, setApplyToPresent, revertMinutes, setRevertMinutes } = state
   const { data } = preview
   return (
     <>
       {action === 'arm' ? (
-        <Checkbox
-          size="sm"
-          label={strings.applyToAttached}
-          description={strings.applyToAttachedHint}
-          checked={applyToPresent}
-          onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
-        />
+        <>
+          <Checkbox
+            size="sm"
+            label={strings.applyToAttached}
+            description={strings.applyToAttachedHint}
+            checked={applyToPresent}
+            onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
+          />
+          <RevertSelect value={revertMinutes} decided={data?.revertMinutes} onChange={setRevertMinutes} />
+        </>
       ) : null}
       {needsReason ? (
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />

@@ -25,11 +25,17 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
   const { api, queries, work } = useServices()
   const labels = bulkLabels[action]
   const [applyToPresent, setApplyToPresent] = useState(false)
+  const [revertMinutes, setRevertMinutes] = useState<number>()
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const body = { ...hosts, action, ...(applyToPresent ? { applyToPresent } : {}) }
+  const body = {
+    ...hosts,
+    action,
+    ...(applyToPresent ? { applyToPresent } : {}),
+    ...(revertMinutes === undefined ? {} : { revertMinutes }),
+  }
   const order = { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
   const preview = useQuery({
     queryKey: ['bulk-preview', body],
@@ -82,6 +88,8 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     opensDevices,
     applyToPresent,
     setApplyToPresent,
+    revertMinutes,
+    setRevertMinutes,
     mustType,
     typed,
     setTyped,

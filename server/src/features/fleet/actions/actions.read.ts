@@ -34,6 +34,11 @@ export const createActionsRead = (db: Queryable) => ({
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id join agent_heartbeats h on h.agent_id = r.agent_id where ${where} order by r.agent_id`),
 
+  /** Counts the armed hosts, with those of an order. */
+  armedWith: async (tx: Queryable, where: SqlFragment): Promise<number> =>
+    (await tx.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where r.armed or (${where})`))[0]
+      ?.n ?? 0,
+
   groups: (where: SqlFragment): Promise<TargetGroup[]> =>
     db.query<TargetGroup>(sql`
       select count(*)::int as agents, r.armed, r.agentless, r.connected, h.has_commands as in_action, a.enforcement, a.version, r.release_key,

@@ -1,5 +1,5 @@
 import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
-import { type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
+import { revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import type { Change, LongRead, Predict } from '#features/devices/policy/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import { agentsList } from '#features/fleet/agents/index.ts'
@@ -51,6 +51,8 @@ export const jobsPerPerson = 20
 interface BulkJob {
   action: BulkAction
   applyToPresent: boolean
+  /** Of an order to arm. Absent in jobs of older servers. */
+  revertMinutes?: number | undefined
   uuids: string[]
   /** For `tag` and `untag` only. */
   hashtags?: string[]
@@ -201,6 +203,9 @@ export const createBulk = (deps: BulkDeps) => {
   const refusedOf = async (action: BulkAction, where: SqlFragment): Promise<ReadonlyMap<string, WindowsRefusal>> =>
     action === 'arm' ? windows.refused(db, where) : new Map()
 
+  const revertOf = async (tx: Queryable, { revertMinutes }: Selection, where: SqlFragment): Promise<number> =>
+    revertMinutesOf(revertMinutes, await read.armedWith(tx, where))
+
   async function preview(actor: Actor, selection: Selection): Promise<Preview> {
     const { action } = selection
     const hashtags = tagsOf(selection)
@@ -229,7 +234,7 @@ export const createBulk = (deps: BulkDeps) => {
       action,
       agents: count,
       impossible: [...[...reasons].map(([reason, n]) => ({ reason, agents: n })), ...refusalsOf(refused)],
-      ...(action === 'arm' ? { grades: gradesOf(able) } : {}),
+      ...(action === 'arm' ? { grades: gradesOf(able), revertMinutes: await revertOf(db, selection, where) } : {}),
       disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
       blocked: devicesOf(arming?.attachedBlocked),
@@ -313,12 +318,14 @@ export const createBulk = (deps: BulkDeps) => {
         })
     }
     const jobId = await transactionAgain(db, async (tx) => {
-      const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags, counted }
+      const revertMinutes = action === 'arm' ? await revertOf(tx, given, read.named(uuids)) : undefined
+      const order = { action, applyToPresent: given.applyToPresent === true, revertMinutes, uuids, hashtags, counted }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
       await recordJob(audit, tx, actor, {
         action,
         uuids,
         jobId: id,
+        revertMinutes,
         selection: given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`,
         reason,
         tags: namedTags(given, hashtags),
@@ -369,9 +376,7 @@ export const createBulk = (deps: BulkDeps) => {
     }
     const builds = await buildsFor(job.action, targets)
     const able = targets.filter((target) => impossible(job.action, target, builds) === null)
-    const specs = able.flatMap(
-      (target) => commandFor(job.action, target, { applyToPresent: job.applyToPresent, builds, jobId }) ?? [],
-    )
+    const specs = able.flatMap((target) => commandFor(job.action, target, { ...job, builds, jobId }) ?? [])
     const commanded = new Set(specs.map((spec) => spec.agentId))
     const unable = onlyMarked ? some.filter((id) => !commanded.has(id)) : []
     if (unable.length > 0) await commands.dropModes(tx, jobId, some, unable)
@@ -413,7 +418,7 @@ export const createBulk = (deps: BulkDeps) => {
           cursor: next,
           tally: { opened: opened + done.opened },
         })
-        await recordOrder(audit, tx, actor, job.action, done.order)
+        await recordOrder(audit, tx, actor, job.action, done.order, job.revertMinutes)
         return done.opened
       })
     }

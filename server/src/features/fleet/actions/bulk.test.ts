@@ -43,6 +43,7 @@ describe('an action on many hosts', () => {
         action: 'arm',
         agents: 2,
         grades: [{ enforcement: 'after-attach', agents: 2 }],
+        revertMinutes: 10,
         impossible: expect.arrayContaining([
           { reason: expect.stringContaining('is only monitored'), agents: 1 },
           { reason: expect.stringContaining('without an agent'), agents: 1 },
@@ -80,7 +81,10 @@ describe('an action on many hosts', () => {
     expect(await job(id)).toMatchObject({ state: 'running', done: 1 })
     await confirm(away, 'failed', 'no sysfs')
     expect(await job(id)).toMatchObject({ state: 'completed', done: 1, failed: 1 })
-    expect((await away.events()).at(-1)).toMatchObject({ eventCode: '0x120008', details: 'Arm: no sysfs' })
+    expect((await away.events()).at(-1)).toMatchObject({
+      eventCode: '0x120008',
+      details: 'Arm (Free again without contact for 10 minutes): no sysfs',
+    })
   })
 
   it('accepts hosts by uuid, and skips unknown ids', async () => {

@@ -1,5 +1,5 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
-import { mustExist, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
+import { mustExist, revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import type { AgentsApi, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { WindowsApi } from '#features/fleet/windows/index.ts'
@@ -25,7 +25,7 @@ export interface ConfigurationDeps {
   agents: Pick<AgentsApi, 'resolve'>
   commands: Pick<CommandsApi, 'queue'>
   approvals: Pick<ApprovalsApi, 'release' | 'require'>
-  read: Pick<ActionsRead, 'targets' | 'named'>
+  read: Pick<ActionsRead, 'targets' | 'named' | 'armedWith'>
   windows: Pick<WindowsApi, 'refused'>
   audit: Audit
   /**
@@ -36,7 +36,7 @@ export interface ConfigurationDeps {
   enqueue(
     tx: Tx,
     actor: Actor,
-    order: { action: 'arm' | 'free'; applyToPresent: boolean; uuids: string[] },
+    order: { action: 'arm' | 'free'; applyToPresent: boolean; revertMinutes?: number | undefined; uuids: string[] },
     bounds?: { mostPerPerson?: number },
   ): Promise<string>
   /** Approves every attached peripheral of these agents, except suspected or confirmed attack tools. */
@@ -64,7 +64,13 @@ const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'u
   if (text !== '' && mode === null) throw invalid(`${at}.isSystemArmed`, 'must be ARM or free')
   const approveAll = asked.approveAll === true
   if (mode === null && !approveAll) throw invalid(at, 'requests nothing; set isSystemArmed or approveAll')
-  return { mode, approveAll, applyToPresent: asked.applyToPresent === true }
+  const { revertMinutes } = asked
+  return {
+    mode,
+    approveAll,
+    applyToPresent: asked.applyToPresent === true,
+    ...(revertMinutes == null ? {} : { revertMinutes }),
+  }
 }
 
 /** Arms and frees hosts on request of connectors: by identities, all or nothing. */
@@ -110,11 +116,15 @@ export const createConfiguration = ({
     bounds: { mostPerPerson?: number },
   ) {
     const jobs = []
-    for (const some of Map.groupBy(items, (item) => `${item.mode} ${item.applyToPresent}`).values()) {
-      const { mode, applyToPresent } = mustExist(some[0], 'an item of a job')
+    for (const some of Map.groupBy(
+      items,
+      (item) => `${item.mode} ${item.applyToPresent} ${item.revertMinutes}`,
+    ).values()) {
+      const { mode, applyToPresent, revertMinutes } = mustExist(some[0], 'an item of a job')
       const action = labels[mustExist(mode, 'the mode of a job')]
       const uuids = some.map((item) => item.uuid).sort()
-      jobs.push({ action, uuids, jobId: await enqueue(tx, actor, { action, applyToPresent, uuids }, bounds) })
+      const jobId = await enqueue(tx, actor, { action, applyToPresent, revertMinutes, uuids }, bounds)
+      jobs.push({ action, uuids, revertMinutes, jobId })
     }
     return jobs
   }
@@ -147,8 +157,9 @@ export const createConfiguration = ({
     })
     const now = later.length === 0 ? known : known.filter((item) => item.mode === null)
     const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
-    const specs = now.flatMap(({ target, mode, applyToPresent }) => {
-      const spec = mode === null ? null : commandFor(labels[mode], target, { applyToPresent, builds: none.builds })
+    const specs = now.flatMap(({ target, mode, applyToPresent, revertMinutes }) => {
+      const options = { applyToPresent, revertMinutes, builds: none.builds }
+      const spec = mode === null ? null : commandFor(labels[mode], target, options)
       return spec === null ? [] : [spec]
     })
     let jobs: Awaited<ReturnType<typeof enqueueModes>> = []
@@ -165,7 +176,8 @@ export const createConfiguration = ({
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
     for (const job of jobs) await recordJob(audit, tx, actor, { ...job, selection: 'hosts by name' })
-    for (const [mode, some] of Map.groupBy(now, (item) => item.mode)) {
+    for (const some of Map.groupBy(now, (item) => `${item.mode} ${item.revertMinutes}`).values()) {
+      const { mode, revertMinutes } = mustExist(some[0], 'an item of an order')
       const action = mode === null ? 'approveAll' : labels[mode]
       await recordOrder(
         audit,
@@ -173,6 +185,7 @@ export const createConfiguration = ({
         actor,
         action,
         some.map(({ target }) => target),
+        revertMinutes,
       )
     }
   }
@@ -199,7 +212,12 @@ export const createConfiguration = ({
           return { uuid: agent.uuid, ...request }
         })
         await assertArmable(tx, resolved, items)
-        return { resolved, items }
+        const arming = items.filter((item) => item.mode === 'Armed')
+        const armed = await read.armedWith(tx, read.named(arming.map((item) => item.uuid)))
+        const withDefaults = items.map((item) =>
+          item.mode === 'Armed' ? { ...item, revertMinutes: revertMinutesOf(item.revertMinutes, armed) } : item,
+        )
+        return { resolved, items: withDefaults }
       }
       // The server validates the request before it asks for approval. The records use their own transactions, so that a
       // refusal does not roll them back.

@@ -68,7 +68,11 @@ describe('POST agents/configuration', () => {
       inAction: false,
       lastConfiguered: '2031-05-04T10:11:17.000',
     })
-    expect((await commandsOf(one))[0]).toMatchObject({ state: 'confirmed', title: 'Arm', createdBy: 'admin' })
+    expect((await commandsOf(one))[0]).toMatchObject({
+      state: 'confirmed',
+      title: 'Arm (Free again without contact for 10 minutes)',
+      createdBy: 'admin',
+    })
     const audit = (await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=100')).data
     expect(audit.filter((row) => row.action === 'command.ordered').map((row) => row.entity)).toContain(
       `${one.facts.hostname} (10.1.2.3)`,
@@ -100,7 +104,7 @@ describe('POST agents/configuration', () => {
     await configure([{ uuid: agent.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }])
     expect(await taken(agent)).toMatchObject([{ mode: 'Free' }])
     expect((await commandsOf(agent)).map((c) => [c.title, c.state, c.message])).toEqual([
-      ['Arm', 'cancelled', 'Replaced by a newer command.'],
+      ['Arm (Free again without contact for 10 minutes)', 'cancelled', 'Replaced by a newer command.'],
       ['Free', 'delivered', ''],
     ])
   })

@@ -1,5 +1,5 @@
 import { type BulkAction, profiles, type WorksAgain } from '@portcullis/contract'
-import { mustExist } from '@portcullis/domain'
+import { mustExist, revertText } from '@portcullis/domain'
 import { worksAgainLines } from '#features/devices/policy/index.ts'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -13,6 +13,8 @@ export interface ConfigurationItem {
   mode: 'Armed' | 'Free' | null
   approveAll: boolean
   applyToPresent: boolean
+  /** Of an order to arm. Absent in requests of older servers. */
+  revertMinutes?: number
 }
 
 export interface ConfigurationChange {
@@ -115,9 +117,9 @@ export const registerGated = (
         tx,
         sorted.map((item) => item.uuid),
         (name, i) => {
-          const { mode, approveAll, applyToPresent } = mustExist(sorted[i], 'the item of a host')
+          const { mode, approveAll, applyToPresent, revertMinutes = 0 } = mustExist(sorted[i], 'the item of a host')
           const orders = [
-            ...(mode === null ? [] : [mode === 'Free' ? 'free' : 'arm']),
+            ...(mode === null ? [] : [mode === 'Free' ? 'free' : `arm${revertText(revertMinutes)}`]),
             ...(approveAll ? ['approve all'] : []),
             ...(applyToPresent ? ['apply to attached devices'] : []),
           ]

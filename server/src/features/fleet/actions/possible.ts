@@ -6,7 +6,7 @@ import {
   packageArchitectures,
 } from '@portcullis/contract'
 import { compareVersions } from '@portcullis/domain'
-import type { CommandSpec } from '#features/fleet/commands/index.ts'
+import { armOrder, type CommandSpec } from '#features/fleet/commands/index.ts'
 import type { Target } from './actions.read.ts'
 
 export type Build = AgentCommandBodies['update']
@@ -73,10 +73,15 @@ export const actionTitles: Readonly<Record<BulkAction, string>> = {
 export const commandFor = (
   action: BulkAction,
   target: Pick<Target, 'agent_id' | 'architecture'>,
-  { applyToPresent, builds, jobId }: { applyToPresent: boolean; builds: Builds; jobId?: string },
+  {
+    applyToPresent,
+    revertMinutes = 0,
+    builds,
+    jobId,
+  }: { applyToPresent: boolean; revertMinutes?: number | undefined; builds: Builds; jobId?: string },
 ): CommandSpec | null => {
   const common = { agentId: target.agent_id, title: actionTitles[action], ...(jobId === undefined ? {} : { jobId }) }
-  if (action === 'arm') return { ...common, kind: 'configure', body: { mode: 'Armed', applyToPresent } }
+  if (action === 'arm') return { ...common, ...armOrder(applyToPresent, revertMinutes) }
   if (action === 'free') return { ...common, kind: 'configure', body: { mode: 'Free', applyToPresent: false } }
   if (action === 'collectLogs') return { ...common, kind: 'collect-logs', body: {} }
   const build = action === 'update' ? builds.get(target.architecture) : null

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BulkAction } from '@portcullis/contract'
+import { revertText } from '@portcullis/domain'
 import type { Audit, AuditTarget } from '#features/system/audit/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -22,8 +23,9 @@ export const recordOrder = async (
   actor: Actor,
   action: BulkAction,
   hosts: readonly { agent_id: string; host: string; address: string }[],
+  revertMinutes = 0,
 ): Promise<void> => {
-  const order = actionTitles[action]
+  const order = `${actionTitles[action]}${revertText(revertMinutes)}`
   const targets = hosts.map(({ agent_id, host }): AuditTarget => ({ kind: 'host', id: agent_id, name: host }))
   if (hosts.length <= singly) {
     for (const [at, { agent_id, host, address }] of hosts.entries())
@@ -63,18 +65,19 @@ export const recordJob = async (
     jobId: string
     /** How the hosts were selected. */
     selection: string
+    revertMinutes?: number | undefined
     reason?: string
     tags?: readonly string[]
   },
 ): Promise<void> => {
-  const { action, uuids, jobId, selection, reason = '', tags = [] } = job
+  const { action, uuids, jobId, selection, revertMinutes = 0, reason = '', tags = [] } = job
   const digest = createHash('sha256')
     .update([...uuids].sort().join('\n'))
     .digest('hex')
   await audit.write(tx, actor, {
     action: 'bulk.ordered',
     entity: `${uuids.length} ${uuids.length === 1 ? 'host' : 'hosts'}`,
-    details: `${actionTitles[action]}, job ${jobId}, ${selection}, SHA-256 of the host ids ${digest}${reason === '' ? '' : `, reason: ${reason}`}`,
+    details: `${actionTitles[action]}${revertText(revertMinutes)}, job ${jobId}, ${selection}, SHA-256 of the host ids ${digest}${reason === '' ? '' : `, reason: ${reason}`}`,
     variant: action,
     count: uuids.length,
     reason,

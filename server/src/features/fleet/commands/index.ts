@@ -7,6 +7,7 @@ import { type CommandsDeps, createCommandsService } from './commands.service.ts'
 import { createCommandsStore } from './commands.store.ts'
 import { createDebugLogs, type DebugLogsDeps } from './debug-logs.service.ts'
 
+export { armOrder } from './arm.ts'
 export type { CommandSpec } from './commands.service.ts'
 export type CommandsApi = ReturnType<typeof commandsFeature>
 

@@ -1,7 +1,7 @@
 import type { Prediction } from '@portcullis/contract'
-import { compareVersions, mustExist, windowsRefusals } from '@portcullis/domain'
+import { compareVersions, mustExist, revertMinutesOf, windowsRefusals } from '@portcullis/domain'
 import type { Predict, PredictedHost } from '#features/devices/policy/index.ts'
-import type { CommandSpec, CommandsApi } from '#features/fleet/commands/index.ts'
+import { armOrder, type CommandSpec, type CommandsApi } from '#features/fleet/commands/index.ts'
 import type { PackagesApi, PublishedBuild } from '#features/fleet/packages/index.ts'
 import type { WindowsApi } from '#features/fleet/windows/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -77,15 +77,14 @@ const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | 
   }
 }
 
-const commandOf = (row: RolloutRow, agentId: string, architecture: string): CommandSpec | null => {
+const commandOf = (
+  row: RolloutRow,
+  revertMinutes: number,
+  agentId: string,
+  architecture: string,
+): CommandSpec | null => {
   const common = { agentId, jobId: row.rollout_id }
-  if (row.kind === 'arm')
-    return {
-      ...common,
-      kind: 'configure',
-      title: 'Arm',
-      body: { mode: 'Armed', applyToPresent: row.settings.applyToPresent },
-    }
+  if (row.kind === 'arm') return { ...common, ...armOrder(row.settings.applyToPresent, revertMinutes) }
   const build = buildFor(row, architecture)
   return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
 }
@@ -114,6 +113,14 @@ export const predictArming = async (
 
 const actor = systemActor('rollout')
 
+/** Returns the text of a setting of an arming rollout for the audit trail. */
+const revertSetting = ({ kind, state, settings: { revertMinutes } }: RolloutRow): string => {
+  if (kind !== 'arm' || state !== 'running') return ''
+  const choice =
+    revertMinutes === undefined ? 'automatic' : revertMinutes === 0 ? 'never' : `after ${revertMinutes} minutes`
+  return `Free again without contact: ${choice}`
+}
+
 /** Advances rollouts: commands the hosts of a ring, watches it, starts the next one, halts, cancels commands. */
 export const createAdvance = (deps: AdvanceDeps) => {
   const { db, clock, log, commands, packages, predict, audit, events, announce, windows } = deps
@@ -131,7 +138,11 @@ export const createAdvance = (deps: AdvanceDeps) => {
         details: `${title}: ${row.state}${row.reason === '' ? '' : `. ${row.reason}`}`,
       },
     ])
-    await audit.write(tx, by, { action: `rollout.${row.state}`, entity: title, details: row.reason })
+    await audit.write(tx, by, {
+      action: `rollout.${row.state}`,
+      entity: title,
+      details: row.reason === '' ? revertSetting(row) : row.reason,
+    })
   }
 
   /** Selects the hosts of a ring; returns how many. */
@@ -180,8 +191,12 @@ export const createAdvance = (deps: AdvanceDeps) => {
     const hosts = createHostsStore(tx)
     const limit = row.kind === 'arm' ? hostsAtOnce : updatesAtOnce - pending
     const next = await hosts.next(row.rollout_id, row.ring, Math.max(limit, 0))
+    const revertMinutes =
+      row.kind === 'arm'
+        ? revertMinutesOf(row.settings.revertMinutes, await hosts.armedWith(row.rollout_id, row.ring))
+        : 0
     const specs = next
-      .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
+      .map(({ agent_id, architecture }) => commandOf(row, revertMinutes, agent_id, architecture))
       .filter((spec) => spec !== null)
     if (specs.length === 0) return 0
     // Read before the commands are created, so that their effects are never older.

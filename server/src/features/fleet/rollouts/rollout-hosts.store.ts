@@ -129,6 +129,14 @@ export const createHostsStore = (db: Queryable) => ({
           select h.agent_id from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline'))`
       : sql`r.agent_id = any(${agentIds}::uuid[])`,
 
+  /** Counts the armed hosts, with those of the started rings. */
+  armedWith: async (rolloutId: string, ring: number): Promise<number> =>
+    (
+      await db.query<{ n: number }>(sql`
+        select count(*)::int as n from agent_rows r where r.armed or r.agent_id in (
+          select h.agent_id from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.ring <= ${ring}::int)`)
+    )[0]?.n ?? 0,
+
   /** Stores the number of devices that each host is predicted to block. */
   notePredicted: async (rolloutId: string, hosts: readonly PredictedHost[]): Promise<void> => {
     await db.execute(sql`

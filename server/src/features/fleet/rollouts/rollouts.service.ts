@@ -81,6 +81,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
   blocksOverPercent: input.blocksOverPercent ?? 5,
   catchUpHours: input.catchUpHours ?? 168,
   applyToPresent: input.applyToPresent ?? false,
+  ...(input.revertMinutes === undefined ? {} : { revertMinutes: input.revertMinutes }),
 })
 
 export const createRolloutsService = (deps: RolloutsDeps) => {

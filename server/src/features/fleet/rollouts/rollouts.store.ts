@@ -3,8 +3,8 @@ import type { PublishedBuild } from '#features/fleet/packages/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 
-/** The requested settings of a rollout, with all defaults filled in. */
-export type RolloutSettings = Required<RolloutInput>
+/** The requested settings of a rollout, with the defaults that do not depend on the fleet. */
+export type RolloutSettings = Required<Omit<RolloutInput, 'revertMinutes'>> & Pick<RolloutInput, 'revertMinutes'>
 
 /** The stored state of a started ring; times are milliseconds since 1970. */
 export interface RingMark {

@@ -53,6 +53,7 @@ export const rolloutView = (row: RolloutRow, counts: readonly RingCounts[]): Rol
     blocksOverPercent: settings.blocksOverPercent,
     catchUpHours: settings.catchUpHours,
     applyToPresent: settings.applyToPresent,
+    revertMinutes: settings.revertMinutes ?? null,
     createdAt: row.created_at.toISOString(),
     createdBy: row.created_by,
     endedAt: row.ended_at?.toISOString() ?? null,

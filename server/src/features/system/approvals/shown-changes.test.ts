@@ -45,7 +45,7 @@ const samples: Readonly<Record<string, readonly object[]>> = {
     {
       items: [
         { uuid: id(1), mode: 'Free', approveAll: true, applyToPresent: false },
-        { uuid: id(2), mode: 'Armed', approveAll: false, applyToPresent: true },
+        { uuid: id(2), mode: 'Armed', approveAll: false, applyToPresent: true, revertMinutes: 10 },
       ],
     },
   ],
