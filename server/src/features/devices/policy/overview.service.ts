@@ -41,6 +41,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Turned off. One person can free or delete any number of hosts.' }
+    const hosts = `${twoPersonHosts} ${twoPersonHosts === 1 ? 'host' : 'hosts'}`
     const until = await approvals.liftedUntil()
     if (until !== null)
       return {
@@ -50,11 +51,11 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     if (!(await approvals.isLatched()))
       return {
         hosts: null,
-        explanation: `Off, because only one Administrator exists. After you add a second Administrator, freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
+        explanation: `Off, because only one Administrator exists. After you add a second Administrator, freeing or deleting more than ${hosts} within 15 minutes needs a second approver.`,
       }
     return {
       hosts: twoPersonHosts,
-      explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
+      explanation: `Freeing or deleting more than ${hosts} within 15 minutes needs a second approver. The changes of all people count together.`,
     }
   }
 

@@ -132,7 +132,16 @@ describe('held ports', () => {
     const bob = await person(t, { profile: 10 })
     expect((await release(agents[0], holds[0].id, true)).statusCode).toBe(200)
     const refused = await release(agents[1], holds[1].id, true)
-    expect([refused.statusCode, refused.json().code]).toEqual([403, 'second_person_required'])
+    expect([refused.statusCode, refused.json()]).toEqual([
+      403,
+      expect.objectContaining({
+        code: 'second_person_required',
+        requestId: expect.any(String),
+        detail: expect.stringMatching(
+          /^This affects 1 host\. With the changes of all people within 15 minutes, the total is more than \d+\. /,
+        ),
+      }),
+    ])
     expect((await heldOf(agents[1]))[0]?.releaseAskedBy).toBeNull()
     expect((await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')).toEqual([])
     const path = '/prime/webui/policy/changerequests'

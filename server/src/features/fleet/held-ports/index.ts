@@ -98,7 +98,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     throw new NeedsApprover<DriverRelease>({
       kind: 'accept-drivers',
       change: { agentId, id, title },
-      detail: `Drivers were accepted or devices allowed on ${limit} ${limit === 1 ? 'host' : 'hosts'} within 15 minutes. Request {id} waits for a second approver.`,
+      limit,
     })
   }
 
