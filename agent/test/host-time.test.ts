@@ -256,6 +256,19 @@ describe('the time of a host', () => {
     }
   })
 
+  it('goes on after a restart of a container, which has a new uptime in the same boot', () => {
+    const stateDir = temporaryDir()
+    const create = (elapsed: number) =>
+      createHostTime({
+        stateDir,
+        boot: { id: 'boot', elapsed: () => elapsed },
+        clock: { now: () => 0, monotonic: () => 0 },
+        reports: { add: () => undefined },
+      })
+    create(day).confirm(1_000_000, day)
+    expect(create(hour).now()).toBeGreaterThanOrEqual(1_000_000 + hour)
+  })
+
   it('follows the host clock if the time cannot be stored or the boot is unknown, and says so', () => {
     const stateDir = join(temporaryDir(), 'missing')
     const reports: string[] = []
