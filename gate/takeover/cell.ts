@@ -6,8 +6,8 @@ export type Proven = 'refused' | 'second approver' | 'detected'
 export type Cell =
   /** A guard stops or reveals the attack. `note` states what the attacker can still do, if anything. */
   | { is: Proven; by: readonly [GuardId, ...GuardId[]]; note?: string }
-  /** The attack succeeds. `limit` states what bounds the damage, `response` what to do. */
-  | { is: 'possible'; limit: string; response: string }
+  /** The attack succeeds. `limit` states what bounds the damage, `by` which guards do, and `response` what to do. */
+  | { is: 'possible'; limit: string; response: string; by: readonly GuardId[] }
   | { is: 'not applicable' }
 
 /** One attacker against every goal. */
@@ -29,5 +29,10 @@ export const detected = (by: Ids, note?: string): Cell => ({
   by,
   ...(note === undefined ? {} : { note }),
 })
-export const possible = (limit: string, response: string): Cell => ({ is: 'possible', limit, response })
+export const possible = (limit: string, response: string, by: readonly GuardId[] = []): Cell => ({
+  is: 'possible',
+  limit,
+  response,
+  by,
+})
 export const notApplicable: Cell = { is: 'not applicable' }

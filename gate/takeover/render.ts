@@ -21,9 +21,8 @@ export const cells = (Object.keys(attackers) as Attacker[]).flatMap((attacker) =
 const shown = (cell: Cell, note: number | null): string => {
   const mark = note === null ? '' : ` (${note})`
   if (cell.is === 'not applicable') return '–'
-  if (cell.is === 'possible') return `**possible**${mark}`
-  const refs = cell.by.map((id) => `[${numberOf(id)}](#guard-${numberOf(id)})`).join(' ')
-  return `${cell.is} ${refs}${mark}`
+  const refs = cell.by.map((id) => ` [${numberOf(id)}](#guard-${numberOf(id)})`).join('')
+  return `${cell.is === 'possible' ? '**possible**' : cell.is}${refs}${mark}`
 }
 
 /** Returns the matrix as Markdown: the table, the guards with their tests, and the notes. */

@@ -12,11 +12,18 @@ export const databaseReader: Row = {
   lockOut: notApplicable,
 }
 
+const onlyPolled = 'Only on polled hosts. Hosts with an agent install only builds that are signed with the release key.'
+const polledAccounts = 'Poll with accounts that may only read. Change the passwords and keys of polled hosts.'
+
 const administratorRow =
   'A database writer can insert an account with a password they know and act as an Administrator within the gate’s limits; '
 
 export const databaseWriter: Row = {
-  runProgram: refused(['agentReleaseKey', 'commandRows']),
+  runProgram: possible(
+    `${onlyPolled} A database writer can change the address of a polled host, and receive its password there.`,
+    polledAccounts,
+    ['agentReleaseKey', 'commandRows'],
+  ),
   freeHost: possible(
     `Hosts and server ignore commands, revocations and rules that were written directly into the database. ${administratorRow}a second inserted account can approve.`,
     'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
@@ -49,7 +56,9 @@ export const databaseWriter: Row = {
 }
 
 export const databaseWriterWithKeys: Row = {
-  runProgram: refused(['agentReleaseKey']),
+  runProgram: possible(`${onlyPolled} The attacker can decrypt their passwords and keys.`, polledAccounts, [
+    'agentReleaseKey',
+  ]),
   freeHost: possible(
     'The attacker can sign commands and policies with the key file, and free every host that connects to the server.',
     'Rotate the command key on the server (`portcullis command-key rotate`), restore the database, and arm the hosts again.',
@@ -79,15 +88,20 @@ export const databaseWriterWithKeys: Row = {
 }
 
 export const proxy: Row = {
-  runProgram: refused(['agentReleaseKey']),
+  runProgram: possible(
+    `${onlyPolled} The proxy sees their passwords if a worker connects through it.`,
+    polledAccounts,
+    ['agentReleaseKey'],
+  ),
   freeHost: needsApprover(
     ['approverForFree', 'commandSignature', 'signedRevocation'],
     'The proxy sees the passwords and sessions of people, so it can act as each of them. If two people sign in through it, it can also approve.',
   ),
   allowDevice: needsApprover(['approverForRules', 'policySignature'], 'The same as for freeing hosts.'),
-  readSecret: refused(
+  readSecret: possible(
+    'The proxy sees secrets that people type, and the passwords of polled hosts that a worker receives through it. The server sends no other stored secret.',
+    'Let workers connect to the server itself. Change the passwords of polled hosts and those that people typed.',
     ['maskedSecrets', 'noKeysOverHttp'],
-    'The proxy sees secrets that people type while it listens. The server never sends stored secrets.',
   ),
   impersonateHost: possible(
     'The proxy sees the session tokens of hosts and can report in their names until the tokens expire (one hour).',
@@ -103,7 +117,11 @@ export const proxy: Row = {
 }
 
 export const serverRoot: Row = {
-  runProgram: refused(['agentReleaseKey'], 'The private release key is not on the server.'),
+  runProgram: possible(
+    `${onlyPolled} Root can decrypt their passwords and keys. The private release key is not on the server.`,
+    polledAccounts,
+    ['agentReleaseKey'],
+  ),
   freeHost: possible(
     'Root can use the command key and free every connected host.',
     'Rebuild the server from a trusted source, rotate the command key, restore a backup, and arm the hosts again.',

@@ -7,9 +7,10 @@ const asAdministrators =
   'The operator of the directory or identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves the requests of the other. '
 
 export const identityProvider: Row = {
-  runProgram: refused(
+  runProgram: possible(
+    'Only on polled hosts: as two Administrators, the operator activates a worker of their own, which receives their accounts. Hosts with an agent install only builds that are signed with the release key.',
+    `${ownAdministrators} Poll with accounts that may only read.`,
     ['agentReleaseKey', 'serverReleaseKey'],
-    'As two Administrators, the operator can roll out a build only if it is signed with the release key.',
   ),
   freeHost: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
   allowDevice: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
@@ -55,9 +56,10 @@ export const mailServer: Row = {
 }
 
 export const worker: Row = {
-  runProgram: refused(
+  runProgram: possible(
+    'Only on polled hosts, with the accounts that the worker received. Hosts with an agent install only builds that are signed with the release key.',
+    'Poll with accounts that may only read. Deactivate the worker, and change its passwords and keys.',
     ['agentReleaseKey'],
-    'The worker can run programs on polled hosts with the accounts that it received.',
   ),
   freeHost: refused(['commandSignature']),
   allowDevice: refused(['policySignature', 'profile']),

@@ -63,7 +63,10 @@ export const localUser: Row = {
   impersonateHost: refused(['privateState', 'macosInstallFolder', 'macosStartFolder']),
   forgeEvent: refused(['privateState', 'agentSession', 'macosInstallFolder', 'macosStartFolder']),
   forgeTrail: notApplicable,
-  denyService: notApplicable,
+  denyService: possible(
+    'Only on this host: the user can use up its processors, memory and disk, and delay the reports of its agent. Other hosts and the server are not affected.',
+    'Limit users with systemd (`user.slice`) and disk quotas. Disconnected hosts raise an alert.',
+  ),
   lockOut: notApplicable,
 }
 
@@ -75,7 +78,10 @@ export const hostRoot: Row = {
   ),
   allowDevice: refused(['agentAudience'], 'Root can allow devices on this host.'),
   readSecret: refused(['agentAudience']),
-  impersonateHost: refused(['agentSession', 'copiedKey']),
+  impersonateHost: refused(
+    ['agentSession', 'copiedKey'],
+    'With a reusable enrolment token that was left on the host, root can enrol as a Free host that is disconnected. Use tokens once.',
+  ),
   forgeEvent: possible(
     'Root controls what this host reports, but not what other hosts report.',
     'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
@@ -98,11 +104,12 @@ export const hostRoot: Row = {
 }
 
 export const device: Row = {
-  runProgram: refused(
+  runProgram: possible(
+    'A keyboard can type commands with the rights of the person at the host: on a Free host every keyboard, on an armed host one that copies an approved keyboard. An armed host blocks devices whose drivers contradict their claim, and attack tools.',
+    'Arm hosts, allow keyboards by host, and check “spoofed” in Insights.',
     ['driverMismatch', 'heldPortsKept', 'hubShape', 'attackToolNeverSpared'],
-    'On a Free host the device works, and the host reports the mismatch.',
   ),
-  freeHost: refused(['driverMismatch', 'attackToolNeverSpared']),
+  freeHost: refused(['driverMismatch', 'hubShape', 'attackToolNeverSpared']),
   allowDevice: possible(
     'A device can copy the descriptors and the serial number of an approved device. It then gets only the drivers of that kind, and only on hosts that allow that device.',
     'Check “spoofed” in Insights, allow devices by host instead of fleet-wide, and prefer short grants.',
@@ -114,15 +121,18 @@ export const device: Row = {
     'While the host has no connection, a device that returns with more than a thousand identities displaces its own changes, except the first and the newest. The server raises an event with the port, the number and the time.',
   ),
   forgeTrail: refused(['deviceText']),
-  denyService: refused(
-    ['agentQuota', 'hourlyEvents'],
+  denyService: detected(
+    ['heldPortsKept', 'agentQuota', 'hourlyEvents'],
     'A device that claims 64 false identities at 64 ports keeps new devices of its host from working until a person releases a port. The server raises a critical event.',
   ),
   lockOut: notApplicable,
 }
 
 export const polledHost: Row = {
-  runProgram: refused(['deviceText'], 'The worker runs fixed commands and never executes what a host prints.'),
+  runProgram: refused(
+    ['deviceText', 'pollBounds'],
+    'The worker runs fixed commands. Answers of a host are text that is bounded and cleaned, never commands.',
+  ),
   freeHost: notApplicable,
   allowDevice: notApplicable,
   readSecret: possible(

@@ -53,9 +53,9 @@ export const managerSession: Row = {
 }
 
 export const administratorSession: Row = {
-  runProgram: refused(
-    ['serverReleaseKey', 'agentReleaseKey', 'approverForPackage'],
-    'With fresh authentication and a second approver, an Administrator can publish and roll out a build that is signed with the release key.',
+  runProgram: needsApprover(
+    ['serverReleaseKey', 'agentReleaseKey', 'approverForPackage', 'approverForWorker'],
+    'With a second approver, an Administrator can roll out a build that is signed with the release key, and activate a worker process, which can run programs on polled hosts.',
   ),
   freeHost: needsApprover(
     [
@@ -118,16 +118,14 @@ export const administratorSession: Row = {
   ),
 }
 
-const noFleet = 'An API token cannot free more hosts than the limit, because that needs fresh authentication.'
+const noFleet =
+  'A token with the scope fleet:write can free hosts up to the limit. The audit trail records it. Above the limit the server refuses, because that needs fresh authentication.'
 
 export const userToken: Row = { ...userSession, lockOut: refused(['profile', 'tokenScope']) }
 
 export const managerToken: Row = {
   ...managerSession,
-  freeHost: refused(
-    ['tokenCannotMoveFleet', 'tokenScope'],
-    `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
-  ),
+  freeHost: detected(['auditWithChange', 'approverForFree', 'tokenCannotMoveFleet', 'tokenScope'], noFleet),
   allowDevice: detected(
     [
       'auditWithChange',
@@ -150,10 +148,7 @@ export const managerToken: Row = {
 export const administratorToken: Row = {
   ...administratorSession,
   runProgram: refused(['tokenCannotMoveFleet', 'serverReleaseKey', 'agentReleaseKey']),
-  freeHost: refused(
-    ['tokenCannotMoveFleet', 'tokenScope'],
-    `${noFleet} Up to the limit, it can free hosts alone if its scopes allow it.`,
-  ),
+  freeHost: detected(['auditWithChange', 'approverForFree', 'tokenCannotMoveFleet', 'tokenScope'], noFleet),
   allowDevice: detected(
     [
       'auditWithChange',
