@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import type { Held } from './holders.ts'
 
-interface Order {
+export interface SenderOrder {
   url: string
   path: string
   token: string
@@ -12,7 +12,7 @@ interface Order {
   names: number
 }
 
-const { url, path, token, count, names } = JSON.parse(process.argv[2] ?? '{}') as Order
+const { url, path, token, count, names } = JSON.parse(process.argv[2] ?? '{}') as SenderOrder
 const body = Buffer.from(`{${Array.from({ length: names }, (_, i) => `"name${i}":1`).join(',')}}`)
 const agent = new Agent({ keepAlive: true, maxSockets: count })
 /** Opened: bodies sent. Answered: refused as documented. */

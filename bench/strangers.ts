@@ -12,6 +12,7 @@ import { fromRoot } from '../rig/root.ts'
 import { startServer } from '../rig/server-process.ts'
 import type { Held } from './holders.ts'
 import { type BenchResult, type Figure, round } from './result.ts'
+import type { SenderOrder } from './senders.ts'
 
 export interface StrangersBench {
   hosts: number
@@ -205,10 +206,10 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
               {
                 url: server.url,
                 path: '/prime/webui/policy/tags/preview',
-                token: attacker,
+                token: String(attacker),
                 count: senders,
                 names: bodyNames,
-              },
+              } satisfies SenderOrder,
             ])
           : startAttackers('holders', holderOrders(server.url, clients * share, addresses, heads, isReader))
       const most = { bytes: 0, files: 0 }

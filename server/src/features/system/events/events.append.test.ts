@@ -5,8 +5,8 @@ import { sql } from '#platform/db/sql.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import { cloneDatabase, createFakeClock } from '#test/database.ts'
 import { createEventsService } from './events.service.ts'
-import type { NewEvent } from './events.store.ts'
 import { deviceDetails } from './events.texts.ts'
+import type { NewEvent } from './new-event.ts'
 
 let t: Awaited<ReturnType<typeof cloneDatabase>>
 let events: ReturnType<typeof createEventsService>

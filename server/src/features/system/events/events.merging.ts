@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { eventCodes } from '@portcullis/contract'
-import type { NewEvent } from './events.store.ts'
+import type { NewEvent } from './new-event.ts'
 
 /** Events of a host that are stored individually in each hour. */
 const mostEvents = 500
@@ -85,4 +85,21 @@ export const mergeEvents = (events: readonly HostEvent[], known: readonly KnownI
     }
   }
   return { first, merged: [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) }
+}
+
+/** A stored summary of merged events. */
+export interface MergedRow {
+  agent_id: string
+  code: number
+  /** False if it covers several identities. */
+  is_one: boolean
+  n: number
+  first_at: Date
+  last_at: Date
+  severity: number
+  icon: number
+  entity: string
+  hashtags: string
+  details: string
+  device_id: string | null
 }

@@ -3,8 +3,9 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { createEventLimit, type HostEvent, hourOf, mergeEvents } from './events.merging.ts'
-import { createEventsStore, latestByAgent, type NewEvent, partitionSize } from './events.store.ts'
+import { createEventsStore, latestByAgent, partitionSize } from './events.store.ts'
 import { summaryOf } from './events.texts.ts'
+import type { NewEvent } from './new-event.ts'
 import type { LatestEventsPort } from './ports.ts'
 
 /** Number of free ids at which the next partition is created: hours of events of the largest fleets. */

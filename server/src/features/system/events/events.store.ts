@@ -1,31 +1,10 @@
-import { type EventKind, eventCategories, eventCodes } from '@portcullis/contract'
-import type { Occurrence } from '@portcullis/domain'
+import { eventCategories, eventCodes } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
-import type { KnownIdentity, MergedEvents } from './events.merging.ts'
+import type { KnownIdentity, MergedEvents, MergedRow } from './events.merging.ts'
 import { latestEventText } from './events.texts.ts'
-
-export interface NewEvent {
-  kind: EventKind
-  /** Host of the event. Null for the server itself. */
-  agentId: string | null
-  /** `HOST (IP)`. */
-  entity: string
-  /** Tags of the host at that time, joined by commas. */
-  hashtags: string
-  /** Icon number of the device. Absent if no device is involved. */
-  icon?: number
-  /** Text and values. USB events take them from `deviceDetails`. */
-  details: string
-  deviceId?: string | null
-  /** When it happened on the host. Absent: the host did not say when. */
-  occurred?: Occurrence | undefined
-  /** How often it happened. Absent: once. */
-  times?: number
-  /** Syslog number. Defaults to that of the kind. */
-  severity?: number
-}
+import type { NewEvent } from './new-event.ts'
 
 /** Number of ids in one partition. ensure_event_partitions has the same number. */
 export const partitionSize = 5_000_000
@@ -47,23 +26,6 @@ export const latestByAgent = (events: readonly NewEvent[], createdAt: Date): { a
     texts.set(event.agentId, of.slice(0, latestKept))
   }
   return [...texts].map(([agentId, texts]) => ({ agentId, texts })).sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
-}
-
-/** A stored summary of merged events. */
-export interface MergedRow {
-  agent_id: string
-  code: number
-  /** False if it covers several identities. */
-  is_one: boolean
-  n: number
-  first_at: Date
-  last_at: Date
-  severity: number
-  icon: number
-  entity: string
-  hashtags: string
-  details: string
-  device_id: string | null
 }
 
 export const createEventsStore = (queryable: Queryable) => ({

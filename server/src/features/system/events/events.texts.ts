@@ -1,5 +1,6 @@
 import { type EventKind, eventCodes } from '@portcullis/contract'
-import type { MergedRow, NewEvent } from './events.store.ts'
+import type { MergedRow } from './events.merging.ts'
+import type { NewEvent } from './new-event.ts'
 
 /** Values in the details text of a USB event. */
 export interface DeviceDetails {
