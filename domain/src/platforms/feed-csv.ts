@@ -50,10 +50,9 @@ const headerIn = (text: string): { from: number; separator: string } | undefined
 }
 
 /**
- * Passes each record after the header of a CSV file to `take` until it returns false. Returns false if the text is not a
- * CSV file with events.
+ * Yields each record after the header of a CSV file. Returns false if the text is not a CSV file with events.
  */
-export const eachCsvRecord = (text: string, take: (part: CsvPart) => boolean): boolean => {
+export function* csvRecordsOf(text: string): Generator<CsvPart, boolean> {
   const header = headerIn(text)
   const names = header && recordAt(text, header.from, header.separator)
   if (header === undefined || names === undefined) return false
@@ -70,7 +69,7 @@ export const eachCsvRecord = (text: string, take: (part: CsvPart) => boolean): b
     const whole = text.slice(at, end).trim()
     const values =
       record && Object.fromEntries(record.cells.flatMap((cell, i) => (names.cells[i] ? [[names.cells[i], cell]] : [])))
-    if (whole !== '' && !take({ line, text: whole, values })) return true
+    if (whole !== '') yield { line, text: whole, values }
     at = end + 1
   }
   return true

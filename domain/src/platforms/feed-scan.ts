@@ -67,17 +67,17 @@ const elementsFrom = (text: string, first: number): number => {
 }
 
 /**
- * Calls `take` with the text of each element of an array from `from` on, until it returns false. Returns where the array
- * ends. If it is truncated, that is the end of the first line of its last element.
+ * Yields the text of each element of an array from `from` on. Returns where the array ends. If it is truncated, that is the
+ * end of the first line of its last element.
  */
-const eachElement = (text: string, from: number, take: (part: string, index: number) => boolean): number => {
+function* elementsOf(text: string, from: number): Generator<Part, number> {
   let depth = 0
   let start = from
   let index = 0
-  const end = (at: number): boolean => {
+  const end = (at: number): Part[] => {
     const part = text.slice(start, at).trim()
     start = at + 1
-    return part === '' || take(part, ++index)
+    return part === '' ? [] : [{ line: ++index, text: part }]
   }
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -87,14 +87,14 @@ const eachElement = (text: string, from: number, take: (part: string, index: num
     } else if (code === 0x5b || code === 0x7b) depth++
     else if (code === 0x5d || code === 0x7d) {
       if (depth-- === 0) {
-        end(at)
+        yield* end(at)
         return at + 1
       }
-    } else if (code === 0x2c && depth === 0 && !end(at)) return at
+    } else if (code === 0x2c && depth === 0) yield* end(at)
   }
   while (start < text.length && isSpace(text.charCodeAt(start))) start++
   const stop = lineEndAt(text, start)
-  end(stop)
+  yield* end(stop)
   return stop
 }
 
@@ -113,10 +113,10 @@ const textEnd = /\r?\n(?=[^\n]{8,40}\r?\nLogName=|[[{]|<(?:\?xml|Event))/g
 
 /**
  * Splits a body into its events, in any mix: one per line as JSON, XML or text, JSON over several lines, JSON arrays,
- * answers of interfaces, and XML documents. A truncated event ends at its line or at the next event. Passes each part to
- * `take` until it returns false. Reads each character a few times at most.
+ * answers of interfaces, and XML documents. A truncated event ends at its line or at the next event. Yields
+ * each part. Reads each character a few times at most.
  */
-export const eachPart = (text: string, take: (part: Part) => boolean): void => {
+export function* partsOf(text: string): Generator<Part> {
   let line = 1
   let newline = lineEndAt(text, 0)
   const lineAt = (at: number): number => {
@@ -135,8 +135,7 @@ export const eachPart = (text: string, take: (part: Part) => boolean): void => {
   }
   let truncated = 0
   let isFirst = true
-  let goes = true
-  for (let at = 0; goes && at < text.length; ) {
+  for (let at = 0; at < text.length; ) {
     if (isSpace(text.charCodeAt(at))) {
       at++
       continue
@@ -145,26 +144,26 @@ export const eachPart = (text: string, take: (part: Part) => boolean): void => {
     const elements = truncated < maxTruncated ? elementsFrom(text, from) : -1
     if (elements >= 0) {
       const here = isFirst ? undefined : lineAt(from)
-      at = eachElement(text, elements, (part, index) => {
-        goes = take({ line: here ?? index, text: part })
-        return goes
-      })
+      const list = elementsOf(text, elements)
+      let element = list.next()
+      for (; element.done !== true; element = list.next()) yield { ...element.value, line: here ?? element.value.line }
+      at = element.value
       if (text.charCodeAt(at - 1) !== 0x5d) truncated++
       // The objects around the list end later in the line or document.
-      for (let open = text.slice(from, elements - 1).match(/[{[]/g)?.length ?? 0; open > 0 && goes; open--) {
+      for (let open = text.slice(from, elements - 1).match(/[{[]/g)?.length ?? 0; open > 0; open--) {
         const end = enclosingEnd(text, at, feedLimits.lineChars)
         if (end >= 0) at = end
       }
     } else if (text.startsWith('<Event', from) && nextXml(from) === from) {
       const [end, next] = [xmlClose(from), nextXml(from + 1)]
       at = next < end || end === text.length ? Math.min(next, lineEndAt(text, from)) : end + 8
-      goes = take({ line: lineAt(from), text: text.slice(from, Math.min(at, from + feedLimits.lineChars + 1)).trim() })
+      yield { line: lineAt(from), text: text.slice(from, Math.min(at, from + feedLimits.lineChars + 1)).trim() }
     } else if (markupOf(text, from) > 0) at += markupOf(text, from)
     else if (headerOf(text, from) > 0) at += headerOf(text, from)
     else {
       at = eventEnd(text, from)
       const part = text.slice(from, at).trim().replace(/,$/, '')
-      goes = take({ line: lineAt(from), text: part })
+      yield { line: lineAt(from), text: part }
     }
     isFirst = false
   }

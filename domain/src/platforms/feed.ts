@@ -1,8 +1,8 @@
 import { type FeedFault, feedLimits } from '@portcullis/contract'
-import { eachCsvRecord } from './feed-csv.ts'
+import { csvRecordsOf } from './feed-csv.ts'
 import { type FeedEvent, feedEvent } from './feed-event.ts'
 import { treeIn } from './feed-fields.ts'
-import { eachPart, listNames } from './feed-scan.ts'
+import { listNames, partsOf } from './feed-scan.ts'
 import type { ToInstant } from './feed-time.ts'
 import { decodeAnswer } from './poll.ts'
 import { parseJson, type Tree, type TreeObject } from './tree.ts'
@@ -50,12 +50,12 @@ const looksLikeEvent = (text: string): boolean =>
   (text.includes('6416') && /VID_[0-9A-F]{4}/i.test(text)) || text.includes('PnpDeviceConnected')
 
 /**
- * Reads the events in the body of a request to a feed. Accepts any bytes, never throws, and stops after one line more than
- * the limit.
+ * Reads the events in the body of a request to a feed in steps, one for each part of the body, because the largest body takes
+ * over a second. Accepts any bytes, never throws, and stops after one line more than the limit.
  *
  * @param toInstant converts times without a zone; undefined: their zone is unknown
  */
-export const readFeed = (body: string | Uint8Array, toInstant?: ToInstant): FeedReading => {
+export function* readFeedInSteps(body: string | Uint8Array, toInstant?: ToInstant): Generator<undefined, FeedReading> {
   const result: FeedReading = { total: 0, events: [], ignored: 0, failed: 0, errors: [] }
 
   function outcomeOf(said: Tree | undefined, whole: string): ReturnType<typeof feedEvent> {
@@ -86,11 +86,26 @@ export const readFeed = (body: string | Uint8Array, toInstant?: ToInstant): Feed
     return [first, ...others].every((one) => add(line, one, JSON.stringify(one) ?? part))
   }
   const text = typeof body === 'string' ? body : decodeAnswer(body)
-  const isCsv = eachCsvRecord(text, (record) =>
-    record.values === undefined || /^[{<]/.test(record.text)
-      ? addPart(record.line, record.text)
-      : add(record.line, record.values, record.text),
-  )
-  if (!isCsv) eachPart(text, ({ line, text: part }) => addPart(line, part))
+  const records = csvRecordsOf(text)
+  let record = records.next()
+  for (; record.done !== true; record = records.next()) {
+    const { line, text: whole, values } = record.value
+    const isText = values === undefined || /^[{<]/.test(whole)
+    if (!(isText ? addPart(line, whole) : add(line, values, whole))) return result
+    yield
+  }
+  if (record.value) return result
+  for (const { line, text: part } of partsOf(text)) {
+    if (!addPart(line, part)) return result
+    yield
+  }
   return result
+}
+
+/** Reads a feed at once. */
+export const readFeed = (body: string | Uint8Array, toInstant?: ToInstant): FeedReading => {
+  const steps = readFeedInSteps(body, toInstant)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
 }

@@ -1,6 +1,6 @@
 import { feedLimits } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { readFeed, readPoll, windowsReports } from '../../src/platforms/index.ts'
+import { readFeed, readFeedInSteps, readPoll, windowsReports } from '../../src/platforms/index.ts'
 import { compatible, data, dataXml, device, escaped, hardware, host, time, xml } from './feed-fixtures.ts'
 import { windowsAnswer } from './windows-host.ts'
 
@@ -237,6 +237,12 @@ describe('hostile lines', () => {
     expect(event.instance).toBe(`${device}\ufffd`)
     expect(event.said.HardwareID).toEqual(['USB\\ok'])
   })
+
+  it.each([
+    ['lines', '1\n'.repeat(1_000)],
+    ['elements', `[${'1,'.repeat(999)}1]`],
+    ['records', `_raw,host\n${'a,b\n'.repeat(1_000)}`],
+  ])('are read one after the other: %s', (_what, text) => expect([...readFeedInSteps(text)]).toHaveLength(1_000))
 
   it('are read up to one more than the limit', () => {
     expect(readFeed('1\n'.repeat(feedLimits.lines + 10))).toMatchObject({ total: feedLimits.lines + 1 })

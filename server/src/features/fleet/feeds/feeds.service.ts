@@ -11,7 +11,14 @@ import {
   type HostFacts,
   type updateFeed,
 } from '@portcullis/contract'
-import { cleanText, inventoryHash, mustExist, type Occurrence, readFeed, windowsReports } from '@portcullis/domain'
+import {
+  cleanText,
+  inventoryHash,
+  mustExist,
+  type Occurrence,
+  readFeedInSteps,
+  windowsReports,
+} from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { IngestApi } from '#features/fleet/ingest/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
@@ -24,6 +31,7 @@ import { isId, newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { instantOf, isZone } from '#platform/wall-clock.ts'
+import { createYielder } from '#platform/yielder.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
 
@@ -131,6 +139,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
   const { db, clock, log, audit, store, agents, ingest, announce } = deps
   const levels = new Map<string, { level: number; at: number }>()
   const unpack = createUnpacker(feedLimits.bodyBytes)
+  let lastReading: Promise<unknown> = Promise.resolve()
 
   function levelOf(feedId: string): number {
     const last = levels.get(feedId)
@@ -162,6 +171,22 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
     if (level > 0) return
     const seconds = Math.ceil(1 - level / lineQuota.perSecond)
     throw new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
+  }
+
+  /** Reads one body at a time, and lets others work meanwhile. */
+  function readInTurn(feedId: string, body: Buffer, toInstant: ReturnType<typeof clockOf> | undefined) {
+    const reading = lastReading.then(async () => {
+      // Other requests may have used the quota in the meantime.
+      assertCredit(feedId)
+      const yieldNow = createYielder(10)
+      const steps = readFeedInSteps(body, toInstant)
+      let step = steps.next()
+      for (; step.done !== true; step = steps.next()) await yieldNow()
+      charge(feedId, Math.max(1, step.value.total))
+      return step.value
+    })
+    lastReading = reading.catch(() => undefined)
+    return reading
   }
 
   /**
@@ -322,10 +347,7 @@ export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
       assertCredit(feedId)
       const given = bytes ?? Buffer.alloc(0)
       const body = compressedOn === undefined ? given : await unpacked(feedId, given, compressedOn)
-      // Other requests may have used the quota in the meantime.
-      assertCredit(feedId)
-      const reading = readFeed(body, feed.time_zone === '' ? undefined : clockOf(feed.time_zone))
-      charge(feedId, Math.max(1, reading.total))
+      const reading = await readInTurn(feedId, body, feed.time_zone === '' ? undefined : clockOf(feed.time_zone))
       if (reading.total > feedLimits.lines)
         throw new AppError('payload_too_large', {
           detail: `The request contains more than ${feedLimits.lines} lines.`,
