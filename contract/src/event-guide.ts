@@ -127,7 +127,7 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   reverted: {
     meaning: 'A host changed to Free without a command from the server. The event gives the reason.',
     cause:
-      'The host did not reach the server within ten minutes after it was armed, or somebody ran `portcullis-agent release` as root.',
+      'The host did not reach the server within the time that its arming order set, or somebody ran `portcullis-agent release` as root.',
     cure: 'Fix the connection of the host, or find out who released it. Then arm it again.',
     guide: 'troubleshooting.md#a-host-cannot-be-armed-or-goes-back-to-free',
   },

@@ -30,7 +30,7 @@ export const middle: Row = {
   ),
   allowDevice: refused(
     ['pinnedServer', 'policySignature', 'grantTime', 'storedTime'],
-    'Forged time (NTP) does not extend a grant. Only if the host restarts without a connection, the time during which it was off does not count. Agents up to 0.2 follow the host clock.',
+    'Forged time (NTP) extends a grant only if the host restarts without a connection: the time during which it was off does not count. Agents up to 0.2 follow the host clock.',
   ),
   readSecret: refused(
     ['pinnedServer', 'confirmedKeys', 'withheldPassword'],
