@@ -201,6 +201,21 @@ export const fleetGuards = defineGuards({
     removedBy: [
       { file: 'server/src/platform/http/lifecycle.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/platform/http/connections.test.ts',
+          name: 'are closed oldest first when the process runs out of files, and authenticated ones stay open',
+        },
+        removedBy: [
+          {
+            file: 'server/src/platform/http/connections.ts',
+            find: 'return all.size + announced.size > limits.total &&',
+            replace: 'return all.size < 0 &&',
+          },
+        ],
+      },
+    ],
   },
   countedReaders: {
     does: 'A connection without a credential counts while it reads its response',
@@ -437,8 +452,23 @@ export const fleetGuards = defineGuards({
     removedBy: [
       {
         file: 'poller/src/ssh.ts',
-        find: 'const isUnconfirmed = poll.hostKeyFingerprint === null || poll.isPasswordWithheld === true',
-        replace: 'const isUnconfirmed = false',
+        find: 'const isUnconfirmed = poll.hostKeyFingerprint === null || ',
+        replace: 'const isUnconfirmed = ',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'poller/test/poll.process.test.ts',
+          name: 'sends no password to a server whose host key no person has confirmed, and returns its key',
+        },
+        removedBy: [
+          {
+            file: 'poller/src/ssh.ts',
+            find: 'poll.hostKeyFingerprint === null || poll.isPasswordWithheld === true',
+            replace: 'poll.hostKeyFingerprint === null',
+          },
+        ],
       },
     ],
   },
