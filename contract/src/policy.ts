@@ -24,7 +24,7 @@ const match = {
       Type.String({
         maxLength: agentLimits.escapedString,
         description:
-          'Serial number as the lists show it: hidden characters as `%07` or `%u200B`. The comparison ignores ASCII case, and `_` equals a space. Empty: only devices without a serial number. Requires `vid` and `pid`.',
+          'Serial number as the lists show it: hidden characters as `%07` or `%u200B`. The comparison ignores ASCII case, and `_` equals a space. Empty: only devices without a serial number, which any device can be. Such a rule counts as one without a serial number. Requires `vid` and `pid`.',
       }),
     ),
   ),

@@ -65,7 +65,7 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/devices/policy/newly-allowed.ts',
-        find: 'r.serial === null || r.override_attack_tool',
+        find: '!namesSerial(r) || r.override_attack_tool',
         replace: '(r.pid === null && r.fingerprint === null) || r.override_attack_tool',
       },
     ],

@@ -2,6 +2,7 @@ import { policySources } from '@portcullis/domain'
 import type { Queryable } from '#platform/db/db.ts'
 import type { Affected } from './affected.ts'
 import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read.ts'
+import { namesSerial } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { covers, meets, reaches } from './policy.warnings.ts'
 import { printOf } from './seal.ts'
@@ -18,7 +19,7 @@ const sourceOf = (name: (typeof policySources)[number]): number => policySources
  * Returns whether a rule covers devices or attack tools that no host has seen yet, so that its whole scope counts. A
  * device can claim any ids and descriptors.
  */
-const coversUnseen = (r: RuleRow): boolean => r.serial === null || r.override_attack_tool
+const coversUnseen = (r: RuleRow): boolean => !namesSerial(r) || r.override_attack_tool
 
 /** Returns whether the tag of a rule was deleted. */
 const isInert = (r: RuleRow): boolean => r.tag_name !== null && r.tag_id === null

@@ -26,6 +26,9 @@ export type WrittenRule = Pick<
   | 'rule_fingerprint'
 >
 
+/** Returns whether a rule names a serial number. An empty one matches devices without a serial number, so it names none. */
+export const namesSerial = ({ serial }: Pick<RuleRow, 'serial'>): boolean => serial !== null && serial !== ''
+
 /** Profile number of Administrators. */
 const administrator = 10
 

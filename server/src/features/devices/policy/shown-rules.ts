@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/db.ts'
 import { type CarriedChange, uncarried } from './change-record.ts'
 import type { MeasuredChange } from './newly-allowed.ts'
-import { inBrackets } from './policy.rules.ts'
+import { inBrackets, namesSerial } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'
 
@@ -12,7 +12,7 @@ const whatOf = (r: RuleRow): string => {
       ? ''
       : r.pid === null
         ? `every device of vendor ${r.vid}`
-        : `${r.vid}:${r.pid}${r.serial === null ? '' : ` with serial number ${JSON.stringify(r.serial)}${r.exact_serial === false ? ', as an earlier release cleaned it' : ''}`}`
+        : `${r.vid}:${r.pid}${r.serial === null ? '' : r.serial === '' ? ' without a serial number' : ` with serial number ${JSON.stringify(r.serial)}${r.exact_serial === false ? ', as an earlier release cleaned it' : ''}`}`
   const print = printOf(r)
   const parts = [
     ids,
@@ -62,7 +62,7 @@ const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slic
 /** Ranks a rule by how much it affects: 0 for every device on every host. */
 const widthOf = (r: RuleRow): number => {
   const hosts = r.agent_id !== null ? 2 : r.tag_name !== null ? 1 : 0
-  const devices = r.serial !== null ? 3 : r.fingerprint !== null ? 2 : r.pid !== null ? 1 : 0
+  const devices = namesSerial(r) ? 3 : r.fingerprint !== null ? 2 : r.pid !== null ? 1 : 0
   return hosts * 4 + devices
 }
 

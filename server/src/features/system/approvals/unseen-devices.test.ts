@@ -60,6 +60,7 @@ describe('an allow without a host and a serial number counts every host in its s
     ['a vendor', { vid: '1B4F' }],
     ['a kind', { kinds: ['Mass Storage'] }],
     ['a fingerprint', { fingerprint }],
+    ['no serial number', { ...unseen, serial: '' }],
   ])('%s that no host has seen', async (_, match) => {
     expect(outcome(await rule(alice.api, match))).toBe('second_person_required')
     expect((await waiting())[0]).toMatchObject({ action: 'rules', hosts: 3 })
@@ -86,6 +87,7 @@ describe('an API token allows devices on named hosts only', () => {
 
   it.each<[string, () => Promise<{ statusCode: number; body: string }>]>([
     ['a rule', () => rule(token, { ...unseen, pid: '9998' })],
+    ['a rule for devices without a serial number', () => rule(token, { ...unseen, pid: '9998', serial: '' })],
     ['a grant', grant],
     ['a rule for a tag', () => rule(token, { ...unseen, pid: '9998', tag: 'lab' })],
   ])('%s for all hosts is refused, whatever the limit', async (_, attempt) => {
