@@ -442,6 +442,21 @@ export const fleetGuards = defineGuards({
         replace: "const isUnconfirmed = row.host_key === '' && !isKeyConfirmed(row)",
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/agentless/activation.test.ts',
+          name: 'gets no default password for a host key that was confirmed for own credentials or another port',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/agentless/connections.service.ts',
+            find: 'isKeyConfirmed(row) && !isRedirected(row, next)',
+            replace: 'isKeyConfirmed(row) && row.host_key === next.host_key',
+          },
+        ],
+      },
+    ],
   },
   withheldPassword: {
     does: 'A worker sends a password only to a host whose pinned key it sees, and never while the server withholds it',

@@ -105,6 +105,39 @@ describe('a worker process', () => {
     expect(passwords).toMatchObject({ 'by-token': null, 'by-stale': null, 'by-admin': 'the default password' })
   })
 
+  it('gets no default password for a host key that was confirmed for own credentials or another port', async () => {
+    ok(
+      await agentless.put('workerpollerdetails', {
+        defaults: { userName: 'poller', password: 'the default password' },
+      }),
+    )
+    const key = `SHA256:${'e'.repeat(43)}`
+    const robot = await fullToken()
+    const details = `${agentlessBase}/connectiondetails`
+    const own = { userName: 'x', password: 'mine', hostKeyFingerprint: key }
+    ok(await robot.post(details, { computerName: 'by-token', ...own }))
+    ok(await robot.put(details, { computerName: 'by-token', isOverrideDefaults: false }))
+    ok(await agentless.post('connectiondetails', { computerName: 'by-admin', hostKeyFingerprint: key }))
+    ok(await robot.put(details, { computerName: 'by-admin', port: 2222 }))
+    const trust = async () =>
+      ok(await (await t.admin()).get(`${details}?ComputerName=by-`)).data.map(
+        (one: { hostKeyTrust: string }) => one.hostKeyTrust,
+      )
+    expect(await trust()).toEqual(['FirstUse', 'FirstUse'])
+
+    // Confirming the computers compares no host key.
+    for (const computerName of ['by-token', 'by-admin'])
+      ok(await agentless.put('connectiondetails', { computerName, isConfirmed: true }))
+    const w = await agentless.registerWorker()
+    await agentless.activate()
+    const leased = async () =>
+      Object.fromEntries((await w.lease(50)).polls.map(({ host, password }) => [host, password] as const))
+    expect(await leased()).toEqual({ 'by-token': null, 'by-admin': null })
+    const hosts = ['by-token', 'by-admin'].map((computerName) => ({ computerName, hostKeyFingerprint: key }))
+    ok(await agentless.post('connectiondetails/confirmhostkeys', { hosts }))
+    expect(await trust()).toEqual(['Confirmed', 'Confirmed'])
+  })
+
   it('is activated by a second approver after two Administrators have existed', async () => {
     const second = (await person(t, { profile: 10 })).api
     const w = await agentless.registerWorker()

@@ -86,6 +86,13 @@ const mayConfirmKey = (actor: Actor, row: ConnectionRow, now: number, bringsPass
 const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
   row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
 
+/**
+ * Returns whether a confirmation covers no longer what it was given for. One that was given for own credentials says
+ * nothing about the default ones.
+ */
+const isRedirected = (row: ConnectionRow, next: ConnectionRow): boolean =>
+  isElsewhere(row, next) || (row.is_override && !next.is_override)
+
 /** Adds, changes and removes connections. */
 export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
   /** Returns the confirmed host key after a change. Entering a key confirms it, if permitted. */
@@ -97,7 +104,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
   ): string {
     const isGiven = (input.hostKeyFingerprint ?? '') !== ''
     if (isGiven && mayConfirmKey(actor, next, clock.now(), (input.password ?? '') !== '')) return next.host_key
-    return isKeyConfirmed(row) && row.host_key === next.host_key ? row.confirmed_host_key : ''
+    return isKeyConfirmed(row) && !isRedirected(row, next) ? row.confirmed_host_key : ''
   }
 
   function fresh(actor: Actor, input: ConnectionInput): ConnectionRow {
@@ -141,9 +148,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       is_override: isOverride,
       tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
     }
-    // A key that was confirmed for own credentials says nothing about the default ones.
-    const isRedirected = isElsewhere(row, next) || (row.is_override && !next.is_override)
-    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isRedirected)
+    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isRedirected(row, next))
     return {
       ...next,
       confirmed_host_key: confirmedKey(actor, row, next, input),
