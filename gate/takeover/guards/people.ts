@@ -195,6 +195,20 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  boundedRequests: {
+    does: 'A connection with more than eight requests without a complete response is closed before the server handles them',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'a connection that sends many requests without reading is closed before the server handles them',
+    },
+    removedBy: [
+      {
+        file: 'server/src/platform/http/connections.ts',
+        find: 'one.unanswered === mostUnanswered) end',
+        replace: 'one.unanswered < 0) end',
+      },
+    ],
+  },
   bodyTurns: {
     does: 'Large bodies are read one at a time, accounts take turns, and other requests are answered between the steps',
     test: {

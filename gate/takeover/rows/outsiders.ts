@@ -14,6 +14,7 @@ export const stranger: Row = {
       'boundedConnections',
       'countedReaders',
       'minimumRate',
+      'boundedRequests',
       'boundedDownloads',
       'survivedShortages',
     ],

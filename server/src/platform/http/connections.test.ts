@@ -70,6 +70,7 @@ const endedOf = (ones: readonly { isEnded: () => boolean }[]) => ones.filter(({ 
 const refused: LimitName[] = []
 const piece = Buffer.alloc(65_536)
 const served: Socket[] = []
+let dispatched = 0
 let requests = 0
 let endSlowReaders: (nowMs: number) => void = () => {}
 /**
@@ -82,6 +83,7 @@ const serve = async (
   trustedProxies: string[] = [],
 ) => {
   refused.length = 0
+  dispatched = 0
   requests = 0
   const connections = createConnections({
     limits: { ...affordableConnections(65_536), ...limits },
@@ -90,7 +92,8 @@ const serve = async (
   })
   endSlowReaders = connections.endSlowReaders
   const listener: http.RequestListener = (request, response) => {
-    connections.asked(request, response)
+    dispatched += 1
+    if (!connections.asked(request, response)) return
     requests += 1
     const [, kind, id = '', credential = '', then] = String(request.url).split('/')
     const owners: Record<string, Owner> = {
@@ -227,6 +230,29 @@ describe('connections without a credential', () => {
     expect([endedOf(waiting), refused]).toEqual([0, ['strangers']])
     await answered(await open(port, '127.0.0.2', get('/')))
   })
+})
+
+it('a connection that sends many requests without reading is closed before the server handles them', async () => {
+  const port = await serve({})
+  const eager = await open(port, '127.0.0.1', get('/').repeat(1_600), false, false)
+  await vi.waitFor(() => expect(refused).toEqual(['unanswered']), 10_000)
+  eager.read()
+  await vi.waitFor(() => expect(eager.wasReset()).toBe(true), 10_000)
+  expect([requests, dispatched]).toEqual([8, 9])
+  const patient = await open(port, '127.0.0.1', get('/').repeat(8))
+  await vi.waitFor(() => expect(patient.heard().match(/200 OK/g)).toHaveLength(8), 10_000)
+  patient.say(get('/').repeat(8))
+  await vi.waitFor(() => expect(patient.heard().match(/200 OK/g)).toHaveLength(16), 10_000)
+  expect(patient.isEnded()).toBe(false)
+  const t = await startTestApp({ listen: true })
+  ends.push(() => t.close())
+  // Node would answer an unknown expectation itself.
+  for (const path of ['/healthz', '/healthz HTTP/1.1\r\nexpect: more\r\nx: ']) {
+    const late = await open(Number(new URL(t.address).port), '127.0.0.1', get(path).repeat(800), false, false)
+    late.read()
+    await vi.waitFor(() => expect(late.wasReset()).toBe(true), 10_000)
+  }
+  expect((await (await t.admin()).get('/metrics')).body).toMatch(/refused_total\{limit="unanswered"\} 2/)
 })
 
 describe('connections with a credential', () => {

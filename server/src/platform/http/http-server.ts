@@ -54,7 +54,7 @@ export const createHttpServer = (
     serverFactory: (handler: http.RequestListener) => {
       const refused = new WeakSet<Socket>()
       function listener(req: http.IncomingMessage, res: http.ServerResponse) {
-        connections.asked(req, res)
+        if (!connections.asked(req, res)) return
         if (state.isDraining) res.setHeader('connection', 'close')
         // Answered here, because Node's own answer has no headers.
         // Nothing after a refused request is read on its connection: it may be part of its body.
@@ -85,6 +85,8 @@ export const createHttpServer = (
               { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
               listener,
             )
+      // Node would answer these itself, uncounted.
+      server.on('checkExpectation', listener)
       if (options.proxyProtocolFrom.length > 0)
         acceptProxyHeaders(server, options.proxyProtocolFrom, { log, announce: connections.announce })
       return server

@@ -12,6 +12,7 @@ const texts: Readonly<Record<LimitName, string>> = {
   credential: 'a session or API token has too many connections',
   account: 'an account has too many connections',
   machine: 'an agent or worker has too many connections',
+  unanswered: 'a client sends requests without waiting for their responses',
   rate: 'a client reads its response too slowly',
   download: 'an address has too many downloads',
   downloads: 'too many downloads are running',
