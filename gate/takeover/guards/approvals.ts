@@ -70,6 +70,20 @@ export const approvalGuards = defineGuards({
       },
     ],
   },
+  unseenBehindDeny: {
+    does: 'Removing a deny, or the tag that it is for, counts the hosts whose own allows without a serial number may match its devices, seen or not',
+    test: {
+      file: 'server/src/features/system/approvals/unseen-devices.test.ts',
+      name: 'a deleted or narrowed deny, and allows for a kind',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/policy/newly-allowed.ts',
+        find: 'if (unseenDenies.length > 0)',
+        replace: 'if (unseenDenies.length < 0)',
+      },
+    ],
+  },
   namedHostsForTokens: {
     does: 'An API token can write an allow rule without a serial number for named hosts only',
     test: {

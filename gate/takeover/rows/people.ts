@@ -28,6 +28,7 @@ export const managerSession: Row = {
     [
       'approverForRules',
       'approverForUnseen',
+      'unseenBehindDeny',
       'shownChange',
       'hiddenAllows',
       'laterHosts',
@@ -78,6 +79,7 @@ export const administratorSession: Row = {
     [
       'approverForRules',
       'approverForUnseen',
+      'unseenBehindDeny',
       'shownChange',
       'hiddenAllows',
       'laterHosts',
@@ -131,6 +133,7 @@ export const managerToken: Row = {
       'auditWithChange',
       'approverForRules',
       'approverForUnseen',
+      'unseenBehindDeny',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',
@@ -154,6 +157,7 @@ export const administratorToken: Row = {
       'auditWithChange',
       'approverForRules',
       'approverForUnseen',
+      'unseenBehindDeny',
       'hiddenAllows',
       'laterHosts',
       'guardedDevices',

@@ -2,7 +2,8 @@ import { serialKey } from '@portcullis/domain'
 import { isEscapedSql, serialKeySql } from '#features/devices/peripherals/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
-import { sql } from '#platform/db/sql.ts'
+import { type SqlFragment, sql } from '#platform/db/sql.ts'
+import type { RuleRow } from './policy.store.ts'
 
 /** Devices with the same model fingerprint whose stored decision a change may turn into an allow. */
 export interface OpenedDevices {
@@ -89,6 +90,46 @@ export const createNewlyAllowedRead = () => ({
       join peripherals p on p.design_id = u.design_id and p.source = u.source
         and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
+
+  /**
+   * Returns the hosts with their own allow rule in force for devices that no host has seen and that one of these denies
+   * also covers, without the rules that a change replaces or deletes.
+   */
+  withOwnUnseen: async (
+    q: Queryable,
+    denies: readonly RuleRow[],
+    goneIds: readonly string[],
+    now: Date,
+  ): Promise<string[]> => {
+    const rows = unnestOf([
+      [denies.map((r) => r.vid), 'text[]'],
+      [denies.map((r) => r.pid), 'text[]'],
+      [denies.map((r) => r.serial), 'text[]'],
+      [denies.map((r) => r.kinds?.join('|') ?? null), 'text[]'],
+      [denies.map((r) => r.fingerprint), 'text[]'],
+      [denies.map((r) => r.rule_fingerprint ?? null), 'text[]'],
+      [denies.map((r) => r.agent_id), 'uuid[]'],
+    ])
+    // Each join has an equality or stops at the first match, so that thousands of denies are no cross join.
+    const joined = (condition: SqlFragment): SqlFragment => sql`
+      select r.agent_id from policy_rules r
+      where r.agent_id is not null and r.effect = 'allow' and (coalesce(r.serial, '') = '' or r.override_attack_tool)
+        and (r.expires_at is null or r.expires_at > ${now}) and r.rule_id <> all(${goneIds}::uuid[])
+        and exists (
+          select from denies d where ${condition} and (d.vid is null or r.vid is null or d.vid = r.vid)
+            and (d.pid is null or r.pid is null or d.pid = r.pid)
+            and (d.serial is null or r.serial is null or d.serial = r.serial)
+            and (d.kinds is null or r.kinds is null or string_to_array(d.kinds, '|') && r.kinds)
+            and (d.fingerprint is null or r.fingerprint is null or d.fingerprint = r.fingerprint
+              or d.rule_fingerprint = r.rule_fingerprint))`
+    const found = await q.query<{ agent_id: string }>(sql`
+      with denies as materialized (
+        select * from ${rows} u(vid, pid, serial, kinds, fingerprint, rule_fingerprint, agent_id))
+      ${joined(sql`d.agent_id = r.agent_id`)}
+      union ${joined(sql`d.agent_id is null and d.vid = r.vid`)}
+      union ${joined(sql`d.agent_id is null and (d.vid is null or r.vid is null)`)}`)
+    return found.map(({ agent_id }) => agent_id)
+  },
 
   /** Counts the given hosts with an attached device that "approve all attached devices" would allow. */
   approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>

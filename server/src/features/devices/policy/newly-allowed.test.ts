@@ -54,6 +54,7 @@ describe('the hosts that a change opens', () => {
           asked.push('own allows')
           return []
         },
+        withOwnUnseen: async () => [],
         approvable: async () => 0,
       },
     })

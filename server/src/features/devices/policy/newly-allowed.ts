@@ -63,7 +63,8 @@ const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds
  *
  * A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends before a new
  * allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts with a
- * matching device, even if no rule allows it. The guards of the agent may still allow it.
+ * matching device, even if no rule allows it, because the guards of the agent may still allow it. It also counts the
+ * hosts whose own allow without a serial number may match a device that no host has seen.
  */
 export const createNewlyAllowed = ({
   store,
@@ -129,6 +130,9 @@ export const createNewlyAllowed = ({
         opened.push({ ...one, isGuarded: !allowed.has(fingerprintId) })
       }
     }
+    const unseenDenies = denies.filter(coversUnseen)
+    if (unseenDenies.length > 0)
+      for (const agentId of await read.withOwnUnseen(q, unseenDenies, [...goneIds], now)) hosts.add(agentId)
     if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
     return { hosts, opened }
   }

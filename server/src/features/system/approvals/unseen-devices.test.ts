@@ -82,6 +82,58 @@ describe('an allow without a host and a serial number counts every host in its s
   })
 })
 
+describe('removing a deny counts the hosts whose own allows may match devices that no host has seen', () => {
+  /** Each host may use sticks, but none of this vendor. */
+  const denied = { effect: 'deny', vid: '2B4F' }
+  const allowEach = async (match: object): Promise<void> => {
+    for (const { agentId } of agents) {
+      t.clock.advance(16 * 60_000)
+      alice = { ...alice, api: t.as(await t.signIn(alice.userName, alice.password)) }
+      expect(outcome(await rule(alice.api, { ...match, host: agentId }))).toBe('done')
+    }
+    t.clock.advance(16 * 60_000)
+    alice = { ...alice, api: t.as(await t.signIn(alice.userName, alice.password)) }
+  }
+  beforeEach(() => t.db.execute(sql`delete from policy_rules`))
+  afterAll(() => t.db.execute(sql`delete from policy_rules`))
+
+  it.each([
+    ['a kind', { kinds: ['Mass Storage'] }],
+    ['a vendor', { vid: '2B4F' }],
+    ['no serial number', { vid: '2B4F', pid: '0001', serial: '' }],
+  ])('a deleted or narrowed deny, and allows for %s', async (_, match) => {
+    const deny = (await rule(alice.api, denied)).json().rule.id
+    await allowEach(match)
+    const preview = await alice.api.post(`${base}/policy/preview`, { remove: [deny] })
+    expect(preview.json()).toMatchObject({ newlyAllowed: 3, secondPerson: true })
+    const url = `${base}/policy/rules/${deny}`
+    expect(outcome(await token.delete(url))).toBe('session_required')
+    const narrowed = { ...denied, kinds: ['Keyboard'], reason: 'test' }
+    expect(outcome(await alice.api.put(url, narrowed))).toBe('second_person_required')
+  })
+
+  it('a deny for a tag, deleted, or no longer for the hosts', async () => {
+    const uuids = agents.map(({ agentId }) => agentId)
+    await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['nostick'], elementIds: uuids })
+    const deny = (await rule(alice.api, { ...denied, tag: 'nostick' })).json().rule.id
+    await allowEach({ kinds: ['Mass Storage'] })
+    const untag = { action: 'untag', hashtags: ['nostick'], uuids }
+    expect((await alice.api.post(`${base}/agents/bulk/preview`, untag)).json()).toMatchObject({ secondPerson: true })
+    expect(outcome(await token.post(`${base}/agents/bulk`, untag))).toBe('session_required')
+    expect(outcome(await token.delete(`${base}/policy/rules/${deny}`))).toBe('session_required')
+  })
+
+  it('allows with a serial number, for other devices, or on one host open no more', async () => {
+    const deny = (await rule(alice.api, denied)).json().rule.id
+    await allowEach({ vid: '2B4F', pid: '0001', serial: 'S1' })
+    await allowEach({ vid: '2B50' })
+    expect(outcome(await rule(alice.api, { kinds: ['Mass Storage'], host: agents[0]?.agentId }))).toBe('done')
+    t.clock.advance(16 * 60_000)
+    alice = { ...alice, api: t.as(await t.signIn(alice.userName, alice.password)) }
+    expect(outcome(await alice.api.delete(`${base}/policy/rules/${deny}`))).toBe('done')
+  })
+})
+
 describe('an API token allows devices on named hosts only', () => {
   const grant = () => token.post(`${base}/policy/grants`, { ...unseen, pid: '9998', reason: 'test', expiresAt: soon() })
 
