@@ -195,6 +195,16 @@ export const peopleGuards = defineGuards({
       },
     ],
   },
+  countedLastReaders: {
+    does: 'A connection that the server ends counts until its client has read the last response, and is reset if that takes too long',
+    test: {
+      file: 'server/src/platform/http/connections.test.ts',
+      name: 'a connection counts after its last response until its client has read it, and is reset after a long time',
+    },
+    removedBy: [
+      { file: 'server/src/platform/http/connections.ts', find: 'end.destroySoon = () => end.end()', replace: '' },
+    ],
+  },
   boundedRequests: {
     does: 'A connection with more than eight requests without a complete response is closed before the server handles them',
     test: {

@@ -72,10 +72,11 @@ const piece = Buffer.alloc(65_536)
 const served: Socket[] = []
 let dispatched = 0
 let requests = 0
+let figures: () => { strangers: number } = () => ({ strangers: Number.NaN })
 let endSlowReaders: (nowMs: number) => void = () => {}
 /**
  * A server with few slots. `/in/<account>/<credential>` verifies a credential and `/machine/<id>` that of an agent.
- * `/wait` never responds, and `/large` sends more than the kernel buffers.
+ * `/wait` never responds, `/large` sends more than the kernel buffers, and `/medium` less.
  */
 const serve = async (
   limits: Partial<ConnectionLimits>,
@@ -91,6 +92,7 @@ const serve = async (
     refused: (limit) => refused.push(limit),
   })
   endSlowReaders = connections.endSlowReaders
+  figures = connections.figures
   const listener: http.RequestListener = (request, response) => {
     dispatched += 1
     if (!connections.asked(request, response)) return
@@ -107,6 +109,7 @@ const serve = async (
       return
     }
     if (kind === 'large' || then === 'large') Readable.from(Array.from({ length: 512 }, () => piece)).pipe(response)
+    else if (kind === 'medium') response.end(Buffer.alloc(1024 * 1024))
     else if (kind !== 'wait' && then !== 'wait' && request.method === 'GET') response.end('x')
   }
   const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener)
@@ -230,6 +233,40 @@ describe('connections without a credential', () => {
     expect([endedOf(waiting), refused]).toEqual([0, ['strangers']])
     await answered(await open(port, '127.0.0.2', get('/')))
   })
+})
+
+it('a connection counts after its last response until its client has read it, and is reset after a long time', async () => {
+  const issued = await (await createAuthority()).issue(['127.0.0.1'])
+  for (const tls of [undefined, issued]) {
+    const port = await serve({}, tls)
+    const last = get('/medium').replace('host', 'connection: close\r\nhost')
+    const reading = await open(port, '127.0.0.1', last, tls !== undefined)
+    await vi.waitFor(() => expect(reading.isEnded()).toBe(true), 10_000)
+    expect([reading.heardBytes() > 1024 * 1024, reading.wasReset()]).toEqual([true, false])
+    await vi.waitFor(() => expect(figures().strangers).toBe(0), 10_000)
+    const stalled = [
+      await open(port, '127.0.0.1', last, tls !== undefined, false),
+      await open(port, '127.0.0.1', get('/medium'), tls !== undefined, false),
+    ]
+    await vi.waitFor(() => expect(requests).toBe(3), 10_000)
+    await vi.waitFor(() => expect(served[2]?.bytesWritten).toBeGreaterThan(1024 * 1024), 10_000)
+    await vi.waitFor(() => expect(served[2]?.writableLength).toBe(0), 10_000)
+    // As when an idle connection expires.
+    served[2]?.emit('timeout')
+    await vi.waitFor(() => expect(served.slice(1).map((one) => one.writableFinished)).toEqual([true, true]), 10_000)
+    expect(figures().strangers).toBe(2)
+    const at = performance.now()
+    endSlowReaders(at)
+    endSlowReaders(at + 140_000)
+    expect(figures().strangers).toBe(2)
+    endSlowReaders(at + 150_000)
+    await vi.waitFor(() => expect(figures().strangers).toBe(0), 10_000)
+    for (const one of stalled) {
+      one.read()
+      await vi.waitFor(() => expect(one.wasReset()).toBe(true), 10_000)
+    }
+    expect(refused).toEqual(['rate', 'rate'])
+  }
 })
 
 it('a connection that sends many requests without reading is closed before the server handles them', async () => {

@@ -229,7 +229,7 @@ export const createConnections = ({
     const place = placeOf(socket)
     const home = homeOf(socket.remoteAddress ?? '')
     const one: Connection = {
-      ...{ socket, encrypted: undefined, backlog: undefined },
+      ...{ socket, encrypted: undefined, backlog: undefined, leftAt: undefined },
       ...{ home, isKnown: false, owner: undefined, exchange: undefined, unanswered: 0 },
       ...{ idleSince: 0, isUpgraded: false },
     }
@@ -255,7 +255,9 @@ export const createConnections = ({
     if (limit !== undefined) end(one, limit)
   }
 
-  function bind(end: Duplex, one: Connection): void {
+  function bind(end: Socket, one: Connection): void {
+    // Node would close the other side too. The kernel then keeps unread bytes of a connection that nobody counts.
+    end.destroySoon = () => end.end()
     connections.set(end, one)
     watched.set(end, {
       show: (owner) => show(one, owner),
@@ -268,6 +270,7 @@ export const createConnections = ({
   return {
     watch: (server: Server): void => {
       const isTls = 'setSecureContext' in server
+      server.on('timeout', (socket: Socket) => socket.destroySoon())
       server.on('connection', (socket: Socket) => take(socket, isTls))
       server.on('secureConnection', (socket: Socket) => {
         const one = handshaking.get(placeOf(socket))
@@ -296,6 +299,8 @@ export const createConnections = ({
       const one = connections.get(request.socket)
       if (one === undefined) return true
       if (!one.socket.destroyed && one.unanswered === mostUnanswered) end(one, 'unanswered')
+      // Its response could not be sent.
+      if (request.socket.writableEnded) cut(one.socket)
       if (one.socket.destroyed) {
         skipRest(request.socket)
         return false

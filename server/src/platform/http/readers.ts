@@ -14,6 +14,9 @@ const measured = {
   stranger: { windowMs: 15_000, unseen: pieceBytes },
 } as const
 
+/** Most bytes of a connection that the kernel keeps for its client. */
+const kernelBytes = 4 * 1024 * 1024
+
 /** A connection whose client may read. */
 export interface Reader {
   readonly socket: Socket
@@ -22,11 +25,14 @@ export interface Reader {
   readonly isKnown: boolean
   /** Since when bytes have waited for the client, and how many it had accepted then. */
   backlog: { since: number; accepted: number } | undefined
+  /** When it was first seen with its last byte in the kernel and this side closed. */
+  leftAt: number | undefined
 }
 
 /**
  * Closes connections whose clients read more slowly than `slowestRate`, whatever they read. A connection for which no
- * byte waits is not slow, so that streams and wake sockets may be idle.
+ * byte waits is not slow, so that streams and wake sockets may be idle. After the last response, the client has the time
+ * that the slowest one needs for all that the kernel may keep.
  */
 export const createReaders = <T extends Reader>(all: ReadonlySet<T>, end: (one: T) => void) => ({
   check: (nowMs = performance.now()): void => {
@@ -35,6 +41,11 @@ export const createReaders = <T extends Reader>(all: ReadonlySet<T>, end: (one: 
       const waiting = sent.writableLength
       if (waiting === 0) {
         one.backlog = undefined
+        if (!sent.writableFinished) continue
+        one.leftAt ??= nowMs
+        const { windowMs } = one.isKnown ? measured.known : measured.stranger
+        const readingMs = (Math.min(sent.bytesWritten, kernelBytes) * 1000) / slowestRate
+        if (nowMs - one.leftAt >= windowMs + readingMs) end(one)
         continue
       }
       const accepted = sent.bytesWritten - waiting
