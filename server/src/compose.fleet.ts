@@ -111,6 +111,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     jobs,
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
+    attachedTo: policy.attachedTo,
     approvable: policy.approvable,
     predict: policy.predict,
     longRead: policy.longRead,

@@ -350,6 +350,21 @@ export const approvalGuards = defineGuards({
         replace: '',
       },
     ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/system/approvals/attached-devices.test.ts',
+          name: 'in bulk lists the devices, and the approval allows only these',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/devices/policy/approvals.service.ts',
+            find: 'if (only !== null && !only.has(attachedKey(device))) continue',
+            replace: '',
+          },
+        ],
+      },
+    ],
   },
   sealedTitle: {
     does: 'The title of a request is sealed like its lines, so that a database writer cannot make it look harmless',
@@ -435,8 +450,8 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/fleet/actions/bulk.service.ts',
-        find: 'await approvePresent(tx, actor, agentIds, async () => {}, granted)',
-        replace: 'await approvePresent(tx, actor, agentIds, async () => {}, Number.POSITIVE_INFINITY)',
+        find: 'await approvePresent(tx, actor, agentIds, async () => {}, granted, only)',
+        replace: 'await approvePresent(tx, actor, agentIds, async () => {}, Number.POSITIVE_INFINITY, only)',
       },
     ],
   },

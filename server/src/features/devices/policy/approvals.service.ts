@@ -6,23 +6,26 @@ import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { AuditFacts, AuditTarget } from '#features/system/audit/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import { requireTime } from '#platform/time.ts'
+import { type AttachedDevice, attachedKey, maxAttachedDevices, sortedAttached } from './attached-devices.ts'
 import type { Changes } from './changes.service.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
 import { matchKey, plainReason, replacing } from './policy.rules.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 
 export interface ApprovalsDeps {
-  db: Queryable
+  db: Db
   clock: Clock
   settings: Pick<PolicySettingsApi, 'read'>
   store: PolicyStore
   changes: Changes
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
+  undecided: NewlyAllowed['undecided']
   /** Resolves each identity to exactly one agent. Otherwise throws a 400 that states how many agents match. */
   resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
 }
@@ -34,6 +37,7 @@ type Item = NonNullable<Body['peripheralsIds']>[number]
 type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint' | 'rule_fingerprint'>
 
 const administrator = 10
+const hostsPerRead = 500
 
 const escapedOf = (serial: string | null | undefined): string | null =>
   typeof serial === 'string' ? escapeText(unescapeText(serial)) : null
@@ -53,6 +57,7 @@ export const createApprovals = ({
   changes,
   peripherals,
   commands,
+  undecided,
   resolve,
 }: ApprovalsDeps) => {
   function ruleFor(
@@ -281,7 +286,38 @@ export const createApprovals = ({
     return at
   }
 
+  /** Returns the attached devices that "approve all" allows now. */
+  async function attachedDevices(tx: Tx, agentIds: readonly string[]): Promise<AttachedDevice[]> {
+    const rows = (await peripherals.storedOf(tx, agentIds)).filter(
+      (row) => row.present && (row.source === 3 || row.source === 7),
+    )
+    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    return rows.flatMap((row) => {
+      const design = designs.get(row.design_id)
+      if (design === undefined || isTool(design, row)) return []
+      const { fingerprint, rule_fingerprint: ruleFingerprint = null } = printsOf(design)
+      const { agent_id: agentId, serial } = row
+      return [{ agentId, vid: design.vid, pid: design.pid, serial, fingerprint, ruleFingerprint }]
+    })
+  }
+
   return {
+    /** Lists the attached devices of hosts for a request, which allows exactly these. */
+    attachedTo: async (agentIds: readonly string[]): Promise<AttachedDevice[]> => {
+      const hosts = await undecided(db, agentIds)
+      const count = hosts.reduce((n, { devices }) => n + devices, 0)
+      if (count > maxAttachedDevices)
+        throw new AppError('change_not_shown', {
+          detail: `A second approver could not read this: ${count} devices are attached to these hosts, and a request lists at most ${maxAttachedDevices}. Select fewer hosts.`,
+        })
+      const found: AttachedDevice[] = []
+      for (let at = 0; at < hosts.length; at += hostsPerRead) {
+        const some = hosts.slice(at, at + hostsPerRead).map(({ agent_id }) => agent_id)
+        found.push(...(await db.transaction((tx) => attachedDevices(tx, some))))
+      }
+      return sortedAttached(found)
+    },
+
     /** POST policy/decisions. */
     decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
       const reason = plainReason(body.reason, 'body.reason')
@@ -335,26 +371,19 @@ export const createApprovals = ({
       orders: () => Promise<unknown> = async () => {},
       /** Number of hosts already counted. Infinity: a second approver approved the request. */
       granted = 0,
+      /** Keys of the only devices to approve. Null: all. */
+      only: ReadonlySet<string> | null = null,
     ): Promise<number> => {
       await store.lockHead(tx)
-      const rows = (await peripherals.storedOf(tx, agentIds)).filter(
-        (row) => row.present && (row.source === 3 || row.source === 7),
-      )
-      const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
       const rules = new Map<string, RuleRow>()
-      for (const row of rows) {
-        const design = designs.get(row.design_id)
-        if (design === undefined || isTool(design, row)) continue
+      for (const device of await attachedDevices(tx, agentIds)) {
+        if (only !== null && !only.has(attachedKey(device))) continue
+        const { agentId, ruleFingerprint, ...match } = device
         const rule = ruleFor(
           actor,
-          row.agent_id,
+          agentId,
           'allow',
-          {
-            vid: design.vid,
-            pid: design.pid,
-            serial: row.serial,
-            ...printsOf(design),
-          },
+          { ...match, rule_fingerprint: ruleFingerprint },
           `Attached when ${actor.userName} approved all devices`.slice(0, 200),
           false,
         )

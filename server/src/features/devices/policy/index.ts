@@ -43,6 +43,7 @@ import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type Assessment, assessHosts, rowOf } from './assess.ts'
+export { type AttachedDevice, attachedKey, attachedLine } from './attached-devices.ts'
 export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export type { LongRead } from './long.read.ts'
 export { rulesFileList } from './policy.read.ts'
@@ -131,7 +132,10 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     announceChange,
     drain: reassess.drain,
   })
-  const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
+  const approvals = createApprovals({
+    ...{ db, clock, settings, store, changes, resolve: deps.agents.resolve },
+    ...{ peripherals: deps.peripherals, commands: deps.commands, undecided: newlyAllowed.undecided },
+  })
   const findings = createAcceptedFindings({ ...deps, store, newlyAllowed, announceChange })
   const longRead = createLongRead(deps.exportDb)
   const drafts = createDrafts({ ...deps, longRead, store, rulePrints, predict, newlyAllowed })
@@ -215,6 +219,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     writtenRules: changes.writtenRules,
     replaceRules: changes.replaceRules,
     approvePresent: approvals.approvePresent,
+    attachedTo: approvals.attachedTo,
     predict,
     /** Runs a prediction for many hosts on the pool of long reads. */
     longRead,

@@ -130,6 +130,11 @@ export const createNewlyAllowedRead = () => ({
       union ${joined(sql`d.agent_id is null and (d.vid is null or r.vid is null)`)}`)
     return found.map(({ agent_id }) => agent_id)
   },
+  /** Returns the given hosts with attached devices that "approve all attached devices" may allow, and their number. */
+  undecided: (q: Queryable, agentIds: readonly string[]): Promise<{ agent_id: string; devices: number }[]> =>
+    q.query<{ agent_id: string; devices: number }>(sql`
+      select p.agent_id, count(*)::int as devices from peripherals p
+      where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in (3, 7) group by 1`),
 
   /** Counts the given hosts with an attached device that "approve all attached devices" would allow. */
   approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>

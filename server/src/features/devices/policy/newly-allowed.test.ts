@@ -56,6 +56,7 @@ describe('the hosts that a change opens', () => {
         },
         withOwnUnseen: async () => [],
         approvable: async () => 0,
+        undecided: async () => [],
       },
     })
     const gone = Array.from({ length: 2_000 }, (_, host) => denyOn(host))

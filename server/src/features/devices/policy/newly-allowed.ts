@@ -189,6 +189,7 @@ export const createNewlyAllowed = ({
       ),
 
     approvable: read.approvable,
+    undecided: read.undecided,
   }
 }
 

@@ -5,7 +5,10 @@ import { inBrackets, namesSerial } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'
 
-const whatOf = (r: RuleRow): string => {
+/** The properties of a rule that say which devices it matches. */
+type Matched = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'exact_serial' | 'kinds' | 'fingerprint' | 'rule_fingerprint'>
+
+export const whatOf = (r: Matched): string => {
   const kinds = r.kinds === null ? '' : `every ${r.kinds.join(' or ').toLowerCase()}`
   const ids =
     r.vid === null

@@ -1,6 +1,12 @@
 import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
 import { revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
-import type { Change, LongRead, Predict } from '#features/devices/policy/index.ts'
+import {
+  type AttachedDevice,
+  attachedKey,
+  type Change,
+  type LongRead,
+  type Predict,
+} from '#features/devices/policy/index.ts'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import { agentsList } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
@@ -56,6 +62,8 @@ interface BulkJob {
   uuids: string[]
   /** For `tag` and `untag` only. */
   hashtags?: string[]
+  /** The only devices to approve, of an order that a second approver approved. */
+  devices?: readonly AttachedDevice[]
   /**
    * Number of hosts that were counted as newly allowing devices when the job was created; absent if a second approver
    * approved it.
@@ -84,7 +92,10 @@ export interface BulkDeps {
     agentIds: readonly string[],
     orders: () => Promise<unknown>,
     granted: number,
+    only: ReadonlySet<string> | null,
   ): Promise<number>
+  /** Lists the attached devices that approving allows. */
+  attachedTo(agentIds: readonly string[]): Promise<AttachedDevice[]>
   tagGate: {
     measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number>
     take(
@@ -146,6 +157,7 @@ export const createBulk = (deps: BulkDeps) => {
     audit,
     latestPackage,
     approvePresent,
+    attachedTo,
     approvable,
     tagGate,
     predict,
@@ -302,8 +314,10 @@ export const createBulk = (deps: BulkDeps) => {
     if (action === 'approveAll') {
       counted = await approvable(uuids)
       const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, counted))
-      if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
+      if (limit !== null) {
+        const devices = await attachedTo(uuids)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, devices, ...why }, limit })
+      }
     }
     if (action === 'tag' || action === 'untag') {
       const { hosts, limit } = await db.transaction((tx) =>
@@ -344,7 +358,7 @@ export const createBulk = (deps: BulkDeps) => {
     tx: Tx,
     job: BulkJob,
     actor: Actor,
-    { jobId, onlyMarked }: { jobId: string; onlyMarked: boolean },
+    { jobId, onlyMarked, only }: { jobId: string; onlyMarked: boolean; only: ReadonlySet<string> | null },
     some: readonly string[],
     granted: number,
   ) {
@@ -355,9 +369,11 @@ export const createBulk = (deps: BulkDeps) => {
     }
     if (job.action === 'approveAll') {
       const agentIds = targets.map((target) => target.agent_id)
-      const opened = await approvePresent(tx, actor, agentIds, async () => {}, granted).catch((error: unknown) => {
-        throw error instanceof NeedsApprover ? opensMore() : error
-      })
+      const opened = await approvePresent(tx, actor, agentIds, async () => {}, granted, only).catch(
+        (error: unknown) => {
+          throw error instanceof NeedsApprover ? opensMore() : error
+        },
+      )
       return { ended: targets.length, queued: [], order: targets, opened }
     }
     if (job.action === 'tag' || job.action === 'untag') {
@@ -398,6 +414,7 @@ export const createBulk = (deps: BulkDeps) => {
       secondFactorDueAt: null,
       authenticatedAt: null,
     }
+    const only = job.devices === undefined ? null : new Set(job.devices.map(attachedKey))
     let { opened } = (run.tally as { opened: number } | null) ?? { opened: 0 }
     const size = endsHere.has(job.action) ? hostsPerStep.other : hostsPerStep.command
     for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += size) {
@@ -411,7 +428,7 @@ export const createBulk = (deps: BulkDeps) => {
       }
       const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
       opened += await transactionAgain(db, async (tx) => {
-        const done = await step(tx, job, actor, { jobId: run.id, onlyMarked }, some, granted)
+        const done = await step(tx, job, actor, { jobId: run.id, onlyMarked, only }, some, granted)
         await run.save(tx, {
           done: done.ended,
           failed: some.length - done.ended - done.queued.length,

@@ -1,5 +1,6 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
 import { mustExist, revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
+import { type AttachedDevice, attachedKey } from '#features/devices/policy/index.ts'
 import type { AgentsApi, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { WindowsApi } from '#features/fleet/windows/index.ts'
@@ -46,7 +47,10 @@ export interface ConfigurationDeps {
     agentIds: readonly string[],
     orders: () => Promise<unknown>,
     granted: number,
+    only: ReadonlySet<string> | null,
   ): Promise<unknown>
+  /** Lists the attached devices that approving allows. */
+  attachedTo(agentIds: readonly string[]): Promise<AttachedDevice[]>
   /** Recalculates the decisions that approvals changed; never fails. */
   settle(): Promise<unknown>
 }
@@ -84,6 +88,7 @@ export const createConfiguration = ({
   audit,
   enqueue,
   approvePresent,
+  attachedTo,
   settle,
 }: ConfigurationDeps) => {
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
@@ -136,7 +141,7 @@ export const createConfiguration = ({
   async function carryOut(
     tx: Tx,
     actor: Actor,
-    items: readonly ConfigurationItem[],
+    { items, devices }: ConfigurationChange,
     granted: number,
     bounds: { mostPerPerson?: number } = {},
   ): Promise<void> {
@@ -173,7 +178,8 @@ export const createConfiguration = ({
         })
       jobs = await enqueueModes(tx, actor, later, bounds)
     }
-    if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
+    const only = devices === undefined ? null : new Set(devices.map(attachedKey))
+    if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted, only)
     else await order()
     for (const job of jobs) await recordJob(audit, tx, actor, { ...job, selection: 'hosts by name' })
     for (const some of Map.groupBy(now, (item) => `${item.mode} ${item.revertMinutes}`).values()) {
@@ -191,8 +197,8 @@ export const createConfiguration = ({
   }
 
   return {
-    carryOut: (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) =>
-      carryOut(tx, actor, items, Number.POSITIVE_INFINITY),
+    carryOut: (tx: Tx, actor: Actor, change: ConfigurationChange) =>
+      carryOut(tx, actor, change, Number.POSITIVE_INFINITY),
 
     configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
       const given = body ?? []
@@ -222,20 +228,22 @@ export const createConfiguration = ({
       // The server validates the request before it asks for approval. The records use their own transactions, so that a
       // refusal does not roll them back.
       const { resolved, items } = await transactionAgain(db, plan)
+      async function file(limit: number | undefined): Promise<never> {
+        const approving = items.filter((item) => item.approveAll).map((item) => item.uuid)
+        const devices = approving.length === 0 ? {} : { devices: await attachedTo(approving) }
+        const change = { items, ...devices }
+        const wish = { kind: 'configuration', change, ...(limit === undefined ? {} : { limit }) }
+        return approvals.require<ConfigurationChange>(actor, wish)
+      }
       if (freed > 0) {
         const limit = await approvals.release(actor, freed)
-        if (limit !== null)
-          await approvals.require<ConfigurationChange>(actor, { kind: 'configuration', change: { items }, limit })
+        if (limit !== null) await file(limit)
       }
-      await transactionAgain(db, (tx) => carryOut(tx, actor, items, 0, { mostPerPerson: jobsPerPerson })).catch(
+      await transactionAgain(db, (tx) => carryOut(tx, actor, { items }, 0, { mostPerPerson: jobsPerPerson })).catch(
         (error: unknown) => {
           if (!(error instanceof NeedsApprover)) throw error
           // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
-          return approvals.require<ConfigurationChange>(actor, {
-            kind: 'configuration',
-            change: { items },
-            ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
-          })
+          return file(error.wish.limit)
         },
       )
       // The caller then reads the new decisions.

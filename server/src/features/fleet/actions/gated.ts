@@ -1,6 +1,6 @@
 import { type BulkAction, profiles, type WorksAgain } from '@portcullis/contract'
 import { mustExist, revertText } from '@portcullis/domain'
-import { worksAgainLines } from '#features/devices/policy/index.ts'
+import { type AttachedDevice, attachedLine, worksAgainLines } from '#features/devices/policy/index.ts'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -19,6 +19,8 @@ export interface ConfigurationItem {
 
 export interface ConfigurationChange {
   items: readonly ConfigurationItem[]
+  /** The only devices that are approved; absent if no item approves devices. */
+  devices?: readonly AttachedDevice[]
 }
 
 /** An action on named hosts that needs a second approver. */
@@ -27,6 +29,8 @@ export interface BulkRelease {
   uuids: readonly string[]
   /** For `tag` and `untag` only. */
   hashtags?: readonly string[]
+  /** For `approveAll` only: the only devices that are approved. */
+  devices?: readonly AttachedDevice[]
   /** The requester's reason; absent if none was given. */
   reason?: string
 }
@@ -67,15 +71,23 @@ const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
   return `${verbs[action]} ${hostsText(uuids.length)}`
 }
 
+/** Refuses a request of an earlier release, which does not name the devices that it approves. */
+const assertNamesDevices = (approves: boolean, devices: readonly AttachedDevice[] | undefined): void => {
+  if (approves && devices === undefined)
+    throw new AppError('conflict', {
+      detail: 'An earlier release filed this request without its devices. Request the action again.',
+    })
+}
+
 /** Registers the orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
   carryOut: {
-    configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
+    configuration(tx: Tx, actor: Actor, change: ConfigurationChange): Promise<void>
     bulk(
       tx: Tx,
       actor: Actor,
-      change: { action: BulkAction; uuids: readonly string[]; hashtags?: readonly string[] },
+      change: { action: BulkAction } & Pick<BulkRelease, 'uuids' | 'hashtags' | 'devices'>,
     ): Promise<unknown>
     /** Returns the names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
@@ -97,6 +109,20 @@ export const registerGated = (
       return lineOf(name === undefined ? uuid : `${name} (${uuid})`, i)
     })
   }
+  /** Lists devices, and after them the hosts without any. */
+  async function deviceLinesOf(
+    tx: Tx,
+    uuids: readonly string[],
+    devices: readonly AttachedDevice[] = [],
+  ): Promise<string[]> {
+    const names = await carryOut.names(tx, uuids)
+    const listed = new Set(devices.map(({ agentId }) => agentId))
+    const others = uuids.filter((uuid) => !listed.has(uuid))
+    return [
+      ...devices.map((device) => attachedLine(device, names)),
+      ...(await linesOf(tx, others, (name) => `${name}: no device`)),
+    ]
+  }
   /** Hosts that become free come first, then those whose devices are approved. */
   const widest = (items: readonly ConfigurationItem[]): ConfigurationItem[] =>
     items.toSorted((a, b) => rankOf(a) - rankOf(b))
@@ -111,9 +137,9 @@ export const registerGated = (
       ] as const
       return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
     },
-    details: (tx, { items }) => {
+    details: async (tx, { items, devices }) => {
       const sorted = widest(items)
-      return linesOf(
+      const lines = await linesOf(
         tx,
         sorted.map((item) => item.uuid),
         (name, i) => {
@@ -126,11 +152,17 @@ export const registerGated = (
           return `${name}: ${orders.join(', ')}`
         },
       )
+      const approving = sorted.filter((item) => item.approveAll).map((item) => item.uuid)
+      return [...lines, ...(await deviceLinesOf(tx, approving, devices))]
     },
     hosts: ({ items }) => items.filter((item) => item.mode === 'Free' || item.approveAll).length,
     approver: profiles.manager,
-    carryOut: async (tx, actor, { items }) => {
-      await carryOut.configuration(tx, actor, items)
+    carryOut: async (tx, actor, change) => {
+      assertNamesDevices(
+        change.items.some((item) => item.approveAll),
+        change.devices,
+      )
+      await carryOut.configuration(tx, actor, change)
       return undefined
     },
   })
@@ -138,16 +170,17 @@ export const registerGated = (
     action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
     title: bulkTitle,
     details: async (tx, change) => {
-      const { uuids, reason } = change
+      const { action, uuids, reason, devices } = change
       const first = [
         ...(reason === undefined ? [] : [`Reason: ${reason}`]),
         ...worksAgainLines(await carryOut.worksAgain(tx, change)),
       ]
-      return [...first, ...(await linesOf(tx, uuids))]
+      return [...first, ...(await (action === 'approveAll' ? deviceLinesOf(tx, uuids, devices) : linesOf(tx, uuids)))]
     },
     hosts: ({ uuids }) => uuids.length,
     approver: profiles.manager,
     carryOut: async (tx, actor, change) => {
+      assertNamesDevices(change.action === 'approveAll', change.devices)
       await carryOut.bulk(tx, actor, change)
       return undefined
     },

@@ -32,12 +32,13 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
     latestPackage: deps.latestPackage,
     worksAgain: bulk.worksAgain,
     configuration: configuration.carryOut,
-    bulk: (tx, actor, { action, uuids, hashtags }) =>
+    bulk: (tx, actor, { action, uuids, hashtags, devices }) =>
       bulk.enqueue(tx, actor, {
         action,
         applyToPresent: false,
         uuids: [...uuids],
         ...(hashtags === undefined ? {} : { hashtags: [...hashtags] }),
+        ...(devices === undefined ? {} : { devices }),
       }),
   })
 

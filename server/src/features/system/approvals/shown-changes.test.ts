@@ -37,6 +37,8 @@ const payload = JSON.stringify({
   },
 })
 
+const attached = { agentId: id(1), vid: '1B4F', pid: '9999', serial: 'S1', fingerprint: 'f1', ruleFingerprint: 'f2' }
+
 /** Changes of each kind, with every member that a change of this kind can have. */
 const samples: Readonly<Record<string, readonly object[]>> = {
   'publish-package': [{ packageId: id(1), version: '2.0.0', architecture: 'linux-x64', sha256: 'a1'.repeat(32) }],
@@ -47,11 +49,13 @@ const samples: Readonly<Record<string, readonly object[]>> = {
         { uuid: id(1), mode: 'Free', approveAll: true, applyToPresent: false },
         { uuid: id(2), mode: 'Armed', approveAll: false, applyToPresent: true, revertMinutes: 10 },
       ],
+      devices: [attached],
     },
   ],
   bulk: [
     { action: 'free', uuids: [id(1), id(2)], reason: 'test' },
     { action: 'tag', uuids: [id(1)], hashtags: ['a', 'b'], reason: 'test' },
+    { action: 'approveAll', uuids: [id(1), id(2)], devices: [attached], reason: 'test' },
   ],
   'bulk-update': [
     { update: [id(1), id(2)], builds: [{ architecture: 'linux-x64', version: '2.0.0', sha256: 'a1'.repeat(32) }] },
@@ -162,6 +166,7 @@ const others: Readonly<Record<string, string>> = {
     allow: 'deny',
     add: 'remove',
     free: 'delete',
+    approveAll: 'free',
     tag: 'untag',
     update: 'arm',
     LDAP_URL: 'LDAP_BASE_DN',
