@@ -153,6 +153,27 @@ describe('the body limit', () => {
     [{ type: 'string' }, 8 * 1024 * 1024],
     [{ type: 'string', maxLength: 1_000_000 }, Math.ceil(1_000_002 * 1.25)],
   ])('of %j is %d', (shape, limit) => expect(jsonLimitOf(shape)).toBe(limit))
+  it('of an operation that takes one digest is small', async () => {
+    const path = '/prime/webui/policy/changerequests/00000000-0000-4000-8000-000000000000/approve'
+    expect((await admin.post(path, { digest: 'a'.repeat(70_000) })).statusCode).toBe(413)
+  })
+  it.each([
+    ['^[0-9a-f]{64}$', 64],
+    ['^SHA256:[A-Za-z0-9+/]{43}$|^$', 50],
+    ['^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', 36],
+    ['^([01][0-9]|2[0-3]):[0-5][0-9]$', 5],
+    ['^[0-9]{1,3}(\\.[0-9]{1,3}){0,7}$', 31],
+    ['^[^\\u0000-\\u001f\\]]{2}?a?$', 3],
+    ['^a+$', undefined],
+    ['^a{2,}$', undefined],
+    ['a', undefined],
+    ['^a|b$', undefined],
+    ['^(?=a)b$', undefined],
+  ])('of texts with the pattern %s follows from it', (pattern, length) =>
+    expect(jsonLimitOf({ type: 'array', maxItems: 3_000, items: { type: 'string', pattern } })).toBe(
+      length === undefined ? 8 * 1024 * 1024 : Math.ceil(Math.max(64 * 1024, (2 + 3_000 * (3 + length * 6)) * 1.25)),
+    ),
+  )
 })
 
 describe('size', () => {

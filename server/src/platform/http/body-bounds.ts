@@ -1,5 +1,6 @@
 /** Limits that keep a hostile body from costing more than a valid one of its size. */
 import type { FieldError } from '@portcullis/contract'
+import { patternLength } from './pattern-length.ts'
 
 /** The parts of a JSON schema that define limits. */
 export interface BodyShape {
@@ -11,6 +12,7 @@ export interface BodyShape {
   anyOf?: BodyShape[]
   maxItems?: number
   maxLength?: number
+  pattern?: string
   maxProperties?: number
   enum?: unknown[]
   const?: unknown
@@ -43,8 +45,8 @@ const bytesOf = (shape: BodyShape | undefined): number => {
   if (shape?.const !== undefined) return jsonSize(shape.const)
   if (shape?.enum !== undefined) return Math.max(...shape.enum.map(jsonSize))
   if (shape?.type === 'string') {
-    const { maxLength = Number.POSITIVE_INFINITY } = shape
-    return 2 + maxLength * (maxLength > longestText ? 1 : 6)
+    const length = Math.min(shape.maxLength ?? Number.POSITIVE_INFINITY, patternLength(shape.pattern ?? ''))
+    return 2 + length * (length > longestText ? 1 : 6)
   }
   if (shape?.type === 'array') return 2 + (shape.maxItems ?? Number.POSITIVE_INFINITY) * (1 + bytesOf(shape.items))
   if (shape?.type !== 'object')
