@@ -245,7 +245,7 @@ describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), (
     await cause.click()
     await page.waitForURL(/Cause=connection-refused/)
     await row(page, sshd.host).waitFor({ state: 'detached' })
-    expect(await page.getByRole('grid').getByRole('row').count()).toBe(2)
+    await expect.poll(() => page.getByRole('grid').getByRole('row').count()).toBe(2)
 
     const take = async (title: string) => {
       const download = page.waitForEvent('download')

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Refusal } from './say.mjs'
 
@@ -25,7 +25,7 @@ export function assertDataDirReachable(env = process.env) {
 
 /** Returns the user that PostgreSQL will run as, like `chooseOwner`. Undefined if it must be created first. */
 function databaseUser(clusterDir) {
-  const cluster = statSync(clusterDir, { throwIfNoEntry: false })
+  const cluster = existsSync(clusterDir) ? statSync(clusterDir) : undefined
   const name = cluster === undefined || cluster.uid === 0 ? '' : id('-un', String(cluster.uid)) || String(cluster.uid)
   if (!['', 'postgres', 'nobody'].includes(name)) return { uid: cluster.uid, gid: cluster.gid, name }
   const [uid, gid] = [id('-u', 'portcullis-db'), id('-g', 'portcullis-db')]

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { StartError } from '../start-error.ts'
 
@@ -28,7 +28,7 @@ const CURE =
  */
 export function chooseOwner(clusterDir: string): Owner {
   const uid = process.getuid?.() ?? -1
-  const is = lstatSync(clusterDir, { throwIfNoEntry: false })
+  const is = existsSync(clusterDir) ? lstatSync(clusterDir) : undefined
   if (uid !== 0) {
     if (is !== undefined && is.uid !== uid) {
       throw new StartError(
