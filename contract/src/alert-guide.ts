@@ -178,6 +178,6 @@ export const healthAlertGuide: Readonly<Record<SubsystemName, Guidance>> = {
   'policy rules': part(
     'policy rules',
     'Rules were changed in the database, not by the server. Armed hosts get no new policy.',
-    'A rule was deleted, restored or inserted in the database, or a server of an earlier release changed the rules.',
+    'A rule was changed, deleted, restored or inserted in the database, or a server of an earlier release changed the rules.',
   ),
 }

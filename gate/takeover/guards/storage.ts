@@ -32,7 +32,7 @@ export const storageGuards = defineGuards({
     ],
   },
   sealedRuleSet: {
-    does: 'A rule that is deleted, restored or inserted in the database stops the signing of policies, and health reports it',
+    does: 'A rule that is changed, deleted, restored or inserted with a valid seal in the database stops the signing of policies, and health reports it',
     test: {
       file: 'server/src/features/devices/policy/rule-integrity.test.ts',
       name: 'a deleted rule: no policy is signed, and health reports it',
@@ -42,6 +42,35 @@ export const storageGuards = defineGuards({
         file: 'server/src/features/devices/policy/agent-policy.ts',
         find: 'await integrity.assertWhole()',
         replace: '',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/devices/policy/rule-integrity.test.ts',
+          name: 'a deny with another reason: no policy is signed, and health reports it',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/devices/policy/forged.ts',
+            find: 'if (isAuthentic(r)) continue',
+            replace: 'if (isAuthentic(r) || n >= 0) continue',
+          },
+        ],
+      },
+    ],
+  },
+  distrustedEnd: {
+    does: 'A rule that is marked as ended in the database stays in force until it expires',
+    test: {
+      file: 'server/src/features/devices/policy/rule-integrity.test.ts',
+      name: 'a deny that is marked as ended stays in force',
+    },
+    removedBy: [
+      {
+        file: 'server/src/features/devices/policy/policy.store.ts',
+        find: 'not r.is_over or r.expires_at is null or',
+        replace: 'not r.is_over or',
       },
     ],
   },

@@ -3,7 +3,7 @@ import { detected, needsApprover, notApplicable, possible, type Row, refused } f
 export const databaseReader: Row = {
   runProgram: refused(['hashedTokens', 'agentReleaseKey']),
   freeHost: refused(['hashedTokens', 'commandSignature']),
-  allowDevice: refused(['hashedTokens', 'ruleSeals', 'sealedRuleSet', 'policySignature']),
+  allowDevice: refused(['hashedTokens', 'ruleSeals', 'sealedRuleSet', 'distrustedEnd', 'policySignature']),
   readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the audit trail are readable.'),
   impersonateHost: refused(['agentSession'], 'The database contains only the public keys of hosts.'),
   forgeEvent: notApplicable,
@@ -29,7 +29,7 @@ export const databaseWriter: Row = {
     'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
   ),
   allowDevice: possible(
-    `A rule that was changed in the database has no effect. If one was deleted, restored or inserted, the server signs no policies and raises an alert. The server does not notice if all rules are put back with their earlier seal. Tags decide which rules apply to a host and are not sealed. ${administratorRow}the audit trail records rules created that way.`,
+    `If a rule was changed, deleted, restored or inserted with a valid seal in the database, the server signs no policies and raises an alert. A rule that never had a valid seal has no effect. The server does not notice if all rules are put back with their earlier seal, or if the sum, its audit record and the time of the migration are falsified together before a restart. A change within the second that a check is shared can reach a host. Tags decide which rules apply to a host and are not sealed. ${administratorRow}the audit trail records rules created that way.`,
     'The same as for freeing hosts. `portcullis doctor` names the rules.',
   ),
   readSecret: possible(

@@ -1,6 +1,14 @@
 import { mustExist } from '@portcullis/domain'
 import type pg from 'pg'
-import { type Difference, differencesSql, type SetRow, setSql, wasSealedSql } from '#features/devices/policy/index.ts'
+import {
+  type Difference,
+  differencesSql,
+  type SealedRow,
+  type SetRow,
+  sealedPage,
+  setSql,
+  wasSealedSql,
+} from '#features/devices/policy/index.ts'
 import { createClient } from '#platform/db/connection.ts'
 import { floorSql } from '#platform/db/migrate.ts'
 
@@ -43,6 +51,8 @@ export interface RuleSetFacts {
   /** Whether the audit trail says that a server has sealed the set. */
   wasSealed: boolean
   differences: readonly Difference[]
+  /** Returns a page of rules with everything that their seals cover. */
+  sealedAfter(id: string): Promise<SealedRow[]>
 }
 
 export interface AppliedMigration {
@@ -177,7 +187,12 @@ export const createDoctorRead = (client: pg.Client) => {
       const set = await maybe<SetRow>(setSql)
       if (set === null) return null
       const { found } = await one<{ found: boolean }>(wasSealedSql)
-      return { set, wasSealed: found, differences: (await client.query<Difference>(differencesSql)).rows }
+      return {
+        set,
+        wasSealed: found,
+        differences: (await client.query<Difference>(differencesSql)).rows,
+        sealedAfter: async (id) => (await client.query<SealedRow>(sealedPage.sql, [id])).rows,
+      }
     },
 
     /** Returns the outbound channels of notification groups, without their secrets. */

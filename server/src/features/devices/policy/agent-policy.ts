@@ -37,7 +37,7 @@ export interface AgentPolicyDeps {
   agents: Pick<AgentsApi, 'takePolicyDue'>
   settings: PolicySettingsApi
   open: OpenPolicy['open']
-  integrity: Pick<RuleIntegrity, 'assertWhole'>
+  integrity: Pick<RuleIntegrity, 'assertWhole' | 'assertLeftOut'>
   keys: Pick<Keys, 'command'>
   /** Returns the rule fingerprints whose suspected findings a person accepted. */
   accepted(tx: Tx): Promise<readonly string[]>
@@ -51,11 +51,14 @@ export const createAgentPolicy =
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
     await integrity.assertWhole()
     let commandKey = 0
+    let leftOut: readonly string[] = []
     const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
       const host = await agents.takePolicyDue(tx, agentId)
       if (host === undefined) return null
       commandKey = host.command_key
-      const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])
+      const opened = await open(tx, [{ agent_id: agentId, ...host }])
+      const { version, policies } = opened
+      leftOut = opened.leftOut
       const now = clock.now()
       const rules = (policies.get(agentId)?.all() ?? [])
         .filter((rule) => rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now)
@@ -85,6 +88,7 @@ export const createAgentPolicy =
       }
     })
     if (policy === null) return null
+    await integrity.assertLeftOut(leftOut)
     const payload = JSON.stringify(policy)
     return { payload, signature: keys.command.signerFor(commandKey, clock.now()).sign(payload) }
   }

@@ -8,7 +8,7 @@ import type { SettingsApi } from '#features/system/settings/index.ts'
 import type { TagsApi } from '#features/system/tags/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
@@ -21,6 +21,7 @@ import { createApprovals } from './approvals.service.ts'
 import { createChanges } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
+import { findForged } from './forged.ts'
 import { createLongRead } from './long.read.ts'
 import { createNewlyAllowed } from './newly-allowed.ts'
 import { createOpenPolicy } from './open-policy.ts'
@@ -38,20 +39,30 @@ import { createRestore } from './restore.service.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity, setPurpose } from './rule-integrity.ts'
 import { createRulePrints } from './rule-prints.ts'
-import { createSeals } from './seal.ts'
+import { createSeals, rulesPurpose } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type Assessment, assessHosts, rowOf } from './assess.ts'
 export { type AttachedDevice, attachedKey, attachedLine } from './attached-devices.ts'
+export { findForged } from './forged.ts'
 export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export type { LongRead } from './long.read.ts'
 export { rulesFileList } from './policy.read.ts'
 export type { AttachmentCount } from './policy-hosts.store.ts'
 export type { PredictedHost } from './predict.read.ts'
 export type { Change, Predict } from './predict.ts'
-export { type Difference, differencesSql, type SetRow, setSql, wasSealedSql } from './rule-integrity.store.ts'
-export { createSetSeals, differenceText, setPurpose } from './rule-integrity.ts'
+export {
+  type Difference,
+  differencesSql,
+  type SealedRow,
+  type SetRow,
+  sealedPage,
+  setSql,
+  wasSealedSql,
+} from './rule-integrity.store.ts'
+export { allDifferences, createSetSeals, setPurpose } from './rule-integrity.ts'
+export { createSeals, rulesPurpose } from './seal.ts'
 export { worksAgainLines } from './works-again.ts'
 
 export interface PolicyDeps {
@@ -85,10 +96,10 @@ const changedTopic = 'policy-changed'
 /** Creates the policy: rules, the decisions they make, and the policies that hosts receive. */
 export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const { db, clock, log, bus, jobs } = deps
-  const store = createPolicyStore()
+  const store = createPolicyStore(clock)
   const hosts = createPolicyHostsStore()
   const devices = createDevicesRead()
-  const seals = createSeals(deps.keys.derive('policy-rules'))
+  const seals = createSeals(deps.keys.derive(rulesPurpose))
   const settings = createPolicySettings(deps.config)
   const read = createPolicyRead(db)
   const { open } = createOpenPolicy({ store, seals, log })
@@ -112,9 +123,11 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     carryOut: deps.tags.carryOut,
   })
   const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
+  const integrityStore = createRuleIntegrityStore()
+  const findForgedRules = (q: Queryable) => findForged((id) => integrityStore.sealedAfter(q, id), seals)
   const integrity = createRuleIntegrity({
     ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose) },
-    store: createRuleIntegrityStore(),
+    ...{ store: integrityStore, seals, findForged: findForgedRules },
     lockHead: store.lockHead,
   })
   deps.agents.onRemove({ before: integrity.hostsLeave })
@@ -140,7 +153,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const longRead = createLongRead(deps.exportDb)
   const drafts = createDrafts({ ...deps, longRead, store, rulePrints, predict, newlyAllowed })
   const upkeep = createPolicyUpkeep({
-    ...{ db, clock, store, seals, affected, rulePrints, announceChange },
+    ...{ db, clock, store, seals, affected, rulePrints, announceChange, findForged: findForgedRules },
     designs: deps.peripherals.designs,
     drain: reassess.drain,
   })

@@ -44,7 +44,7 @@ const rowsOf = (opened: readonly OpenedDevices[]) =>
 const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
   exists (select from policy_queue w where w.agent_id = p.agent_id)
   or not exists (
-    select from policy_rules r where r.rule_id = p.rule_id and not r.is_over and (r.effect = 'allow' or r.tag_name is null)
+    select from policy_rules r where r.rule_id = p.rule_id and (r.effect = 'allow' or r.tag_name is null)
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
 /** Whether a rule may match the serial number of a device. A cleaned one may match any escaped one. */
@@ -84,12 +84,13 @@ export const createNewlyAllowedRead = () => ({
     ).map((row) => row.agent_id),
 
   /** Returns the given hosts that have their own allow rule. */
-  withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
+  withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[], now: Date): Promise<{ agent_id: string }[]> =>
     q.query(sql`
       select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
       join peripherals p on p.design_id = u.design_id and p.source = u.source
         and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
-      where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
+      where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow'
+        and (r.expires_at is null or r.expires_at > ${now}))`),
 
   /**
    * Returns the hosts with their own allow rule in force for devices that no host has seen and that one of these denies

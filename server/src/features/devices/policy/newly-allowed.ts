@@ -133,7 +133,7 @@ export const createNewlyAllowed = ({
     const unseenDenies = denies.filter(coversUnseen)
     if (unseenDenies.length > 0)
       for (const agentId of await read.withOwnUnseen(q, unseenDenies, [...goneIds], now)) hosts.add(agentId)
-    if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
+    if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied, now)) hosts.add(agent_id)
     return { hosts, opened }
   }
 

@@ -18,38 +18,45 @@ export interface OpenedHost {
  */
 export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; seals: Seals; log: Log }) => {
   let wide: RuleSet = createRuleSet(-1, [])
+  let wideLeftOut: readonly string[] = []
   const reported = new Set<string>()
 
-  const authentic = (rows: readonly RuleRow[]): RuleRow[] =>
+  const authentic = (rows: readonly RuleRow[], leftOut: string[]): RuleRow[] =>
     rows.flatMap((row) => {
       if (seals.isAuthentic(row)) return [seals.withIdentity(row)]
+      leftOut.push(row.rule_id)
       if (!reported.has(row.rule_id))
         log.error({ ruleId: row.rule_id }, 'ignoring a rule that this server did not write')
       reported.add(row.rule_id)
       return []
     })
 
-  /** Returns policies by agent id, and the version of the rules they come from. */
+  /** Returns policies by agent id, the version of the rules they come from, and the rules that do not match their seal. */
   async function open(
     tx: Queryable,
     hosts: readonly OpenedHost[],
-  ): Promise<{ version: number; policies: Map<string, HostPolicy> }> {
+  ): Promise<{ version: number; policies: Map<string, HostPolicy>; leftOut: readonly string[] }> {
     const { version, own } = await store.versionAndOwn(
       tx,
       hosts.map((h) => h.agent_id),
     )
-    if (wide.version !== version)
+    if (wide.version !== version) {
+      const left: string[] = []
       wide = createRuleSet(
         version,
-        authentic(await store.wide(tx)).map((row) => ({
+        authentic(await store.wide(tx), left).map((row) => ({
           rule: wireRule(row),
           tag: row.tag_name === null ? null : fold(row.tag_name),
         })),
       )
+      wideLeftOut = left
+    }
     const rules = wide
-    const ownOf = Map.groupBy(authentic(own), (row) => row.agent_id as string)
+    const leftOut = [...wideLeftOut]
+    const ownOf = Map.groupBy(authentic(own, leftOut), (row) => row.agent_id as string)
     return {
       version,
+      leftOut,
       policies: new Map(
         hosts.map(({ agent_id, armed, hashtags }) => [
           agent_id,

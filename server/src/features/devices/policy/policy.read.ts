@@ -18,7 +18,7 @@ const level = `case when r.is_grant then 'grant' when r.agent_id is not null the
 /** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */
 const rank = `case when r.effect = 'deny' then 0 when r.is_grant then 1 when r.agent_id is not null then 2 when r.tag_name is not null then 3 else 4 end`
 const state = `case when r.is_forged then 'Not authentic' when r.tag_name is not null and r.tag_id is null then 'Tag deleted'
-  when r.is_over then 'Expired' else 'In force' end`
+  when r.is_over and r.expires_at is not null then 'Expired' else 'In force' end`
 const host = '(select a.host from agents a where a.agent_id = r.agent_id)'
 // A product name that contains the name of the vendor stands alone.
 const model = `(select nullif(case when position(lower(m.vendor) in lower(m.product)) > 0 then m.product else trim(m.vendor || ' ' || m.product) end, '') from models m where m.vid = r.vid and m.pid = r.pid)`
@@ -164,7 +164,7 @@ export const createPolicyRead = (db: Queryable) => ({
       select r.rule_id as id, r.effect, ${raw(level)} as level, ${raw(sentence)} as sentence from policy_rules r
       where (r.agent_id = ${agentId}::uuid or (r.agent_id is null and r.tag_name is null)
           or r.tag_id in (select x.tag_id from agent_tags x where x.agent_id = ${agentId}::uuid))
-        and not r.is_over and not r.is_forged
+        and not (r.is_over and r.expires_at is not null) and not r.is_forged
       order by ${raw(rank)}, r.rule_id limit 200`)
     return { version: head?.version ?? 0, rules }
   },

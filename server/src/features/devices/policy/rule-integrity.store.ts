@@ -1,5 +1,6 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
+import type { SealedPart } from './seal.ts'
 
 /** The sealed sum in the head; null: no server has sealed the set of rules yet. */
 export interface StoredSum {
@@ -17,16 +18,26 @@ export interface Member {
 /** A rule that differs from the history of the policy. */
 export interface Difference {
   ruleId: string
-  what: 'missing' | 'unexpected' | 'changed'
+  what: 'missing' | 'unexpected' | 'changed' | 'not authentic'
   sentence: string
 }
 
+/** A rule with everything that its seal covers. */
+export interface SealedRow extends SealedPart {
+  seal: Buffer
+}
+
+const sealedRows = `select r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_name,
+  r.expires_at, r.reason, r.override_attack_tool, r.origin, r.seal from policy_rules r`
+
+/** Rules behind an id, to check their seals page by page. */
+export const sealedPage = { rows: 5_000, sql: `${sealedRows} where r.rule_id > $1::uuid order by r.rule_id limit 5000` }
+
 /** The head and all members in one snapshot: 16 bytes of id and 32 bytes of seal each. */
 export const setSql = `
-  select h.set_version, h.set_sum, h.set_seal, m.members, m.odd
+  select h.set_version, h.set_sum, h.set_seal, m.members
   from policy_head h, (
-    select coalesce(string_agg(uuid_send(r.rule_id) || r.seal, ''::bytea) filter (where octet_length(r.seal) = 32), '') as members,
-      count(*) filter (where octet_length(r.seal) <> 32)::int as odd
+    select coalesce(string_agg(uuid_send(r.rule_id) || r.seal, ''::bytea) filter (where octet_length(r.seal) = 32), '') as members
     from policy_rules r) m`
 
 export interface SetRow {
@@ -34,7 +45,6 @@ export interface SetRow {
   set_sum: Buffer | null
   set_seal: Buffer | null
   members: Buffer
-  odd: number
 }
 
 /** Whether the audit trail says that a server has sealed the set. Nobody can remove the record unnoticed. */
@@ -75,8 +85,13 @@ export const createRuleIntegrityStore = () => ({
     await tx.execute(sql`update policy_head set set_version = ${version}, set_sum = ${sum}, set_seal = ${seal}`)
   },
 
-  ofHosts: (tx: Tx, agentIds: readonly string[]): Promise<Member[]> =>
-    tx.query<Member>(sql`select r.rule_id, r.seal from policy_rules r where r.agent_id = any(${agentIds}::uuid[])`),
+  ofHosts: (tx: Tx, agentIds: readonly string[]): Promise<SealedRow[]> =>
+    tx.query<SealedRow>(sql`${raw(sealedRows)} where r.agent_id = any(${agentIds}::uuid[])`),
+
+  sealedAfter: (q: Queryable, id: string): Promise<SealedRow[]> =>
+    q.query<SealedRow>(
+      sql`${raw(sealedRows)} where r.rule_id > ${id}::uuid order by r.rule_id limit ${sealedPage.rows}::int`,
+    ),
 
   /** Returns whether a server has ever sealed the set, according to the audit trail. */
   wasSealed: async (q: Queryable): Promise<boolean> =>

@@ -87,6 +87,11 @@ describe('a set of rules that was changed in the database', () => {
         await tamper(`insert into policy_rules select * from kept where rule_id = '${ids[1]}'`)
       },
     ],
+    ['a deny with another reason', () => tamper(`update policy_rules set reason = 'zz' where rule_id = '${ids[0]}'`)],
+    [
+      'a deny for all hosts that was moved to one',
+      () => tamper(`update policy_rules set agent_id = '${agent.agentId}' where rule_id = '${ids[0]}'`),
+    ],
     ['a seal without effect', () => tamper("update policy_rules set seal = '\\x00'")],
     [
       'a sum that was removed',
@@ -111,6 +116,57 @@ describe('a set of rules that was changed in the database', () => {
     await add({ effect: 'deny', vid: '0997' })
     expect(await t.server.policy.integrity.maintain()).toBe('broken')
     expect(await fetchPolicy()).toEqual([503, 'rules_not_authentic'])
+  })
+
+  it('a change within the second that a check is shared reaches no host', async () => {
+    expect(await fetchPolicy()).toBe(3)
+    await tamper(`update policy_rules set reason = 'zz' where rule_id = '${ids[0]}'`)
+    // The next version makes the server read the rules again.
+    await add({ effect: 'deny', vid: '0998' })
+    const answer = await agentPost(t, '/agent/v1/policy', { nonce: 'm'.repeat(24) }, agent.state.session)
+    expect([answer.status, JSON.parse(answer.text).code]).toEqual([503, 'rules_not_authentic'])
+  })
+
+  it('a deny that is marked as ended stays in force', async () => {
+    await tamper('update policy_rules set is_over = true')
+    await add({ effect: 'deny', vid: '0998' })
+    expect(await fetchPolicy()).toBe(4)
+    await agent.plug(storageStick({ portPath: '1-2', serial: 'S2', vid: '1B4F' }))
+    expect((await agent.peripherals()).find((p) => p.hierarchy === '1-2')?.decision).toBe('block')
+    const { data } = (await (await t.admin()).get(`${base}/policy/rules?state=In force`)).json()
+    expect(data).toHaveLength(4)
+  })
+
+  it('a rule that never had a valid seal has no effect, and is named as a warning', async () => {
+    await tamper(`
+      insert into policy_rules (rule_id, effect, is_grant, vid, agent_id, reason, override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal)
+      select gen_random_uuid(), 'allow', is_grant, '0777', agent_id, reason, override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal
+      from policy_rules where rule_id = '${ids[1]}'`)
+    expect(await fetchPolicy()).toBe(3)
+    expect(await health()).toMatchObject({
+      status: 'Warning',
+      description: expect.stringMatching(/not authentic: allow 0777/),
+    })
+    expect(await command('doctor')).toMatch(/warning +policy rules +.*not authentic: allow 0777/)
+    const { data } = (await (await t.admin()).get(`${base}/policy/rules`)).json()
+    const forged = data.find(({ vid }: { vid: string }) => vid === '0777')
+    const deleted = await (await t.admin()).delete(`${base}/policy/rules/${forged.id}`)
+    expect(deleted.statusCode, deleted.body).toBe(200)
+    expect(await fetchPolicy()).toBe(3)
+    // The health page keeps an answer for 20 seconds.
+    expect(await t.server.policy.integrity.health()).toMatchObject({ status: 'OK' })
+  })
+
+  it('doctor and the command that accepts rules name a rule whose content was changed', async () => {
+    await tamper(`update policy_rules set reason = 'zz' where rule_id = '${ids[0]}'`)
+    expect(await health()).toMatchObject({ description: expect.stringMatching(/not authentic: deny 1B4F/) })
+    expect(await command('doctor')).toMatch(/error +policy rules +changed in the database.*not authentic: deny 1B4F/)
+    expect(await t.server.policy.integrity.differences()).toEqual([expect.stringMatching(/^not authentic: deny 1B4F/)])
+    // Deleting the rule does not repair the set: the person accepts what is left.
+    await (await t.admin()).delete(`${base}/policy/rules/${ids[0]}`)
+    expect(await fetchPolicy()).toEqual([503, 'rules_not_authentic'])
+    await t.server.policy.integrity.accept(systemActor('command line'))
+    expect(await fetchPolicy()).toBe(2)
   })
 
   it('doctor names the rules, and a person can accept them on record', async () => {

@@ -8,10 +8,24 @@ import { type Actor, systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { Secret } from '#platform/secret.ts'
 import { createYielder } from '#platform/yielder.ts'
-import type { createRuleIntegrityStore, Difference, Member, SetRow, StoredSum } from './rule-integrity.store.ts'
+import type {
+  createRuleIntegrityStore,
+  Difference,
+  Member,
+  SealedRow,
+  SetRow,
+  StoredSum,
+} from './rule-integrity.store.ts'
+import type { Seals } from './seal.ts'
 
-/** `unsealed`: no server has sealed the set yet. `broken`: rows were deleted, restored or inserted in the database. */
+/** `unsealed`: no server has sealed the set yet. `broken`: rows were changed, deleted, restored or inserted in the database. */
 export type SetState = 'whole' | 'unsealed' | 'broken'
+
+/** The state of the set, and the rules that do not match their own seal. */
+interface Checked {
+  state: SetState
+  forged: readonly Difference[]
+}
 
 /** Purpose of the key that seals the set of rules. */
 export const setPurpose = 'policy-rule-set'
@@ -22,6 +36,16 @@ const nonceBytes = 16
 
 const numberOf = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex') || '0'}`)
 const bytesOf = (n: bigint): Buffer => Buffer.from((((n % size) + size) % size).toString(16).padStart(64, '0'), 'hex')
+
+/** Returns the members without the rules that do not match their own seal. */
+const withoutForged = (members: Buffer, forged: readonly Difference[]): Buffer => {
+  if (forged.length === 0) return members
+  const ids = new Set(forged.map(({ ruleId }) => ruleId.replaceAll('-', '')))
+  const kept: Buffer[] = []
+  for (let at = 0; at < members.length; at += memberBytes)
+    if (!ids.has(members.toString('hex', at, at + 16))) kept.push(members.subarray(at, at + memberBytes))
+  return Buffer.concat(kept)
+}
 
 /**
  * Seals a set of rules by a sum of one MAC for each rule, so that a change costs as much as the rules it changes. The
@@ -88,11 +112,14 @@ export const createSetSeals = (key: Secret<Buffer>) => {
     },
     sealed: async (version: number, members: Buffer): Promise<StoredSum> => close(version, await totalOf(members)),
     /** Returns whether the stored rules are the sealed ones. Null: the set is not sealed. */
-    isWhole: async ({ set_version, set_sum, set_seal, members, odd }: SetRow): Promise<boolean | null> => {
+    isWhole: async (
+      { set_version, set_sum, set_seal, members }: SetRow,
+      forged: readonly Difference[],
+    ): Promise<boolean | null> => {
       if (set_version === null && set_sum === null && set_seal === null) return null
-      if (set_version === null || set_sum === null || set_seal === null || odd > 0) return false
+      if (set_version === null || set_sum === null || set_seal === null) return false
       const total = open({ version: set_version, sum: set_sum, seal: set_seal })
-      return total !== null && bytesOf(total).equals(bytesOf(await totalOf(members)))
+      return total !== null && bytesOf(total).equals(bytesOf(await totalOf(withoutForged(members, forged))))
     },
   }
 }
@@ -104,6 +131,9 @@ export interface RuleIntegrityDeps {
   audit: Audit
   key: Secret<Buffer>
   store: ReturnType<typeof createRuleIntegrityStore>
+  seals: Pick<Seals, 'isAuthentic'>
+  /** Returns the rules that do not match their own seal. */
+  findForged(q: Queryable): Promise<readonly Difference[]>
   /** Returns the version of the policy in force, with the head locked. */
   lockHead(tx: Tx): Promise<number>
 }
@@ -112,42 +142,58 @@ export interface RuleIntegrityDeps {
 const sharedMs = 1_000
 const sharedTimes = 20
 
-export const differenceText = ({ ruleId, what, sentence }: Difference): string =>
-  `${what}: ${sentence} (rule ${ruleId})`
+const differenceText = ({ ruleId, what, sentence }: Difference): string => `${what}: ${sentence} (rule ${ruleId})`
 
-/** Detects rules that were deleted, restored or inserted in the database, and seals the set of rules. */
-export const createRuleIntegrity = ({ db, clock, log, audit, key, store, lockHead }: RuleIntegrityDeps) => {
+/** Returns how the rules differ from the sealed ones and from the history, each rule once. */
+export const allDifferences = (forged: readonly Difference[], others: readonly Difference[]): string[] => {
+  const ids = new Set(forged.map(({ ruleId }) => ruleId))
+  return [...forged.slice(0, 20), ...others.filter(({ ruleId }) => !ids.has(ruleId))].map(differenceText)
+}
+
+/** Detects rules that were changed, deleted, restored or inserted in the database, and seals the set of rules. */
+export const createRuleIntegrity = ({
+  db,
+  clock,
+  log,
+  audit,
+  key,
+  store,
+  seals: { isAuthentic },
+  findForged,
+  lockHead,
+}: RuleIntegrityDeps) => {
   const seals = createSetSeals(key)
   /** Whether this process knows that the set was sealed before; null: it has not asked the audit trail yet. */
   let wasSealed: boolean | null = null
-  let last: { state: SetState; until: number } | null = null
-  let running: Promise<SetState> | null = null
+  let last: { state: SetState; forged: readonly Difference[]; until: number } | null = null
+  let running: Promise<Checked> | null = null
 
-  async function check(q: Queryable): Promise<SetState> {
+  async function check(q: Queryable): Promise<Checked> {
+    const forged = await findForged(q)
     const row = await store.all(q)
-    const isWhole = row === undefined ? false : await seals.isWhole(row)
+    const isWhole = row === undefined ? false : await seals.isWhole(row, forged)
     if (isWhole !== null) {
       wasSealed = true
-      return isWhole ? 'whole' : 'broken'
+      return { state: isWhole ? 'whole' : 'broken', forged }
     }
     // An attacker who removes the seal cannot remove the record of the first one.
     wasSealed ??= await store.wasSealed(q)
-    return wasSealed ? 'broken' : 'unsealed'
+    return { state: wasSealed ? 'broken' : 'unsealed', forged }
   }
 
-  async function checkShared(): Promise<SetState> {
-    if (last !== null && last.until > clock.now()) return last.state
+  async function checkShared(): Promise<Checked> {
+    if (last !== null && last.until > clock.now()) return last
     running ??= (async () => {
       const startedAt = performance.now()
-      const state = await check(db)
+      const { state, forged } = await check(db)
       if (state === 'broken' && last?.state !== 'broken')
         log.error(
-          { rules: (await store.differences(db)).map(differenceText) },
-          'rules were deleted, restored or inserted in the database; the server signs no policies',
+          { rules: allDifferences(forged, await store.differences(db)) },
+          'rules were changed, deleted, restored or inserted in the database; the server signs no policies',
         )
       const took = performance.now() - startedAt
-      last = { state, until: clock.now() + Math.max(sharedMs, took * sharedTimes) }
-      return state
+      last = { state, forged, until: clock.now() + Math.max(sharedMs, took * sharedTimes) }
+      return last
     })().finally(() => {
       running = null
     })
@@ -158,73 +204,97 @@ export const createRuleIntegrity = ({ db, clock, log, audit, key, store, lockHea
   async function seal(tx: Tx, actor: Actor, details: string): Promise<void> {
     const version = await lockHead(tx)
     const row = await store.all(tx)
-    if (row === undefined || row.odd > 0)
-      throw new AppError('conflict', { detail: 'Rules without a valid seal are stored. Delete them first.' })
-    await store.write(tx, await seals.sealed(version, row.members))
+    if (row === undefined) throw new AppError('conflict', { detail: 'The head of the policy is missing.' })
+    // Rules that do not match their own seal have no effect and stay outside the set.
+    const members = withoutForged(row.members, await findForged(tx))
+    await store.write(tx, await seals.sealed(version, members))
     await audit.write(tx, actor, {
       action: 'policy.rulesSealed',
       entity: 'policy',
-      details: `version ${version}, ${row.members.length / memberBytes} rules${details}`,
+      details: `version ${version}, ${members.length / memberBytes} rules${details}`,
       severity: 4,
-      count: row.members.length / memberBytes,
+      count: members.length / memberBytes,
     })
     last = null
   }
 
+  /** Records in the sum what a change removed and added. A removed rule that does not match its own seal is no member. */
+  async function record(tx: Tx, version: number, gone: readonly SealedRow[], added: readonly Member[]): Promise<void> {
+    const stored = await store.lock(tx)
+    const next = stored === null ? null : seals.changed(stored, version, gone.filter(isAuthentic), added)
+    if (next !== null) await store.write(tx, next)
+  }
+
+  async function assertWhole(): Promise<void> {
+    if ((await checkShared()).state === 'broken') throw new AppError('rules_not_authentic')
+  }
+
+  const differencesOf = async (q: Queryable, forged: readonly Difference[]): Promise<string[]> =>
+    allDifferences(forged, await store.differences(q))
+
   return {
     /** Records in the sum what a change removed and added. The caller holds the head. A broken set stays broken. */
-    changed: async (tx: Tx, version: number, gone: readonly Member[], added: readonly Member[]): Promise<void> => {
-      const stored = await store.lock(tx)
-      const next = stored === null ? null : seals.changed(stored, version, gone, added)
-      if (next !== null) await store.write(tx, next)
-    },
+    changed: record,
 
     /** Takes the rules of hosts out of the sum before the hosts are deleted. */
     hostsLeave: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
       const gone = await store.ofHosts(tx, agentIds)
       if (gone.length === 0) return
-      const version = await lockHead(tx)
-      const stored = await store.lock(tx)
-      const next = stored === null ? null : seals.changed(stored, version, gone, [])
-      if (next !== null) await store.write(tx, next)
+      await record(tx, await lockHead(tx), gone, [])
     },
 
     /** Throws if the stored rules are not the sealed ones. Hosts then keep their last policy. */
-    assertWhole: async (): Promise<void> => {
-      if ((await checkShared()) === 'broken') throw new AppError('rules_not_authentic')
+    assertWhole,
+
+    /** Checks again and throws if a policy left out a rule that the last check found authentic. */
+    assertLeftOut: async (ruleIds: readonly string[]): Promise<void> => {
+      const isKnown = (id: string): boolean => last?.forged.some(({ ruleId }) => ruleId === id) === true
+      if (ruleIds.every(isKnown)) return
+      await running?.catch(() => {})
+      last = null
+      await assertWhole()
     },
 
     /** Seals the set for the first time, once no server of the previous release runs. Returns the state. */
     maintain: async (): Promise<SetState> => {
-      const state = await checkShared()
+      const { state } = await checkShared()
       if (state !== 'unsealed' || !(await store.isUpgraded(db))) return state
       await db.transaction(async (tx) => {
         await lockHead(tx)
-        if ((await check(tx)) === 'unsealed') await seal(tx, systemActor('policy'), ', for the first time')
+        if ((await check(tx)).state === 'unsealed') await seal(tx, systemActor('policy'), ', for the first time')
       })
-      return checkShared()
+      return (await checkShared()).state
     },
 
     /** Accepts the stored rules, for the command line of the server. Returns what differed from the history. */
     accept: (actor: Actor): Promise<readonly string[]> =>
       db.transaction(async (tx) => {
         await lockHead(tx)
-        const differences = (await store.differences(tx)).map(differenceText)
+        const differences = await differencesOf(tx, await findForged(tx))
         await seal(tx, actor, differences.length === 0 ? '' : `; ${differences.join('; ')}`)
         return differences
       }),
 
-    differences: async (): Promise<readonly string[]> => (await store.differences(db)).map(differenceText),
+    differences: async (): Promise<readonly string[]> => differencesOf(db, await findForged(db)),
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const state = await checkShared()
+      const { state, forged } = await checkShared()
+      if (state !== 'broken' && forged.length > 0)
+        return {
+          status: 'Warning',
+          description:
+            `Rules were written in the database and have no effect. ${allDifferences(forged.slice(0, 3), []).join('; ')}`.slice(
+              0,
+              500,
+            ),
+        }
       if (state !== 'broken')
         return { status: 'OK', description: state === 'whole' ? 'The rules are as sealed.' : 'Not sealed yet.' }
-      const differences = (await store.differences(db)).map(differenceText)
+      const differences = await differencesOf(db, forged)
       return {
         status: 'Error',
         description:
-          `Rules were deleted, restored or inserted in the database. No policies are signed. ${differences.slice(0, 3).join('; ')}`.slice(
+          `Rules were changed, deleted, restored or inserted in the database. No policies are signed. ${differences.slice(0, 3).join('; ')}`.slice(
             0,
             500,
           ),

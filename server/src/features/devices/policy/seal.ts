@@ -32,6 +32,9 @@ export interface IdentityPart {
 export const printOf = (r: Pick<SealedPart & IdentityPart, 'fingerprint' | 'rule_fingerprint'>): string | null =>
   r.rule_fingerprint ?? r.fingerprint
 
+/** Purpose of the key that seals rules. */
+export const rulesPurpose = 'policy-rules'
+
 /** Seals rules that this server writes. A row that someone inserts into the database directly has no valid seal. */
 export const createSeals = (key: Secret<Buffer>) => {
   const sealOf = (r: SealedPart): Buffer =>

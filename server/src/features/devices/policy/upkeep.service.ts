@@ -1,8 +1,9 @@
 import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Affected } from './affected.ts'
 import type { PolicyStore } from './policy.store.ts'
+import type { Difference } from './rule-integrity.store.ts'
 import type { RulePrints } from './rule-prints.ts'
 import type { Seals } from './seal.ts'
 
@@ -14,6 +15,7 @@ export interface PolicyUpkeepDeps {
   affected: Affected
   designs: Pick<PeripheralsApi['designs'], 'nameRuleFingerprints'>
   rulePrints: RulePrints
+  findForged(q: Queryable): Promise<readonly Difference[]>
   announceChange(tx: Tx): Promise<void>
   drain(): Promise<void>
 }
@@ -30,6 +32,7 @@ export const createPolicyUpkeep = ({
   affected,
   designs,
   rulePrints,
+  findForged,
   announceChange,
   drain,
 }: PolicyUpkeepDeps) => ({
@@ -90,14 +93,7 @@ export const createPolicyUpkeep = ({
 
   /** Checks all seals and marks rules that this server did not write. Returns their ids. */
   checkSeals: async (): Promise<string[]> => {
-    const forged: string[] = []
-    for (let from = '00000000-0000-0000-0000-000000000000'; ; ) {
-      const rows = await store.after(db, from, 5_000)
-      forged.push(...rows.filter((row) => !seals.isAuthentic(row)).map((row) => row.rule_id))
-      const last = rows.at(-1)
-      if (last === undefined || rows.length < 5_000) break
-      from = last.rule_id
-    }
+    const forged = (await findForged(db)).map(({ ruleId }) => ruleId)
     await store.markForged(db, forged)
     return forged
   },
