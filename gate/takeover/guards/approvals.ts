@@ -324,7 +324,7 @@ export const approvalGuards = defineGuards({
     ],
   },
   exactSettings: {
-    does: 'A request for sign-in settings shows old and new values, and is refused when it would change anything else',
+    does: 'A request for sign-in or policy settings shows old and new values, and is refused when it would change anything else',
     test: {
       file: links,
       name: 'a second approver sees old and new values, and exactly those are applied',
@@ -334,6 +334,21 @@ export const approvalGuards = defineGuards({
         file: 'server/src/features/system/settings/settings.service.ts',
         find: 'if (!isSameChange(changesOf(before, after, exactly), change.changes))',
         replace: 'if (!isSameChange(changesOf(before, after, exactly), changesOf(before, after, exactly)))',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/system/approvals/request-details.test.ts',
+          name: 'a request whose old values are no longer in force is refused',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/devices/policy/policy.settings.ts',
+            find: 'before !== undefined && before[name] !== now[name]',
+            replace: 'before === null && before[name] !== now[name]',
+          },
+        ],
       },
     ],
   },

@@ -73,7 +73,7 @@ export interface PolicyDeps {
   log: Log
   bus: Bus
   /** The general configuration, which stores the policy settings. */
-  config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
+  config: Pick<SettingsApi, 'values' | 'write' | 'lock' | 'onChange' | 'guard'>
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<

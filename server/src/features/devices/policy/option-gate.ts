@@ -3,13 +3,13 @@ import { AppError } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
-import { type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
+import { assertInForce, type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
 
 export interface OptionGateDeps {
   db: Db
   store: Pick<PolicyStore, 'hostsChangingTag'>
-  settings: Pick<PolicySettingsApi, 'optionTexts' | 'writeOptions'>
+  settings: Pick<PolicySettingsApi, 'lock' | 'optionTexts' | 'writeOptions'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
 }
 
@@ -18,6 +18,8 @@ type Options = Record<OptionName, string>
 /** Items that name the tags of hosts with special options, waiting for a second approver. */
 interface OptionChange {
   options: Options
+  /** The items when the request was filed; absent in requests of older servers. */
+  before?: Options
   hosts: number
 }
 
@@ -48,9 +50,12 @@ export const createOptionGate = ({ db, store, settings, approvals }: OptionGateD
     action: 'settings',
     title: () => 'Change the tags that set host options',
     hosts: ({ hosts }) => hosts,
-    details: async (tx, { options }) => linesOf(await settings.optionTexts(tx), options),
-    carryOut: async (tx, actor, { options, hosts }) => {
-      if ((await hostsOf(tx, await settings.optionTexts(tx), options)) > hosts)
+    details: async (tx, { options, before }) => linesOf(before ?? (await settings.optionTexts(tx)), options),
+    carryOut: async (tx, actor, { options, before, hosts }) => {
+      await settings.lock(tx)
+      const now = await settings.optionTexts(tx)
+      assertInForce(before, now)
+      if ((await hostsOf(tx, now, options)) > hosts)
         throw new AppError('conflict', {
           detail: 'More hosts have these tags now than at the time of the request. Request the change again.',
         })
@@ -67,7 +72,7 @@ export const createOptionGate = ({ db, store, settings, approvals }: OptionGateD
       const hosts = await hostsOf(tx, before, options)
       const limit = await approvals.takeAllowed(tx, actor, hosts)
       if (limit !== null)
-        throw new NeedsApprover<OptionChange>({ kind: 'policyOptions', limit, change: { options, hosts } })
+        throw new NeedsApprover<OptionChange>({ kind: 'policyOptions', limit, change: { options, before, hosts } })
     }).catch((error: unknown) => {
       if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
       throw error

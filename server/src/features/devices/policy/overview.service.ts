@@ -7,7 +7,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
-import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
+import { assertInForce, type PolicySettingsApi, settingsOf } from './policy.settings.ts'
 
 export interface OverviewDeps {
   db: Db
@@ -22,6 +22,8 @@ export interface OverviewDeps {
 
 interface SettingsChange {
   settings: PolicySettings
+  /** The settings when the request was filed; absent in requests of older servers. */
+  before?: PolicySettings
 }
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
@@ -88,7 +90,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
         ? 'Never require a second approver for hosts'
         : `Require a second approver only above ${hostsText(twoPersonHosts)}`,
     details: async (tx, change) => {
-      const before = textsOf(await settings.read(tx))
+      const before = textsOf(change.before ?? (await settings.read(tx)))
       // The approval writes all of them.
       return textsOf(change.settings).map(([name, value], i) => {
         const old = before[i]?.[1]
@@ -96,20 +98,23 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
       })
     },
     carryOut: async (tx, actor, change) => {
+      await settings.lock(tx)
+      assertInForce(change.before, await settings.read(tx))
       await write(tx, actor, change.settings)
       return undefined
     },
   })
 
   async function guard(actor: Actor, given: PolicySettings): Promise<void> {
-    const inForce = (await settings.read(db)).twoPersonHosts
+    const before = await settings.read(db)
+    const inForce = before.twoPersonHosts
     // This also applies while a single Administrator could raise the limit alone.
     if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
       assertFresh(actor, clock.now())
     if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
       await approvals.require<SettingsChange>(actor, {
         kind: 'settings',
-        change: { settings: given },
+        change: { settings: given, before },
         detail: 'Raising the limit needs a second approver. Ask another Administrator to approve request {id}.',
       })
   }

@@ -1,5 +1,6 @@
 import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
 import type { SettingsApi } from '#features/system/settings/index.ts'
+import { AppError } from '#platform/app-error.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
@@ -45,9 +46,18 @@ export type SettingName =
   | 'VENDORA_COMMAND_EXPIRY_HOURS'
   | 'VENDORA_CONTACT'
 
+/** Refuses a request whose old values are no longer in force. Requests of older servers name none. */
+export const assertInForce = <Values extends object>(before: Values | undefined, now: Values): void => {
+  const differs = (name: keyof Values): boolean => before !== undefined && before[name] !== now[name]
+  if ((Object.keys(now) as (keyof Values)[]).some(differs))
+    throw new AppError('conflict', { detail: 'The settings changed after this request. Request the change again.' })
+}
+
 /** Reads and writes the policy settings, which are items of the general configuration. */
-export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write'>) => ({
+export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write' | 'lock'>) => ({
   read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
+  /** Locks the settings for the transaction, so that nobody else changes them. */
+  lock: config.lock,
   /** Returns the options of a host with these tags, separated by commas. */
   options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
     optionsOf((await config.values(db, 'vendorA')).text, hashtags),

@@ -92,6 +92,24 @@ describe('an approver sees everything that a request does', () => {
     ])
   })
 
+  it('a request whose old values are no longer in force is refused', async () => {
+    const { settings } = (await alice.api.get(`${base}/policy`)).json()
+    const save = (change: object) => bob.api.put(`${base}/policy/settings`, { ...settings, ...change })
+    await alice.api.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 500 })
+    const { id, details } = await newest()
+    expect(details).toContain('Longest grant (hours): 168 (unchanged)')
+    expect((await save({ grantMaxHours: 8 })).statusCode).toBe(200)
+    const refused = await approveRequest(bob.api, id)
+    expect([refused.statusCode, refused.json().detail]).toEqual([
+      409,
+      expect.stringContaining('Request the change again'),
+    ])
+    expect((await alice.api.get(`${base}/policy`)).json().settings).toEqual({ ...settings, grantMaxHours: 8 })
+    expect((await save({})).statusCode).toBe(200)
+    expect((await approveRequest(bob.api, id)).statusCode).toBe(200)
+    expect((await save({})).statusCode).toBe(200)
+  })
+
   it('changes of the details in the database are detected', async () => {
     await wide(alice, 'A000')
     const { id } = await newest()

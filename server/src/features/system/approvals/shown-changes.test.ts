@@ -70,7 +70,13 @@ const samples: Readonly<Record<string, readonly object[]>> = {
       ...{ evidence: ['a', 'b'], reason: 'test', hosts: 3 },
     },
   ],
-  policyOptions: [{ options: { VENDORA_NO_LAST_KEYBOARD_TAGS: 'a', VENDORA_FAIL_CLOSED_TAGS: 'b' }, hosts: 3 }],
+  policyOptions: [
+    {
+      options: { VENDORA_NO_LAST_KEYBOARD_TAGS: 'a', VENDORA_FAIL_CLOSED_TAGS: 'b' },
+      before: { VENDORA_NO_LAST_KEYBOARD_TAGS: '', VENDORA_FAIL_CLOSED_TAGS: 'b' },
+      hosts: 3,
+    },
+  ],
   tags: [
     {
       order: { op: 'add', names: ['a', 'b', 'c', 'd', 'e', 'f'], agentIds: [id(1), id(2)], reason: 'test' },
@@ -82,7 +88,12 @@ const samples: Readonly<Record<string, readonly object[]>> = {
       ...{ changes: [], hosts: 2 },
     },
   ],
-  settings: [{ settings: { twoPersonHosts: 100, grantMaxHours: 24, commandHours: 12, contact: 'desk' } }],
+  settings: [
+    {
+      settings: { twoPersonHosts: 100, grantMaxHours: 24, commandHours: 12, contact: 'desk' },
+      before: { twoPersonHosts: 50, grantMaxHours: 24, commandHours: 12, contact: 'desk' },
+    },
+  ],
   rules: [
     {
       ...{ reason: 'test', title: 'Allow', hosts: 3, remove: [id(9)], write: [rule], replaced: { [id(9)]: null } },

@@ -280,6 +280,13 @@ describe('tags do not bypass the second approver', () => {
         details: expect.arrayContaining(['VENDORA_NO_LAST_KEYBOARD_TAGS: "nobody" → "nobody, Loose"']),
       },
     ])
+    expect((await save(bob, 'somebody')).statusCode).toBe(200)
+    const outdated = await approve()
+    expect([outdated.statusCode, outdated.json().detail]).toEqual([
+      409,
+      expect.stringContaining('Request the change again'),
+    ])
+    expect((await save(bob, 'nobody')).statusCode).toBe(200)
     expect((await approve()).statusCode).toBe(200)
     const items = await t.db.query<{ value: string }>(
       sql`select i.value from config_items i where i.name = 'VENDORA_NO_LAST_KEYBOARD_TAGS'`,
