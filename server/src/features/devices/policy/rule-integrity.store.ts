@@ -47,7 +47,7 @@ export interface SetRow {
   members: Buffer
 }
 
-/** Whether the audit trail says that a server has sealed the set. Nobody can remove the record unnoticed. */
+/** Whether the audit trail says that a server has sealed the set. A checkpoint that covers the record reveals its removal. */
 export const wasSealedSql = "select exists (select from audit_records r where r.action = 'policy.rulesSealed') as found"
 
 /** Compares the rules with the last change of each in the history, to name them. The history itself is not sealed. */

@@ -176,7 +176,7 @@ export const createRuleIntegrity = ({
       wasSealed = true
       return { state: isWhole ? 'whole' : 'broken', forged }
     }
-    // An attacker who removes the seal cannot remove the record of the first one.
+    // Without the seal, the record of the first one decides. It lies in the database too: see ADR 91.
     wasSealed ??= await store.wasSealed(q)
     return { state: wasSealed ? 'broken' : 'unsealed', forged }
   }
