@@ -103,6 +103,8 @@ describe('a hostile body costs no more than a valid one', () => {
   })
 })
 
+const free = { unknown: Number.POSITIVE_INFINITY, known: new Set<string>() }
+
 describe('depth', () => {
   const filler = `"${'x'.repeat(70_000)}"`
   it.each([
@@ -112,7 +114,9 @@ describe('depth', () => {
     [`[${filler},${'['.repeat(32)}`, true],
     [`{"a":${filler},"b":${'{"a":'.repeat(32)}`, true],
   ])('is counted outside strings', (text, deep) =>
-    expect(costlyText(text, { names: 100, values: 1_000 })).toBe(deep ? 'is nested deeper than 32' : undefined),
+    expect(costlyText(text, { names: 100, values: 1_000, ...free })).toBe(
+      deep ? 'is nested deeper than 32' : undefined,
+    ),
   )
 })
 
@@ -126,21 +130,36 @@ describe('names', () => {
     ['the same names again', `[${names(10)}${`,${names(10)}`.repeat(5_000)}]`, 10, undefined],
     ['strings in an array', JSON.stringify(Array.from({ length: 50_000 }, (_, i) => `k${i}`)), 10, undefined],
   ])('are counted before parsing: %s', (_what, text, most, cost) =>
-    expect(costlyText(text, { names: most, values: 200_000 })).toBe(cost),
+    expect(costlyText(text, { names: most, values: 200_000, ...free })).toBe(cost),
   )
   it('and values follow from the schema', () => {
     const map = { type: 'object', patternProperties: { '^': { type: 'string' } }, maxProperties: 500 }
     expect(bodyCostOf({ type: 'object', properties: { map, b: { type: 'string' } } })).toEqual({
       names: 1_502,
       values: 10_505,
+      unknown: 500_000,
+      known: new Set(['map', 'b']),
     })
-    expect(bodyCostOf({ type: 'array', items: map })).toEqual({ names: 1_500, values: 500_000 })
+    expect(bodyCostOf({ type: 'array', items: map })).toMatchObject({ names: 1_500, values: 500_000, unknown: 500_000 })
   })
   it.each(['{},', '[],', '1,', '"",'])('and values are counted before parsing: %s', (item) => {
     const text = `[${item.repeat(100_000)}1]`
-    expect(costlyText(text, { names: 0, values: 99_999 })).toBe('has more than 99999 values')
-    expect(costlyText(text, { names: 0, values: 200_001 })).toBeUndefined()
+    expect(costlyText(text, { names: 0, values: 99_999, ...free })).toBe('has more than 99999 values')
+    expect(costlyText(text, { names: 0, values: 200_001, ...free })).toBeUndefined()
   })
+})
+
+it('members with unknown names are counted before parsing, whatever their case', async () => {
+  const part = (name: string) => `{${Array.from({ length: 100 }, (_, i) => `"${name}${i}":1`).join(',')}}`
+  const items = (name: string) => `{"delete":[${Array(200).fill(part(name)).join(',')}]}`
+  const post = await admin.post('/prime/webui/policy/tags/preview', JSON.parse(items('n')))
+  expect([post.statusCode, post.body]).toEqual([400, expect.stringContaining('10000 members with unknown names')])
+  const shape = { type: 'object', properties: { Ab: { type: 'string' } }, additionalProperties: false }
+  const limits = bodyCostOf({ type: 'array', items: shape, maxItems: 100_000 })
+  const list = (name: string, count: number) => `[${Array(count).fill(`{"${name}":"x"}`).join(',')}]`
+  expect(costlyText(list('aB', 20_000), limits)).toBeUndefined()
+  expect(costlyText(list('c', 10_000), limits)).toBeUndefined()
+  expect(costlyText(list('c', 10_001), limits)).toBe('has more than 10000 members with unknown names')
 })
 
 describe('the body limit', () => {
