@@ -213,6 +213,10 @@ export const feedToken: Row = {
     'Revoke the token and delete its feed. The hosts that only this feed observes disappear.',
   ),
   forgeTrail: refused(['tokenScope']),
-  denyService: refused(['feedLimits']),
+  denyService: possible(
+    'Large feeds in quick succession can delay requests of others. The server limits new hosts and lines, and reads the bodies of feeds one at a time.',
+    'Revoke the token.',
+    ['feedLimits'],
+  ),
   lockOut: refused(['tokenScope']),
 }
