@@ -521,8 +521,23 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/fleet/held-ports/index.ts',
-        find: 'if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })',
+        find: 'if (accept && approved === null) await assertAlone(tx, actor, { agentId, id, ...found })',
         replace: '',
+      },
+    ],
+    also: [
+      {
+        test: {
+          file: 'server/src/features/fleet/held-ports/held-ports.test.ts',
+          name: 'need two people to accept drivers on more hosts than the limit',
+        },
+        removedBy: [
+          {
+            file: 'server/src/features/fleet/held-ports/index.ts',
+            find: 'approved !== null && approved !== titleOf(found)',
+            replace: "approved === '' && approved !== titleOf(found)",
+          },
+        ],
       },
     ],
   },

@@ -149,8 +149,15 @@ describe('held ports', () => {
     expect(request).toMatchObject({
       action: 'rules',
       hosts: 1,
-      title: `Release port 1-3 of ${agents[1].facts.hostname} and accept its drivers (claims hub, bound rtl8150)`,
+      title: `Release port 1-3 of ${agents[1].facts.hostname} and accept its drivers (claims hub, bound rtl8150; fingerprint ${'a'.repeat(32)})`,
     })
+    // The approver accepts what the request states, and nothing that the host reports later under the same id.
+    await agents[1].checkIn(armedWith())
+    await agents[1].checkIn(armedWith(hold({ id: holds[1].id, fingerprint: 'b'.repeat(32) })))
+    const differs = await approveRequest(bob.api, request.id)
+    expect([differs.statusCode, differs.json().detail]).toEqual([409, expect.stringContaining('Request the release')])
+    await agents[1].checkIn(armedWith())
+    await agents[1].checkIn(armedWith(holds[1]))
     expect((await approveRequest(bob.api, request.id)).statusCode).toBe(200)
     const [command] = (await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')
     expect(command).toMatchObject({ releases: [{ id: holds[1].id, accept: true }] })

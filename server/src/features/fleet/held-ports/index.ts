@@ -64,12 +64,19 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     return { data: (await store.list(db, agentId)).map(rowOf) }
   })
 
-  /** Orders the release. `isApproved`: a second approver accepted the drivers. */
-  async function release(tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) {
+  const titleOf = ({ host, port_path, evidence, fingerprint }: ReleasedHold): string =>
+    `Release port ${port_path} of ${host} and accept its drivers (${evidence}; fingerprint ${fingerprint})`
+
+  /** Orders the release. `approved`: title of the request in which a second approver accepted the drivers. */
+  async function release(tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, approved: string | null) {
     const known = isId(agentId) && isId(id)
     const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
     if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
-    if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })
+    if (accept && approved === null) await assertAlone(tx, actor, { agentId, id, ...found })
+    if (approved !== null && approved !== titleOf(found))
+      throw new AppError('conflict', {
+        detail: 'The host reports this port differently since the request. Request the release again.',
+      })
     const releases = await store.asked(tx, agentId)
     const title = 'Release ports'
     const { queued } = await commands.queue(tx, actor, [{ agentId, kind: 'release-ports', title, body: { releases } }])
@@ -90,14 +97,13 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
   async function assertAlone(
     tx: Tx,
     actor: Actor,
-    { agentId, id, host, port_path, evidence }: { agentId: string; id: string } & ReleasedHold,
+    { agentId, id, ...hold }: { agentId: string; id: string } & ReleasedHold,
   ): Promise<void> {
     const limit = await approvals.takeAllowed(tx, actor, 1)
     if (limit === null) return
-    const title = `Release port ${port_path} of ${host} and accept its drivers (${evidence})`
     throw new NeedsApprover<DriverRelease>({
       kind: 'accept-drivers',
-      change: { agentId, id, title },
+      change: { agentId, id, title: titleOf(hold) },
       limit,
     })
   }
@@ -108,15 +114,15 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     details: (_tx, { agentId, id }) => [`Host ${agentId}`, `Held port ${id}`],
     hosts: () => 1,
     approver: profiles.manager,
-    carryOut: async (tx, actor, { agentId, id }) => {
-      await release(tx, actor, agentId, id, true, true)
+    carryOut: async (tx, actor, { agentId, id, title }) => {
+      await release(tx, actor, agentId, id, true, title)
       return undefined
     },
   })
 
   app.register(releaseHeldPort, ({ actor, params: { agentId, id }, body }) =>
     db
-      .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, false))
+      .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, null))
       .catch((error: unknown) => {
         // The transaction was rolled back, so the request is stored in another one.
         if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
