@@ -1,6 +1,6 @@
 const tokens = /\[(?:\\.|[^\]\\])*\]|\\u[0-9A-Fa-f]{4}|\\.|\(\?:|\{\d+(?:,\d*)?\}|[\s\S]/g
 
-/** Returns the length of the longest text that matches a pattern; `Infinity` if there is none or it is not anchored. */
+/** Returns the length of the longest text that a pattern matches; `Infinity` if it has no limit or no anchors. */
 export const patternLength = (pattern: string): number => {
   if (!/^\^[\s\S]*\$$/.test(pattern) || /\(\?[^:]/.test(pattern)) return Number.POSITIVE_INFINITY
   /** The open groups: their longest alternative, the present one, and its last part. */
