@@ -190,7 +190,7 @@ export const peopleGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/platform/http/body-bounds.ts',
-        find: 'names.add(text.slice(i + 1, end)).size > most.names',
+        find: 'names.add(name).size > most.names',
         replace: 'names.size > most.names',
       },
     ],

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { curlOf } from '../../../lib/curl.ts'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
-import { useServices } from '../../../lib/services.tsx'
+import { type Services, useServices } from '../../../lib/services.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
 import { strings } from '../strings.ts'
 import { type BulkHosts, bulkLabels, opposite, typedAbove } from './bulk.ts'
@@ -20,9 +20,21 @@ export interface BulkActionProps extends BulkQuestion {
   onDone: () => void
 }
 
+const tellResult = ({ api, work }: Services, action: BulkAction, hosts: number, jobId: string | null): void => {
+  const message = hosts === 0 ? strings.nothingToDo : bulkLabels[action].done({ hosts })
+  if (jobId === null || opposite(action) === null) tell(message)
+  else
+    tellWithUndo(
+      message,
+      (why) => undoBulk(api, action, jobId, work.follow, why),
+      () => undoQuestion(api, action, jobId),
+    )
+}
+
 /** State and requests of a bulk action. */
 export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps) => {
-  const { api, queries, work } = useServices()
+  const services = useServices()
+  const { api, queries, work } = services
   const labels = bulkLabels[action]
   const [applyToPresent, setApplyToPresent] = useState(false)
   const [revertMinutes, setRevertMinutes] = useState<number>()
@@ -56,22 +68,14 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     setBusy(true)
     setFailure(null)
     try {
-      const answer = await api.call(runBulk, {
+      const { accepted, jobId } = await api.call(runBulk, {
         body: { ...order, ...(data ? { expectedAgents: data.agents } : {}) },
       })
-      const { accepted, jobId } = answer
       close()
       onDone()
       void queries.invalidateQueries({ queryKey: ['rows'] })
       if (jobId !== null) work.follow(jobId)
-      const message = accepted === 0 ? strings.nothingToDo : labels.done({ hosts: accepted })
-      if (jobId === null || opposite(action) === null) tell(message)
-      else
-        tellWithUndo(
-          message,
-          (why) => undoBulk(api, action, jobId, work.follow, why),
-          () => undoQuestion(api, action, jobId),
-        )
+      tellResult(services, action, accepted, jobId)
     } catch (reason) {
       setFailure(reason)
       setBusy(false)
