@@ -60,9 +60,9 @@ describe('the asset stream', () => {
       const started = done?.json()
       expect(refused?.json().detail).toContain(started.jobId)
       expect((await admin.get(`${base}/replays/${started.jobId}`)).json()).toMatchObject({
-        status: 'queued',
+        // The runner may have taken the job, which then waits for the lock.
+        status: expect.stringMatching(/^(queued|running)$/),
         assets: started.assets,
-        startedAt: null,
       })
       return [started.jobId, started.assets] as [string, number]
     })
