@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
-import { POSIX_COMMAND } from '@portcullis/domain'
+import { POSIX_COMMAND, WINDOWS_COMMAND } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -11,8 +14,8 @@ import { type Sshd, startPeer, startSshd, whyNoPasswords, whyNoSshd } from './ss
 
 /** Output of hosts without devices. */
 const linuxAnswer = execFileSync('sh', ['-c', POSIX_COMMAND]).toString('latin1')
-const windowsAnswer = (devices: unknown[]): string =>
-  `portcullis 1\nWindows\n${JSON.stringify({ Host: 'PC-7', Os: 'Windows 11', Version: '10.0', Devices: devices })}\nend\n`
+const windowsAnswer = (devices: unknown[], Host = 'PC-7'): string =>
+  `portcullis 1\nWindows\n${JSON.stringify({ Host, Os: 'Windows 11', Version: '10.0', Devices: devices })}\nend\n`
 
 const never = new AbortController().signal
 const until = async (isSo: () => boolean): Promise<void> => {
@@ -313,6 +316,40 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
         forced.stop()
       }
     }
+  })
+
+  it('runs its fixed commands only, whatever a host prints', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portcullis-printed-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'made-by-the-host')
+    const texts = [
+      `$(touch ${file})`,
+      `\`touch ${file}\``,
+      `'; touch ${file}; '`,
+      `" & touch ${file} & "`,
+      `\ntouch ${file}\n`,
+    ]
+    const printed = texts.flatMap((text) => [
+      text,
+      `portcullis 1\n${text}\nend\n`,
+      `portcullis 1\nLinux\nerror ${text}\nend\n`,
+      windowsAnswer([{ InstanceId: `USB\\VID_0951&PID_1666\\${text}`, BusReportedDeviceDesc: text }], text),
+    ])
+    const commands = new Set<string>()
+    const platforms = new Set<string | null>()
+    const pollTwice = async (answer: string, i: number): Promise<void> => {
+      const peer = await startSshPeer({ answer: () => answer })
+      onTestFinished(peer.close)
+      const change = { host: `127.0.8.${i + 1}`, port: peer.port, userName: 'u', password: 'p', privateKey: null }
+      const { platform } = (await run(change)).result
+      await run({ ...change, platform })
+      platforms.add(platform)
+      for (const command of peer.commands) commands.add(command)
+    }
+    await Promise.all(printed.map(pollTwice))
+    expect(commands).toEqual(new Set([POSIX_COMMAND, WINDOWS_COMMAND]))
+    expect(platforms).toEqual(new Set([null, 'linux', 'windows']))
+    expect(existsSync(file)).toBe(false)
   })
 
   it('ends at once when it is aborted', async () => {

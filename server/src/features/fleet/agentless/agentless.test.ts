@@ -288,6 +288,24 @@ describe('a host that is polled', () => {
     expect((await agentless.status('victim-1')).uuid).not.toBe(victim.uuid)
   })
 
+  it('is polled at its configured address and with its configured account, whatever it reports', async () => {
+    const w = await agentless.registerWorker()
+    await agentless.activate()
+    const hostKeyFingerprint = `SHA256:${'f'.repeat(43)}`
+    const login = { userName: 'inventory', password: 'p', hostKeyFingerprint }
+    ok(await agentless.post('connectiondetails', { computerName: 'fixed-1', port: 2222, ...login }))
+    const first = (await w.lease(50)).polls.find(({ host }) => host === 'fixed-1') as Poll
+    const text = "'; reboot; 'root@192.0.2.66"
+    const facts = hostFacts({ hostname: text, address: '192.0.2.66', agentVersion: '', enforcement: 'observe' })
+    const steps = [{ step: 'read' as const, ok: true, ms: 1, message: text }]
+    const stored = await w.results([{ ...success(first), facts, steps, message: text, hostKeyFingerprint }])
+    expect(stored.body).toMatchObject({ stored: [first.id] })
+    t.clock.advance(17 * minute)
+    const again = (await w.lease(50)).polls.find(({ id }) => id === first.id)
+    expect(again).toEqual({ ...first, fence: first.fence + 1, platform: 'linux' })
+    expect(again).toMatchObject({ host: 'fixed-1', port: 2222, userName: 'inventory', password: 'p' })
+  })
+
   it('gets its password only after a person confirmed its host key', async () => {
     const manager = await person(t, { profile: 20 })
     const [key, other] = ['k', 'o'].map((c) => `SHA256:${c.repeat(43)}`) as [string, string]

@@ -3,7 +3,7 @@ import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { startTestApp } from '#test/app.ts'
-import type { TestAgent } from '#test/builders.ts'
+import { pageOf, type TestAgent } from '#test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
 
 let n: NacTest
@@ -52,6 +52,8 @@ describe('a confirmed attack tool', () => {
     })
     expect(q?.expiresAt).not.toBeNull()
     expect(n.ise.policyOf(macsOf(agent)[0] as string)).toBe('Quarantine')
+    const { data } = await pageOf<{ action: string; userName: string }>(n.t, 'events/GetAuditsIntegration?PageSize=30')
+    expect(data).toContainEqual(expect.objectContaining({ action: 'nac.quarantined', userName: 'system' }))
     await settle()
     expect((await of(agent)).map(({ state }) => state)).toEqual(['verified'])
 

@@ -99,6 +99,12 @@ describe('one person cannot get past the second approver', () => {
     expect((await requests())[0]).toMatchObject({ title: 'Reset the second factors of Administrator bob' })
   })
 
+  it('changing the email address of the other Administrator needs a second approver', async () => {
+    expect(code(await update(alice, 'bob', { email: 'alice@example.org' }))).toBe('second_person_required')
+    expect((await requests())[0]).toMatchObject({ action: 'account', title: expect.stringContaining('bob') })
+    expect(await accounts()).toContainEqual(expect.objectContaining({ userName: 'bob', email: '' }))
+  })
+
   it('an account whose password another person set cannot approve for 24 hours', async () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     const password = 'a password that alice knows'
