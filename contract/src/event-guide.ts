@@ -75,10 +75,10 @@ export const eventGuide: Readonly<Record<EventKind, Guidance>> = {
   },
   changesDropped: {
     meaning:
-      'A host could not reach the server, and the devices below one USB port changed more often than the agent can store. The agent kept the first and the newest changes of each port. It dropped removals and repetitions first, then other identities. The event names the root port, the number and the time.',
+      'A host could not reach the server, and the devices below one USB port changed more often than the agent can store. The agent kept the newest change of each port, and the first ones as long as it could. It dropped removals and repetitions first, then other identities. The event names the root port, the number and the time.',
     cause:
       'A device appears with a new identity again and again, which is unusual. Devices that return with the same identity are only counted.',
-    cure: 'Inspect what is connected to this port. Changes of other ports are complete.',
+    cure: 'Inspect what is connected to this port. Changes of other devices below it, for example at the same docking station, may be among the dropped ones. Changes of other root ports are complete.',
     guide: 'operations.md#floods',
   },
   eventsMerged: {
