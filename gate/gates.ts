@@ -9,7 +9,6 @@ import { redos } from './redos.ts'
 import { signIn } from './sign-in.ts'
 import { sources } from './sources.ts'
 import { sqlInjection } from './sql-injection.ts'
-import { takeover } from './takeover.ts'
 import { tokens } from './tokens.ts'
 import { uploads } from './uploads.ts'
 
@@ -24,7 +23,6 @@ export const gates: readonly Check[] = [
   signIn,
   sqlInjection,
   sources,
-  takeover,
   tokens,
   uploads,
 ]

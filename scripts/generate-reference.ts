@@ -1,11 +1,11 @@
 /**
- * Writes docs/reference/ from the contract, and the takeover matrix into docs/security/: `node
- * scripts/generate-reference.ts`. A test checks that they are up to date.
+ * Writes docs/reference/ from the contract, and docs/security/takeover.md: `node scripts/generate-reference.ts`. Tests
+ * check that they are up to date.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as contract from '@portcullis/contract'
-import { withTakeover } from '../gate/takeover/render.ts'
+import { takeoverPage } from '../gate/takeover/render.ts'
 import { notesOf, shapeText } from '../server/src/platform/http/docs-shape.ts'
 import { contractOperations, openApiDocument } from '../server/src/platform/http/openapi.ts'
 import { plainErrorsText } from '../server/src/platform/http/openapi-problems.ts'
@@ -204,6 +204,5 @@ export const referenceDir = join(import.meta.dirname, '..', 'docs', 'reference')
 if (import.meta.main) {
   mkdirSync(referenceDir, { recursive: true })
   for (const [name, text] of Object.entries(referenceFiles())) writeFileSync(join(referenceDir, name), text)
-  const security = join(referenceDir, '..', 'security', 'README.md')
-  writeFileSync(security, withTakeover(readFileSync(security, 'utf8')))
+  writeFileSync(join(referenceDir, '..', 'security', 'takeover.md'), takeoverPage())
 }

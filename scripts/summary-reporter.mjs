@@ -1,13 +1,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
+import { namedTests } from '../gate/takeover/controls.ts'
 import { SUMMARY } from './vitest.mjs'
 
 /**
  * Vitest reporter that writes the result as one JSON file. It contains counts, failed tests with their files, the
  * seconds of each file, and skipped names with the reason of `ctx.skip(reason)` or `unless(reason)`. A skip without a
- * reason is a failure. Vitest's own JSON has no reasons and does not count files that fail to load.
+ * reason is a failure, and so is a missing test of the takeover matrix, in continuous integration also a skipped one. Vitest's own
+ * JSON has no reasons and does not count files that fail to load.
  */
 export default class SummaryReporter {
+  constructor({ named = namedTests(), isStrict = process.env.CI !== undefined } = {}) {
+    this.named = named
+    this.isStrict = isStrict
+  }
+
   onInit(vitest) {
     // Vitest itself skips tests that do not match `-t`.
     this.isNarrowed = vitest.config.testNamePattern !== undefined
@@ -32,6 +39,12 @@ export default class SummaryReporter {
           if (reason !== undefined) summary.skipped.push({ name, reason })
           else if (!this.isNarrowed) summary.failed.push(`${name} (skipped without a reason)`)
         }
+      }
+      for (const named of this.isNarrowed ? [] : this.named) {
+        const test = tests.find(({ fullName }) => fullName === named.name)
+        const isMissing = test === undefined || (this.isStrict && test.result().state === 'skipped')
+        if (named.file === file && isMissing)
+          summary.failed.push(`${file} > ${named.name} (did not run, but the takeover matrix relies on it)`)
       }
       if (module.errors().length > 0) summary.failed.push(`${file} (could not be run)`)
       for (const suite of module.children.allSuites()) {

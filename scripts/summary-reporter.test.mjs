@@ -22,6 +22,8 @@ beforeAll(() => { throw new Error('no database') })
 it('asks', () => {})
 `
 
+const REPORTER = join(ROOT, 'scripts', 'summary-reporter.mjs')
+
 let dir
 beforeAll(() => {
   // Inside the checkout, because the file imports the checkout's packages.
@@ -34,13 +36,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-const summaryOf = (...args) => {
+const summaryOf = (...args) => summaryWith(`--reporter=${REPORTER}`, ...args)
+
+const summaryWith = (...args) => {
   const summary = join(dir, 'summary.json')
-  const reporter = join(ROOT, 'scripts', 'summary-reporter.mjs')
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
   const env = { ...Object.fromEntries(inherited), PORTCULLIS_TEST_SUMMARY: summary }
-  const own = [vitest, 'run', `--root=${dir}`, `--reporter=${reporter}`, ...args]
+  const own = [vitest, 'run', `--root=${dir}`, ...args]
   const { output } = spawnSync(process.execPath, own, { cwd: dir, env, encoding: 'utf8' })
   try {
     return JSON.parse(readFileSync(summary, 'utf8'))
@@ -76,4 +79,26 @@ it('shows the reason of every skip, and counts a skip without a reason as failed
 it('does not count tests that the name pattern excludes', () => {
   const { passed, failed } = summaryOf('-t', 'runs', 'a.test.ts')
   expect([passed, failed]).toEqual([1, []])
+})
+
+it.each([
+  [true, ['says why inside', 'without a program > says why outside', 'without its server > waits', 'was renamed']],
+  [false, ['was renamed']],
+])('fails for tests of the takeover matrix that did not run (in continuous integration: %s)', (isStrict, missing) => {
+  const names = [
+    'runs',
+    'says why inside',
+    'without a program > says why outside',
+    'without its server > waits',
+    'was renamed',
+  ]
+  const options = { isStrict, named: names.map((name) => ({ file: 'a.test.ts', name })) }
+  const config = join(dir, 'named.config.mjs')
+  writeFileSync(
+    config,
+    `export default { test: { reporters: [[${JSON.stringify(REPORTER)}, ${JSON.stringify(options)}]] } }`,
+  )
+  const why = ' (did not run, but the takeover matrix relies on it)'
+  const { failed } = summaryWith(`--config=${config}`, 'a.test.ts')
+  expect(failed.filter((name) => name.endsWith(why))).toEqual(missing.map((name) => `a.test.ts > ${name}${why}`))
 })

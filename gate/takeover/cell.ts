@@ -1,38 +1,35 @@
 import type { Goal } from './axes.ts'
-import type { GuardId } from './guards.ts'
+import type { ControlId } from './controls.ts'
 
-export type Proven = 'refused' | 'second approver' | 'detected'
+export type Verdict = 'refused' | 'second approver' | 'detected' | 'possible'
 
 export type Cell =
-  /** A guard stops or reveals the attack. `note` states what the attacker can still do, if anything. */
-  | { is: Proven; by: readonly [GuardId, ...GuardId[]]; note?: string }
-  /** The attack succeeds. `limit` states what bounds the damage, `by` which guards do, and `response` what to do. */
-  | { is: 'possible'; limit: string; response: string; by: readonly GuardId[] }
   | { is: 'not applicable' }
+  | {
+      is: Verdict
+      /** They stop or reveal the attack. Beside `possible`, they only bound the damage. */
+      by: readonly ControlId[]
+      /** What the attacker can still do. */
+      limit?: string
+      /** What to do against a possible attack. */
+      response?: string
+    }
 
 /** One attacker against every goal. */
 export type Row = Readonly<Record<Goal, Cell>>
 
-type Ids = readonly [GuardId, ...GuardId[]]
-export const refused = (by: Ids, note?: string): Cell => ({
-  is: 'refused',
-  by,
-  ...(note === undefined ? {} : { note }),
-})
-export const needsApprover = (by: Ids, note?: string): Cell => ({
-  is: 'second approver',
-  by,
-  ...(note === undefined ? {} : { note }),
-})
-export const detected = (by: Ids, note?: string): Cell => ({
-  is: 'detected',
-  by,
-  ...(note === undefined ? {} : { note }),
-})
-export const possible = (limit: string, response: string, by: readonly GuardId[] = []): Cell => ({
+const proven =
+  (is: Exclude<Verdict, 'possible'>) =>
+  (by: readonly [ControlId, ...ControlId[]], limit?: string): Cell =>
+    limit === undefined ? { is, by } : { is, by, limit }
+
+export const refused = proven('refused')
+export const needsApprover = proven('second approver')
+export const detected = proven('detected')
+export const possible = (limit: string, response: string, by: readonly ControlId[] = []): Cell => ({
   is: 'possible',
+  by,
   limit,
   response,
-  by,
 })
 export const notApplicable: Cell = { is: 'not applicable' }

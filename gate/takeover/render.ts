@@ -1,75 +1,65 @@
 import { type Attacker, attackers, type Goal, goals } from './axes.ts'
 import type { Cell } from './cell.ts'
-import { type Guard, proofsOf } from './guard.ts'
-import { type GuardId, guards } from './guards.ts'
+import { type ControlId, controls, testsOf } from './controls.ts'
 import { matrix } from './matrix.ts'
 
-/** Markers in docs/security/README.md that enclose the generated matrix. */
-const marks = {
-  begin: '<!-- takeover:begin, generated from gate/takeover/ by scripts/generate-reference.ts -->',
-  end: '<!-- takeover:end -->',
-} as const
-
-const guardIds = Object.keys(guards) as GuardId[]
-const numberOf = (id: GuardId): number => guardIds.indexOf(id) + 1
+const controlIds = Object.keys(controls) as ControlId[]
+const numberOf = (id: ControlId): number => controlIds.indexOf(id) + 1
+const goalIds = Object.keys(goals) as Goal[]
 
 /** Every cell with its attacker and goal, row by row. */
 export const cells = (Object.keys(attackers) as Attacker[]).flatMap((attacker) =>
-  (Object.keys(goals) as Goal[]).map((goal) => ({ attacker, goal, cell: matrix[attacker][goal] })),
+  goalIds.map((goal) => ({ attacker, goal, cell: matrix[attacker][goal] })),
 )
 
-const shown = (cell: Cell, note: number | null): string => {
-  const mark = note === null ? '' : ` (${note})`
-  if (cell.is === 'not applicable') return '–'
-  const refs = cell.by.map((id) => ` [${numberOf(id)}](#guard-${numberOf(id)})`).join('')
-  return `${cell.is === 'possible' ? '**possible**' : cell.is}${refs}${mark}`
-}
-
-/** Returns the matrix as Markdown: the table, the guards with their tests, and the notes. */
-const takeoverText = (): string => {
+/** Returns docs/security/takeover.md: the matrix, its notes, and the controls with their tests. */
+export const takeoverPage = (): string => {
   const notes: string[] = []
-  const noteOf = (attacker: Attacker, goal: Goal, cell: Cell): number | null => {
-    const place = `${attackers[attacker]}, ${goals[goal].toLowerCase()}`
-    if (cell.is === 'possible') return notes.push(`**${place}.** ${cell.limit} *Response:* ${cell.response}`)
-    if (cell.is === 'not applicable' || cell.note === undefined) return null
-    return notes.push(`**${place}.** ${cell.note}`)
+  const shown = (attacker: Attacker, goal: Goal, cell: Cell): string => {
+    if (cell.is === 'not applicable') return '–'
+    const links = cell.by.map((id) => ` [${numberOf(id)}](#control-${numberOf(id)})`).join('')
+    const text = `${cell.is === 'possible' ? '**possible**' : cell.is}${links}`
+    if (cell.limit === undefined) return text
+    const response = cell.response === undefined ? '' : ` *Response:* ${cell.response}`
+    const number = notes.push(`**${attackers[attacker]}, ${goals[goal].toLowerCase()}.** ${cell.limit}${response}`)
+    return `${text} (${number})`
   }
   const rows = (Object.keys(attackers) as Attacker[]).map((attacker) => {
-    const row = (Object.keys(goals) as Goal[]).map((goal) => {
-      const cell = matrix[attacker][goal]
-      return shown(cell, noteOf(attacker, goal, cell))
-    })
+    const row = goalIds.map((goal) => shown(attacker, goal, matrix[attacker][goal]))
     return `| **${attackers[attacker]}** | ${row.join(' | ')} |`
   })
-  return [
-    `| Attacker | ${Object.values(goals).join(' | ')} |`,
-    `|---|${Object.values(goals)
-      .map(() => '---')
-      .join('|')}|`,
-    ...rows,
-    '',
-    'A dash means that the goal does not apply. Linked numbers refer to the guards, numbers in parentheses to the notes.',
-    '',
-    '### Guards',
-    '',
-    ...guardIds.map((id) => {
-      const guard: Guard = guards[id]
-      const tests = new Set(
-        proofsOf(guard).map(({ test }) => `\`${test.file}\`, “${test.name.replace(/^finding \d+[a-z]?: /, '')}”`),
-      )
-      const label = tests.size === 1 ? 'Test' : 'Tests'
-      return `${numberOf(id)}. <a id="guard-${numberOf(id)}"></a>${guard.does}. ${label}: ${[...tests].join('; ')}.`
-    }),
-    '',
-    '### Notes',
-    '',
-    ...notes.map((note, i) => `${i + 1}. ${note}`),
-  ].join('\n')
-}
+  return `<!-- Generated from gate/takeover/ by scripts/generate-reference.ts; edits are overwritten. -->
 
-/** Returns the page with the generated part replaced. */
-export const withTakeover = (page: string): string => {
-  const [begin, end] = [page.indexOf(marks.begin), page.indexOf(marks.end)]
-  if (begin < 0 || end < begin) throw new Error('docs/security/README.md has no markers for the takeover matrix')
-  return `${page.slice(0, begin)}${marks.begin}\n${takeoverText()}\n${page.slice(end)}`
+# Takeover matrix
+
+The table shows what an attacker gains who already controls one part of the system. Each row is an attacker, each column a
+goal. An attacker who gains another part, for example root on a host, continues in the row of that part.
+
+- *Refused*: the controls prevent it. A note states the exception, if any.
+- *Second approver*: one person alone cannot do it.
+- *Detected*: it can succeed, and the controls make it visible.
+- **Possible**: it can succeed. The note states the limit and the response; the controls bound the damage.
+- A dash: the goal does not apply.
+
+Linked numbers refer to the [controls](#controls), numbers in parentheses to the [notes](#notes). Each control names the tests
+that prove it. \`npm test\` fails if one of them does not exist, is skipped or does not run.
+
+| Attacker | ${Object.values(goals).join(' | ')} |
+|---|${goalIds.map(() => '---').join('|')}|
+${rows.join('\n')}
+
+## Notes
+
+${notes.map((note, i) => `${i + 1}. ${note}`).join('\n')}
+
+## Controls
+
+${controlIds
+  .map((id) => {
+    const tests = testsOf(id).map(({ file, name }) => `\`${file}\`, “${name}”`)
+    const label = tests.length === 1 ? 'Test' : 'Tests'
+    return `${numberOf(id)}. <a id="control-${numberOf(id)}"></a>${controls[id][0]}. ${label}: ${tests.join('; ')}.`
+  })
+  .join('\n')}
+`
 }

@@ -1,10 +1,13 @@
-import { detected, needsApprover, notApplicable, possible, type Row, refused } from '../cell.ts'
+import { detected, notApplicable, possible, type Row, refused } from '../cell.ts'
 
 export const databaseReader: Row = {
   runProgram: refused(['hashedTokens', 'agentReleaseKey']),
   freeHost: refused(['hashedTokens', 'commandSignature']),
   allowDevice: refused(['hashedTokens', 'ruleSeals', 'sealedRuleSet', 'distrustedEnd', 'policySignature']),
-  readSecret: refused(['sealedSecrets', 'hashedTokens'], 'The inventory, the rules and the audit trail are readable.'),
+  readSecret: refused(
+    ['sealedSecrets', 'hashedTokens'],
+    'The inventory, the rules and the audit trail are readable. Weak passwords of accounts can be guessed from their argon2id hashes.',
+  ),
   impersonateHost: refused(['agentSession'], 'The database contains only the public keys of hosts.'),
   forgeEvent: notApplicable,
   forgeTrail: notApplicable,
@@ -44,7 +47,10 @@ export const databaseWriter: Row = {
     'Events can be inserted, changed or deleted.',
     'Send events to a SIEM, which keeps its own copy, and compare.',
   ),
-  forgeTrail: detected(['checkpoints', 'appendOnlyTrail']),
+  forgeTrail: detected(
+    ['checkpoints', 'appendOnlyTrail'],
+    'The checkpoints do not cover the records of the last minute. A server that never had an anchor trusts the database about the time of its upgrade.',
+  ),
   denyService: possible(
     'Tables can be emptied or dropped. Hosts keep enforcing their last signed policy.',
     'Restore a backup.',
@@ -93,11 +99,16 @@ export const proxy: Row = {
     polledAccounts,
     ['agentReleaseKey'],
   ),
-  freeHost: needsApprover(
-    ['approverForFree', 'commandSignature', 'signedRevocation'],
-    'The proxy sees the passwords and sessions of people, so it can act as each of them. If two people sign in through it, it can also approve.',
+  freeHost: possible(
+    'The proxy sees the passwords and sessions of people, so it can act as each of them. One person alone stays within the limit; as soon as two Administrators sign in through it, it can also approve. It cannot sign or change commands and policies.',
+    'Terminate TLS on machines you trust only, or pass TCP through. End all sessions, change all passwords on a connection without the proxy, and review the audit trail.',
+    ['approverForFree', 'commandSignature', 'signedRevocation', 'auditWithChange'],
   ),
-  allowDevice: needsApprover(['approverForRules', 'policySignature'], 'The same as for freeing hosts.'),
+  allowDevice: possible('The same as for freeing hosts.', 'The same as for freeing hosts.', [
+    'approverForRules',
+    'policySignature',
+    'auditWithChange',
+  ]),
   readSecret: possible(
     'The proxy sees secrets that people type, and the passwords of polled hosts that a worker receives through it. The server sends no other stored secret.',
     'Let workers connect to the server itself. Change the passwords of polled hosts and those that people typed.',

@@ -1,46 +1,55 @@
 /** People who run a system that the server relies on, and users of the machine that the server runs on. */
-import { detected, notApplicable, possible, type Row, refused } from '../cell.ts'
+import { detected, possible, type Row, refused } from '../cell.ts'
 
-const ownAdministrators =
+const asSession = 'The same as with a session of an Administrator.'
+const localAdministrators =
   'Keep Administrators as local accounts with a second factor, and map groups of the directory to Manager at most.'
 const asAdministrators =
   'The operator of the directory or identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves the requests of the other. '
+const asTwo = possible(`${asAdministrators}The audit trail records both.`, localAdministrators, ['auditWithChange'])
 
 export const identityProvider: Row = {
   runProgram: possible(
     'Only on polled hosts: as two Administrators, the operator activates a worker of their own, which receives their accounts. Hosts with an agent install only builds that are signed with the release key.',
-    `${ownAdministrators} Poll with accounts that may only read.`,
+    `${localAdministrators} Poll with accounts that may only read.`,
     ['agentReleaseKey', 'serverReleaseKey'],
   ),
-  freeHost: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
-  allowDevice: possible(`${asAdministrators}The audit trail records both.`, ownAdministrators),
+  freeHost: asTwo,
+  allowDevice: asTwo,
   readSecret: possible(
     `${asAdministrators}They can activate a worker of their own, which receives the passwords of polled hosts. The server sends no other secret.`,
-    `${ownAdministrators} Change the passwords of polled hosts.`,
+    `${localAdministrators} Change the passwords of polled hosts.`,
+    ['maskedSecrets', 'noKeysOverHttp'],
   ),
-  impersonateHost: detected(['auditWithChange', 'armedPredecessor'], 'The same as with a session of an Administrator.'),
-  forgeEvent: detected(['auditWithChange'], 'The same as with a session of an Administrator.'),
+  impersonateHost: detected(['auditWithChange', 'armedPredecessor', 'namedTakeOver'], asSession),
+  forgeEvent: detected(['auditWithChange', 'versionedSettings'], asSession),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: detected(['auditWithChange'], 'The same as with a session of an Administrator.'),
+  denyService: detected(['auditWithChange', 'versionedSettings'], asSession),
   lockOut: possible(
     'Accounts of the directory can be refused or withdrawn. Local accounts keep working.',
     'Sign in with a local account, and change the directory settings.',
+    ['localAccounts'],
   ),
 }
 
+const newAccount =
+  'The operator can use the set-password link of a new account before its owner does, who then cannot use it. The account does not approve for 24 hours, so until then the operator acts alone, within the limit. '
+const twoNewAccounts =
+  'After 24 hours, two such accounts of Administrators can approve the requests of each other. Hand over links yourself, and reset an account at once if its owner cannot use the link.'
+
 export const mailServer: Row = {
-  runProgram: refused(['agentReleaseKey']),
-  freeHost: detected(
-    ['mailedLinkHold', 'auditWithChange'],
-    'The operator can use the set-password link of a new account before its owner does. The owner then cannot use it. The account does not approve for 24 hours, so the operator acts alone, within the limit.',
+  runProgram: detected(
+    ['agentReleaseKey', 'approverForWorker', 'mailedLinkHold', 'auditWithChange'],
+    `Only on polled hosts, by a worker that two new Administrators activate. ${newAccount}${twoNewAccounts}`,
   ),
+  freeHost: detected(['mailedLinkHold', 'auditWithChange'], `${newAccount}${twoNewAccounts}`),
   allowDevice: detected(['mailedLinkHold', 'auditWithChange'], 'The same as for freeing hosts.'),
-  readSecret: refused(
-    ['maskedSecrets', 'noKeysOverHttp'],
-    'Mails contain alerts and reports, so the operator reads names of hosts and devices.',
+  readSecret: detected(
+    ['approverForWorker', 'mailedLinkHold', 'auditWithChange', 'maskedSecrets', 'noKeysOverHttp'],
+    'The same as for running a program. Mails contain alerts and reports, so the operator reads names of hosts and devices.',
   ),
   impersonateHost: detected(
-    ['auditWithChange', 'armedPredecessor'],
+    ['auditWithChange', 'armedPredecessor', 'namedTakeOver'],
     'The new account of an Administrator can create an enrolment token.',
   ),
   forgeEvent: possible(
@@ -48,12 +57,14 @@ export const mailServer: Row = {
     'Send alerts through a second channel, and read alerts in the console.',
   ),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: notApplicable,
+  denyService: detected(['auditWithChange', 'versionedSettings'], 'With a new account of an Administrator.'),
   lockOut: detected(
-    ['auditWithChange'],
-    'Only owners of new accounts. Create their links again, and hand them over yourself.',
+    ['auditWithChange', 'withdrawalEvents', 'suspensions', 'approverForAdministrator'],
+    'Owners of new accounts cannot use their links. With a new account of an Administrator, the same as with a session of one.',
   ),
 }
+
+const otherSources = 'Install the agent on hosts where that matters. Compare with other sources.'
 
 export const worker: Row = {
   runProgram: possible(
@@ -61,33 +72,36 @@ export const worker: Row = {
     'Poll with accounts that may only read. Deactivate the worker, and change its passwords and keys.',
     ['agentReleaseKey'],
   ),
-  freeHost: refused(['commandSignature']),
-  allowDevice: refused(['policySignature', 'profile']),
+  freeHost: refused(['commandSignature', 'audiences']),
+  allowDevice: refused(['policySignature', 'audiences']),
   readSecret: possible(
     'An activated worker receives the passwords and keys of the hosts that it polls, as long as it polls them.',
     'Deactivate the worker, and change these passwords and keys. Use one worker, and one account, for each network.',
+    ['activatedWorkers', 'audiences'],
   ),
   impersonateHost: possible(
     'The worker decides what is reported about polled hosts. It cannot report for hosts with an agent.',
-    'Install the agent on hosts where that matters.',
+    otherSources,
+    ['leasedPolls', 'agentSession'],
   ),
-  forgeEvent: possible(
-    'The worker decides what is reported about polled hosts.',
-    'Install the agent on hosts where that matters. Compare with other sources.',
+  forgeEvent: possible('The worker decides what is reported about polled hosts.', otherSources, ['leasedPolls']),
+  forgeTrail: refused(['audiences']),
+  denyService: possible(
+    'The worker can leave its polled hosts unpolled, or report failures. A poll that it keeps goes to another worker. Hosts with an agent are not affected.',
+    'Deactivate the worker, and activate another one.',
+    ['leasedPolls', 'ownedConnections'],
   ),
-  forgeTrail: refused(['profile']),
-  denyService: refused(['pollBounds']),
-  lockOut: refused(['profile']),
+  lockOut: refused(['audiences']),
 }
 
 export const serverUser: Row = {
-  runProgram: refused(['authentication', 'agentReleaseKey']),
-  freeHost: refused(['authentication', 'databasePeer', 'commandSignature']),
-  allowDevice: refused(['authentication', 'databasePeer', 'policySignature']),
-  readSecret: refused(['authentication', 'databasePeer', 'sealedSecrets']),
-  impersonateHost: refused(['agentSession', 'databasePeer']),
+  runProgram: refused(['authentication', 'databasePeer', 'privateKeyFile', 'agentReleaseKey']),
+  freeHost: refused(['authentication', 'databasePeer', 'privateKeyFile', 'commandSignature']),
+  allowDevice: refused(['authentication', 'databasePeer', 'privateKeyFile', 'policySignature']),
+  readSecret: refused(['authentication', 'databasePeer', 'privateKeyFile', 'sealedSecrets']),
+  impersonateHost: refused(['agentSession', 'databasePeer', 'privateKeyFile']),
   forgeEvent: refused(['agentSession', 'databasePeer']),
-  forgeTrail: refused(['databasePeer']),
+  forgeTrail: refused(['authentication', 'databasePeer']),
   denyService: possible(
     'A user of the machine can use up its processors, memory and disk. Hosts keep enforcing their last signed policy.',
     'Let nobody else sign in to the server. Limit users with systemd (`user.slice`) and disk quotas.',

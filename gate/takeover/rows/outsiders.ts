@@ -5,8 +5,8 @@ export const stranger: Row = {
   freeHost: refused(['authentication', 'commandSignature']),
   allowDevice: refused(['authentication', 'policySignature']),
   readSecret: refused(['authentication']),
-  impersonateHost: refused(['agentSession']),
-  forgeEvent: refused(['agentSession']),
+  impersonateHost: refused(['agentSession', 'enrolmentToken']),
+  forgeEvent: refused(['agentSession', 'enrolmentToken']),
   forgeTrail: refused(['authentication']),
   denyService: detected(
     [
@@ -18,6 +18,7 @@ export const stranger: Row = {
       'countedLastReaders',
       'boundedDownloads',
       'survivedShortages',
+      'namedLimits',
     ],
     'Thousands of slow readers from many addresses slow the server for others, and some requests of others fail (`npm run bench -- strangers`). Each counted connection can hold up to 4 MB in the kernel while its client does not read. After a refused or unreadable request, the kernel can keep such bytes uncounted for a minute. Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
@@ -25,17 +26,18 @@ export const stranger: Row = {
 }
 
 export const middle: Row = {
-  runProgram: refused(['pinnedServer', 'agentReleaseKey']),
+  runProgram: refused(['pinnedServer', 'agentReleaseKey', 'pinnedHosts']),
   freeHost: detected(
     ['pinnedServer', 'commandSignature', 'staysArmed', 'reportedRevert'],
     'If its arming order says so, a host whose network is cut before its first check-in after arming becomes Free. The default says so while at most 25 hosts are armed. Agents up to 0.2 always do so after 10 minutes. The host reports the reason when it is connected again.',
   ),
-  allowDevice: refused(
+  allowDevice: possible(
+    'Only longer than a person allowed it: if the host restarts without a connection, forged time (NTP) extends a grant by the time that the host was off. Agents up to 0.2 follow the host clock. No device is allowed that no rule allows, and permanent rules do not change.',
+    'Update agents, protect time with NTS, and prefer short grants.',
     ['pinnedServer', 'policySignature', 'grantTime', 'storedTime'],
-    'Forged time (NTP) extends a grant only if the host restarts without a connection: the time during which it was off does not count. Agents up to 0.2 follow the host clock.',
   ),
   readSecret: refused(
-    ['pinnedServer', 'confirmedKeys', 'withheldPassword'],
+    ['pinnedServer', 'confirmedKeys', 'withheldPassword', 'verifiedPeers'],
     'Browsers rely on HTTPS: install the server’s CA or a certificate they trust, and do not bypass browser warnings.',
   ),
   impersonateHost: refused(
@@ -43,13 +45,14 @@ export const middle: Row = {
     'Until their update, session requests of agents before 0.3.0 count until a later one is accepted. Only TLS protects them.',
   ),
   forgeEvent: detected(
-    ['spooledChanges'],
+    ['pinnedServer', 'spooledChanges', 'silentHosts'],
     'The attacker can delay reports. The console shows the host as disconnected, and its changes arrive once the path is open again.',
   ),
   forgeTrail: notApplicable,
   denyService: possible(
     'An attacker on the path can drop the traffic of the hosts and people behind it. Hosts keep enforcing their last signed policy, and their agents store changes until the path is open again.',
     'Restore the path. Disconnected hosts raise an alert; watch for many at once.',
+    ['spooledChanges', 'silentHosts'],
   ),
   lockOut: possible(
     'Only people whose traffic passes the attacker lose access.',
@@ -57,36 +60,51 @@ export const middle: Row = {
   ),
 }
 
+const installers =
+  'Windows keeps a copy of each installer that every user of the host can read. An installer with a token contains it until the token expires, is used up or is revoked.'
+const shortTokens =
+  'Give the token in an installer a short validity and few hosts, and revoke it after the installation.'
+
 export const localUser: Row = {
   runProgram: refused(['privateState', 'agentReleaseKey', 'macosInstallFolder', 'macosStartFolder']),
-  freeHost: refused(['privateState']),
+  freeHost: refused(['privateState', 'commandSignature']),
   allowDevice: refused(['policySignature', 'privateState']),
-  readSecret: refused(['enrolmentTokenHidden', 'privateState']),
-  impersonateHost: refused(['privateState', 'macosInstallFolder', 'macosStartFolder']),
+  readSecret: possible(`Only the enrolment token. ${installers}`, shortTokens, [
+    'enrolmentTokenHidden',
+    'privateState',
+    'enrolmentToken',
+  ]),
+  impersonateHost: detected(
+    ['privateState', 'macosInstallFolder', 'macosStartFolder', 'enrolmentToken', 'armedPredecessor', 'namedTakeOver'],
+    `${installers} With it, the user can enrol a machine as a Free host that is disconnected. The takeover raises an event.`,
+  ),
   forgeEvent: refused(['privateState', 'agentSession', 'macosInstallFolder', 'macosStartFolder']),
   forgeTrail: notApplicable,
   denyService: possible(
     'Only on this host: the user can use up its processors, memory and disk, and delay the reports of its agent. Other hosts and the server are not affected.',
     'Limit users with systemd (`user.slice`) and disk quotas. Disconnected hosts raise an alert.',
+    ['silentHosts'],
   ),
   lockOut: notApplicable,
 }
 
 export const hostRoot: Row = {
-  runProgram: refused(['agentAudience', 'agentReleaseKey']),
-  freeHost: refused(
+  runProgram: refused(['agentAudience', 'agentReleaseKey'], 'Root already runs programs on this host.'),
+  freeHost: possible(
+    'Only this host, which the console then shows as Free or disconnected.',
+    'Reinstall the host, and enrol and arm it again.',
     ['agentAudience', 'ownAcknowledgements'],
-    'Root can free this host. The console then shows the host as disconnected or free.',
   ),
-  allowDevice: refused(['agentAudience'], 'Root can allow devices on this host.'),
-  readSecret: refused(['agentAudience']),
-  impersonateHost: refused(
-    ['agentSession', 'copiedKey'],
-    'With a reusable enrolment token that was left on the host, root can enrol as a Free host that is disconnected. Use tokens once.',
+  allowDevice: possible('Only on this host.', 'Reinstall the host, and enrol and arm it again.', ['agentAudience']),
+  readSecret: refused(['agentAudience'], 'Root can read the key of this host.'),
+  impersonateHost: detected(
+    ['agentSession', 'copiedKey', 'armedPredecessor', 'namedTakeOver'],
+    'With a reusable enrolment token that was left on the host, root can enrol as a Free host that is disconnected. The takeover raises an event. Use tokens once.',
   ),
   forgeEvent: possible(
     'Root controls what this host reports, but not what other hosts report.',
     'Do not trust a compromised host: remove it, reinstall it and enrol it again. Compare its last reports with network logs.',
+    ['agentAudience', 'agentSession'],
   ),
   forgeTrail: refused(['agentAudience']),
   denyService: detected(
@@ -99,54 +117,62 @@ export const hostRoot: Row = {
       'nacSeesHost',
       'nacSeesOneMachine',
       'nacOneAddressOneHost',
+      'recordedQuarantine',
     ],
     'With automatic quarantine, root can take over the IPv4 address of a neighbour and have this one machine quarantined. The audit trail records it. IP source guard on the switches prevents it.',
   ),
   lockOut: refused(['fairSignIn']),
 }
 
+const typedCommands =
+  'A keyboard can type commands with the rights of the person at the host: on a Free host every keyboard, on an armed host one that copies an approved keyboard.'
+
 export const device: Row = {
   runProgram: possible(
-    'A keyboard can type commands with the rights of the person at the host: on a Free host every keyboard, on an armed host one that copies an approved keyboard. An armed host blocks devices whose drivers contradict their claim, and attack tools.',
+    `${typedCommands} An armed host blocks devices whose drivers contradict their claim, and attack tools.`,
     'Arm hosts, allow keyboards by host, and check “spoofed” in Insights.',
     ['driverMismatch', 'heldPortsKept', 'hubShape', 'attackToolNeverSpared'],
   ),
-  freeHost: refused(['driverMismatch', 'hubShape', 'attackToolNeverSpared']),
+  freeHost: possible(
+    `Only through a person with root rights. ${typedCommands} No report of a device frees a host.`,
+    'Allow keyboards by host, and do not work as root at armed hosts.',
+    ['driverMismatch', 'hubShape', 'attackToolNeverSpared', 'commandSignature'],
+  ),
   allowDevice: possible(
     'A device can copy the descriptors and the serial number of an approved device. It then gets only the drivers of that kind, and only on hosts that allow that device.',
     'Check “spoofed” in Insights, allow devices by host instead of fleet-wide, and prefer short grants.',
+    ['driverMismatch', 'attackToolNeverSpared'],
   ),
   readSecret: notApplicable,
   impersonateHost: notApplicable,
   forgeEvent: detected(
-    ['deviceText', 'mergedChanges', 'firstSights', 'changesPerPort'],
-    'While the host has no connection, a device that returns with more than a thousand identities displaces its own changes, except the first and the newest. The server raises an event with the port, the number and the time.',
+    ['deviceText', 'mergedChanges', 'firstSights', 'changesPerPort', 'reportedDrops'],
+    'While the host has no connection, a device that returns with more than a thousand identities, or pretends to be a hub with many ports, displaces changes of its root port. These include changes of other devices at the same docking station or hub. The newest state of each port and the changes of other root ports stay. The server raises an event with the port, the number and the time.',
   ),
   forgeTrail: refused(['deviceText']),
   denyService: detected(
-    ['heldPortsKept', 'agentQuota', 'hourlyEvents'],
+    ['heldPortsKept', 'heldPortsAlert', 'agentQuota', 'hourlyEvents'],
     'A device that claims 64 false identities at 64 ports keeps new devices of its host from working until a person releases a port. The server raises a critical event.',
   ),
   lockOut: notApplicable,
 }
 
 export const polledHost: Row = {
-  runProgram: refused(
-    ['deviceText', 'pollBounds'],
-    'The worker runs fixed commands. Answers of a host are text that is bounded and cleaned, never commands.',
-  ),
+  runProgram: refused(['fixedCommands', 'fixedDestination', 'deviceText', 'pollBounds']),
   freeHost: notApplicable,
   allowDevice: notApplicable,
   readSecret: possible(
     'A host that is polled with a password learns that password once a person has confirmed its host key.',
     'Poll with keys, or with a separate password for each group of hosts. Change the password when a polled host is compromised.',
+    ['confirmedKeys', 'withheldPassword'],
   ),
   impersonateHost: refused(['polledIdentity', 'withheldPassword']),
   forgeEvent: possible(
     'A polled host controls what it reports about its own devices.',
     'Install the agent on hosts where that matters. Compare with other sources.',
+    ['polledIdentity', 'fixedDestination'],
   ),
   forgeTrail: notApplicable,
-  denyService: refused(['pollBounds']),
+  denyService: refused(['pollBounds', 'pollTurns']),
   lockOut: notApplicable,
 }
