@@ -1,8 +1,12 @@
 import { type Attacker, attackers, type Goal, goals } from './axes.ts'
-import type { Cell } from './cell.ts'
+import type { Cell, Row } from './cell.ts'
 import { type ControlId, controls, testsOf } from './controls.ts'
-import { matrix } from './matrix.ts'
+import * as insiders from './rows/insiders.ts'
+import * as operators from './rows/operators.ts'
+import * as outsiders from './rows/outsiders.ts'
+import * as people from './rows/people.ts'
 
+const matrix: Readonly<Record<Attacker, Row>> = { ...outsiders, ...people, ...operators, ...insiders }
 const controlIds = Object.keys(controls) as ControlId[]
 const numberOf = (id: ControlId): number => controlIds.indexOf(id) + 1
 const goalIds = Object.keys(goals) as Goal[]

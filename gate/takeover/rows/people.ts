@@ -19,6 +19,15 @@ const ruleGate = [
   'lateOrders',
   'approverForTags',
 ] as const satisfies readonly ControlId[]
+const secrets = [
+  'activatedWorkers',
+  'confirmedComputers',
+  'confirmedKeys',
+  'maskedSecrets',
+  'maskedWebhooks',
+  'sealedConnections',
+  'noKeysOverHttp',
+] as const satisfies readonly ControlId[]
 const bodies = ['countedBodies', 'bodyTurns', 'boundedBodies'] as const satisfies readonly ControlId[]
 
 export const userSession: Row = {
@@ -78,16 +87,7 @@ export const administratorSession: Row = {
     onlyKnown,
   ),
   readSecret: needsApprover(
-    [
-      'approverForWorker',
-      'activatedWorkers',
-      'confirmedComputers',
-      'confirmedKeys',
-      'maskedSecrets',
-      'maskedWebhooks',
-      'sealedConnections',
-      'noKeysOverHttp',
-    ],
+    ['approverForWorker', ...secrets],
     'The server gives stored passwords of polled hosts to activated worker processes only. A backup contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   impersonateHost: detected(
@@ -134,16 +134,7 @@ export const administratorToken: Row = {
     `${namedOnly} A token cannot change the knowledge in force.`,
   ),
   readSecret: refused(
-    [
-      'activatedWorkers',
-      'confirmedComputers',
-      'confirmedKeys',
-      'maskedSecrets',
-      'maskedWebhooks',
-      'sealedConnections',
-      'noKeysOverHttp',
-      'tokenScope',
-    ],
+    [...secrets, 'tokenScope'],
     'A token with the scope config:write can download a backup. It contains account passwords as argon2id hashes, and other secrets encrypted.',
   ),
   denyService: detected(
