@@ -1,7 +1,7 @@
 import type { Goal } from './axes.ts'
 import type { ControlId } from './controls.ts'
 
-export type Verdict = 'refused' | 'second approver' | 'detected' | 'possible'
+type Verdict = 'refused' | 'second approver' | 'detected' | 'possible'
 
 export type Cell =
   | { is: 'not applicable' }

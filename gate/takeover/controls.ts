@@ -8,7 +8,7 @@ import { storageControls } from './controls/storage.ts'
  * What a control does, one sentence without the final period, and the tests of all its clauses: `file > suite > title`, as
  * Vitest prints them.
  */
-export type Control = readonly [does: string, ...tests: [string, ...string[]]]
+type Control = readonly [does: string, ...tests: [string, ...string[]]]
 
 /** Every control that a cell of the takeover matrix relies on. */
 export const controls = {

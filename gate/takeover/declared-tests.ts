@@ -1,7 +1,7 @@
 import ts from 'typescript'
 
 /** A test that a file declares. */
-export interface DeclaredTest {
+interface DeclaredTest {
   /** Matches the titles of its suites and its own, joined by ` > ` as Vitest prints them. */
   name: RegExp
   isSkipped: boolean
