@@ -392,3 +392,16 @@ export const maskedSecret = '********'
 /** Returns the group of a setting, or undefined for an unknown name. */
 export const groupOfItem = (name: string): ConfigGroupName | undefined =>
   (Object.keys(configGroups) as ConfigGroupName[]).find((key) => Object.hasOwn(configGroups[key].items, name))
+
+/** Returns the label of a setting, or its name if it is unknown. */
+export const settingLabel = (name: string): string => {
+  const group: ConfigGroup | undefined = configGroups[groupOfItem(name) as ConfigGroupName]
+  return group?.items[name]?.label ?? name
+}
+
+/** Returns the label of a setting with the title of its page. */
+export const placedSettingLabel = (name: string): string => {
+  const group = groupOfItem(name)
+  const label = settingLabel(name)
+  return group === undefined || configGroups[group].title === label ? label : `${configGroups[group].title}: ${label}`
+}

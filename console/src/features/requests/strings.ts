@@ -9,7 +9,7 @@ export const strings = messages({
   effectAccount:
     'the change to the account takes effect immediately. A disabled, demoted or deleted account loses its sessions.',
   effectUpdate: 'these hosts install the new agent.',
-  effectWindows: 'Any number of Windows hosts of this build can then be armed.',
+  effectWindows: 'any number of Windows hosts of this build can then be armed.',
   effectPackage: 'hosts can be updated to this build.',
   waiting: 'Waiting, expires {time}',
   decidedBy: '{state} by {user}, {time}',

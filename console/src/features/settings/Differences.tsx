@@ -1,5 +1,6 @@
+import { placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { DeviceText } from '../../ui/DeviceText.tsx'
-import { type Difference, labelOf, placedLabelOf } from './draft.ts'
+import type { Difference } from './draft.ts'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
@@ -33,7 +34,7 @@ export const Differences = ({ rows, label, withPage = false }: DifferencesProps)
       {rows.map(({ name, from, to }) => (
         <tr key={name}>
           <th scope="row" title={name}>
-            {withPage ? placedLabelOf(name) : labelOf(name)}
+            {withPage ? placedSettingLabel(name) : settingLabel(name)}
           </th>
           <td>
             <del>

@@ -1,5 +1,5 @@
 import { Button, Group, Modal } from '@mantine/core'
-import { configHistory } from '@portcullis/contract'
+import { configHistory, placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,7 +10,6 @@ import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import text from '../../ui/text.module.css'
 import { Differences } from './Differences.tsx'
-import { labelOf, placedLabelOf } from './draft.ts'
 import classes from './history.module.css'
 import { Rollback } from './Rollback.tsx'
 import { strings } from './strings.ts'
@@ -54,7 +53,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
           version: version.version,
           summary: summaryOf(
             version.changes.map(({ name }) => name),
-            withPage ? placedLabelOf : labelOf,
+            withPage ? placedSettingLabel : settingLabel,
           ),
           by: version.changedBy,
           at: version.changedAt,

@@ -4,7 +4,7 @@ import {
   type ConfigItem,
   type ConfigMap,
   configGroups,
-  groupOfItem,
+  settingLabel,
 } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
@@ -41,21 +41,12 @@ export const defaultText = ({ kind, default: value, unit }: ConfigItem): string 
 
 const itemByName = new Map(Object.values<ConfigGroup>(configGroups).flatMap(({ items }) => Object.entries(items)))
 
-/** Returns the label of an item, or its name if it is unknown. */
-export const labelOf = (name: string): string => itemByName.get(name)?.label ?? name
-
-/** Returns the label of an item with the title of its page. */
-export const placedLabelOf = (name: string): string => {
-  const group = groupOfItem(name)
-  return group === undefined ? name : `${configGroups[group].title}: ${labelOf(name)}`
-}
-
 const isSecret = (name: string): boolean => itemByName.get(name)?.kind === 'secret'
 
 /** Returns a message with the labels of items instead of their names. */
 export const withLabels = (message: string): string =>
   message.replace(/\b(?:body\.)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g, (whole, name: string) =>
-    itemByName.has(name) ? `“${labelOf(name)}”` : whole,
+    itemByName.has(name) ? `“${settingLabel(name)}”` : whole,
   )
 
 /** Returns the text of a field. For a secret, only what is entered now. */

@@ -1,3 +1,4 @@
+import { settingLabel } from '@portcullis/contract'
 import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -32,8 +33,8 @@ const differing = (a: ReadonlySet<string>, b: ReadonlySet<string>): string[] => 
 const linesOf = (before: Options, after: Options): string[] =>
   optionNames.map((name) =>
     before[name] === after[name]
-      ? `${name}: ${JSON.stringify(after[name])} (unchanged)`
-      : `${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`,
+      ? `${settingLabel(name)}: ${JSON.stringify(after[name])} (unchanged)`
+      : `${settingLabel(name)}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`,
   )
 
 /** Counts the hosts whose options change because a configuration item names other tags. */

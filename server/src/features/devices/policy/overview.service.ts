@@ -1,4 +1,4 @@
-import type { PolicySettings } from '@portcullis/contract'
+import { type PolicySettings, settingLabel } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -30,10 +30,10 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** Returns the settings in the form that an approver reads. */
 const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: PolicySettings): [string, string][] => [
-  ['Hosts without a second approver', twoPersonHosts === null ? 'any number' : String(twoPersonHosts)],
-  ['Longest grant (hours)', String(grantMaxHours)],
-  ['Commands expire after (hours)', String(commandHours)],
-  ['Contact', JSON.stringify(contact)],
+  [settingLabel('VENDORA_TWO_PERSON_LIMIT'), twoPersonHosts === null ? 'any number' : String(twoPersonHosts)],
+  [settingLabel('VENDORA_GRANT_MAX_HOURS'), String(grantMaxHours)],
+  [settingLabel('VENDORA_COMMAND_EXPIRY_HOURS'), String(commandHours)],
+  [settingLabel('VENDORA_CONTACT'), JSON.stringify(contact)],
 ]
 
 /** Provides the policy overview, its settings, and whether a second approver is needed. */
@@ -62,10 +62,10 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
   }
 
   const settingNames = [
-    ['twoPersonHosts', 'Hosts that one person may release alone'],
-    ['grantMaxHours', 'Maximum hours of a grant'],
-    ['commandHours', 'Hours until a command expires'],
-    ['contact', 'Contact on blocked hosts'],
+    ['twoPersonHosts', settingLabel('VENDORA_TWO_PERSON_LIMIT')],
+    ['grantMaxHours', settingLabel('VENDORA_GRANT_MAX_HOURS')],
+    ['commandHours', settingLabel('VENDORA_COMMAND_EXPIRY_HOURS')],
+    ['contact', settingLabel('VENDORA_CONTACT')],
   ] as const
 
   async function write(tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> {

@@ -57,6 +57,25 @@ interface RevertChange {
   rollout: Revert
 }
 
+/** Labels of what an approver reads. */
+const settingLabels = {
+  kind: 'Kind',
+  name: 'Name',
+  dwellMinutes: 'Minutes between rings',
+  failurePercent: 'Halts above this percentage of failed hosts',
+  blocksOverPercent: 'Halts above this percentage of hosts with more blocks than predicted',
+  catchUpHours: 'Hours in which offline hosts can still take part',
+  applyToPresent: 'Also apply to attached devices',
+  revertMinutes: 'Minutes until a host without contact returns to Free',
+}
+const buildLabels = {
+  size: 'size in bytes',
+  releaseKey: 'release key',
+  releaseSignature: 'signature of the release key',
+  rotations: 'changes of the release key',
+  architecture: 'architecture',
+}
+
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 type Input = BodyOf<typeof startRollout>
@@ -286,14 +305,14 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   const detailsOf = ({ builds, settings: { rings, ...settings }, planned = [] }: UpdateChange): string[] => [
     ...Object.entries(builds).flatMap(([architecture, { version, sha256, ...build }]) => [
       `${version} for ${architecture}: SHA-256 ${sha256}`,
-      ...memberLines(build).map((line) => `${version} for ${architecture}, ${line}`),
+      ...memberLines(build, buildLabels).map((line) => `${version} for ${architecture}, ${line}`),
     ]),
     ...rings.map(({ name, tags, sharePercent }, i) => {
       const scope = tags === undefined ? `${sharePercent ?? 100} % of the hosts` : `hosts with tag ${tags.join(', ')}`
       return `Ring ${name}: ${scope}${planned[i] === undefined ? '' : `, ${hostsText(planned[i])} when requested`}`
     }),
     'Hosts that enrol later are included.',
-    ...memberLines(settings),
+    ...memberLines(settings, settingLabels),
   ]
 
   approvals.handle<UpdateChange>('rollout-update', {

@@ -4,6 +4,7 @@ import type { AccountChangeKind } from '@portcullis/domain'
 import { type ApprovalsApi, memberLines } from '#features/system/approvals/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
+import { accountLabels } from './accounts.changes.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 /** The second approver, as accounts need it. */
@@ -62,14 +63,19 @@ export const updateTitle = (before: AccountRow, after: AccountRow): string => {
 }
 
 /** Lists everything that a change of an account writes. */
-export const updateLines = ({ accountId, userName, given: { image, ...given } }: AccountUpdate): string[] => [
+export const updateLines = ({
+  accountId,
+  userName,
+  given: { image, userProfile, ...given },
+}: AccountUpdate): string[] => [
   `Account ${userName} (${accountId})`,
-  ...memberLines(given),
+  ...(userProfile == null ? [] : [`${accountLabels.userProfile}: ${profileNames[userProfile]}`]),
+  ...memberLines(given, accountLabels),
   ...(image == null
     ? image === null
-      ? ['image: null']
+      ? ['Picture: none']
       : []
-    : [`image: ${image.length} characters, SHA-256 ${createHash('sha256').update(image).digest('hex')}`]),
+    : [`Picture: ${image.length} characters, SHA-256 ${createHash('sha256').update(image).digest('hex')}`]),
 ]
 
 export const deletionLines = ({ accounts }: AccountDeletion): string[] =>

@@ -11,14 +11,17 @@ const shown: readonly (readonly [keyof AccountRow, string])[] = [
   ['must_change_password', 'mustChangePassword'],
 ]
 
-const labels: Readonly<Partial<Record<keyof AccountRow, string>>> = {
-  user_profile: 'Profile',
-  first_name: 'First name',
-  last_name: 'Last name',
+/** Labels of the members of a change, by their names in the contract. */
+export const accountLabels: Readonly<Record<string, string>> = {
+  userName: 'User name',
+  userProfile: 'Profile',
+  firstName: 'First name',
+  lastName: 'Last name',
   email: 'Email',
   phone: 'Phone',
-  is_enabled: 'Enabled',
-  must_change_password: 'Must change password',
+  isEnabled: 'Enabled',
+  mustChangePassword: 'Must change password',
+  revokeApiTokens: 'Revoke API tokens',
 }
 
 /** Returns the value of a member as a person reads it. */
@@ -36,7 +39,7 @@ export const changedFacts = (before: AccountRow, after: AccountRow): AuditFact[]
   ...shown
     .filter(([key]) => before[key] !== after[key])
     .map(([key, name]) => ({
-      name: labels[key] ?? name,
+      name: accountLabels[name] ?? name,
       before: valueText(key, before[key]),
       after: valueText(key, after[key]),
     })),

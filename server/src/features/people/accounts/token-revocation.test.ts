@@ -121,7 +121,7 @@ describe('revoking API tokens with a password', () => {
     await trustAccounts(t)
     const [id] = /[0-9a-f-]{36}/.exec(asked.json().detail) ?? []
     const { data } = (await second.api.get(`${api}/policy/changerequests/${id}/details`)).json()
-    expect(JSON.stringify(data)).toContain('revokeApiTokens: true')
+    expect(JSON.stringify(data)).toContain('Revoke API tokens: yes')
     expect((await approveRequest(second.api, id)).statusCode).toBe(200)
     expect(await answers()).toEqual([401, 401])
   })

@@ -123,8 +123,8 @@ describe('the mail server and the domain name', () => {
     const change = { SMTP_HOST: 'mail2.example.org', SMTP_PASSWORD: 'hidden-secret-2' }
     await (await t.admin()).post(`${config}/AddOrUpdateSMPTConfig`, change)
     expect((await requests())[0]).toMatchObject({
-      title: 'Change the sign-in settings: SMTP_HOST, SMTP_PASSWORD',
-      details: ['SMTP_HOST: mail.example.org → mail2.example.org', 'SMTP_PASSWORD: set → (changed)'],
+      title: 'Change the sign-in settings: Mail: Server, Mail: Password',
+      details: ['Mail: Server: mail.example.org → mail2.example.org', 'Mail: Password: set → (changed)'],
     })
     expect((await approve(bob, await waiting())).statusCode).toBe(200)
     expect(await stored('SMTP_HOST')).toBe('mail2.example.org')
@@ -136,9 +136,9 @@ describe('the mail server and the domain name', () => {
       title:
         'Restore version 1 of the sign-in settings: CUSTOM_LOGIN_TITLE, SERVER_DOMAIN_NAME, SMTP_HOST, SMTP_PASSWORD',
       details: [
-        'SERVER_DOMAIN_NAME: portcullis.example.org → not set',
-        'SMTP_HOST: mail2.example.org → mail.example.org',
-        'SMTP_PASSWORD: set → (changed)',
+        'Domain name: portcullis.example.org → not set',
+        'Mail: Server: mail2.example.org → mail.example.org',
+        'Mail: Password: set → (changed)',
         'CUSTOM_LOGIN_TITLE: Plant 7 → not set',
       ],
     })
@@ -153,7 +153,7 @@ describe('the mail server and the domain name', () => {
     const url = `ldaps://dc.example.org${' '.repeat(400)}ldaps://evil.example`
     await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, { LDAP_URL: url, LDAP_SECURITY: 'tls' })
     expect((await requests())[0].details).toContain(
-      `LDAP_URL: not set → ldaps://dc.example.org${'%20'.repeat(399)} ldaps://evil.example`,
+      `Directory: Address: not set → ldaps://dc.example.org${'%20'.repeat(399)} ldaps://evil.example`,
     )
     t.clock.advance(1_000)
     const filterOf = (end: string) => `(&(uid={username})(cn=\u202e)${'(a=b)'.repeat(80)}${end})`
@@ -162,12 +162,12 @@ describe('the mail server and the domain name', () => {
     expect(first.json().code, first.body).toBe('second_person_required')
     const [{ id, details }] = await requests()
     const shownOf = (end: string): string => filterOf(end).replace('\u202e', '%u202E')
-    expect(details).toEqual([`LDAP_USER_FILTER: not set → ${shownOf('(c=d)')}`])
+    expect(details).toEqual([`Directory: User filter: not set → ${shownOf('(c=d)')}`])
     expect((await approve(bob, id)).statusCode).toBe(200)
     t.clock.advance(1_000)
     await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, change('(e=f)'))
     const [{ details: later }] = await requests()
-    expect(later).toEqual([`LDAP_USER_FILTER: ${shownOf('(c=d)')} → ${shownOf('(e=f)')}`])
+    expect(later).toEqual([`Directory: User filter: ${shownOf('(c=d)')} → ${shownOf('(e=f)')}`])
   })
 
   it('a change of the domain name shows how many accounts lose their passkeys', async () => {
@@ -178,7 +178,7 @@ describe('the mail server and the domain name', () => {
     expect(answer.json().detail).toContain('2 accounts have passkeys that do not work with another domain name')
     expect((await requests())[0].details).toEqual([
       '2 accounts have passkeys that do not work with another domain name.',
-      'SERVER_DOMAIN_NAME: portcullis.example.org → new.example',
+      'Domain name: portcullis.example.org → new.example',
     ])
   })
 })

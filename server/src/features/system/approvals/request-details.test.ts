@@ -86,8 +86,8 @@ describe('an approver sees everything that a request does', () => {
     await alice.api.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 500, contact: 'mallory' })
     expect((await newest()).details).toEqual([
       'Hosts without a second approver: 1 → 500',
-      expect.stringMatching(/^Longest grant.*unchanged/),
-      expect.stringMatching(/^Commands expire.*unchanged/),
+      expect.stringMatching(/^Maximum grant.*unchanged/),
+      expect.stringMatching(/^Command expiry.*unchanged/),
       'Contact: "" → "mallory"',
     ])
   })
@@ -173,8 +173,8 @@ describe('an approval is for what the approver read', () => {
       LDAP_BASE_DN: 'dc=ex\u0430mple',
     })
     const { data } = await read((await newest()).id)
-    expect(data).toContain(`LDAP_URL: not set → ${url.join(' ')}`)
-    expect(data).toContain('LDAP_BASE_DN: not set → dc=ex\u0430mple (in ASCII: dc=ex%u{430}mple)')
+    expect(data).toContain(`Directory: Address: not set → ${url.join(' ')}`)
+    expect(data).toContain('Directory: Base DN: not set → dc=ex\u0430mple (in ASCII: dc=ex%u{430}mple)')
   })
 
   it('the title is sealed, even without details', async () => {

@@ -40,13 +40,13 @@ describe('settings that decide who signs in', () => {
     expect(await stored()).toEqual([])
     expect((await requests())[0]).toMatchObject({
       action: 'settings',
-      title: 'Change the sign-in settings: LDAP_BASE_DN, LDAP_BIND_DN, LDAP_BIND_PASSWORD, LDAP_SECURITY, LDAP_URL',
+      title: 'Change the sign-in settings: Directory: Base DN, Directory: Bind DN, Directory: Bind password, Directory: Security, Directory: Address',
       details: [
-        'LDAP_BASE_DN: not set → dc=example',
-        'LDAP_BIND_DN: not set → cn=reader,dc=example',
-        'LDAP_BIND_PASSWORD: not set → (changed)',
-        'LDAP_SECURITY: not set → tls',
-        'LDAP_URL: not set → ldaps://192.0.2.7',
+        'Directory: Base DN: not set → dc=example',
+        'Directory: Bind DN: not set → cn=reader,dc=example',
+        'Directory: Bind password: not set → (changed)',
+        'Directory: Security: not set → tls',
+        'Directory: Address: not set → ldaps://192.0.2.7',
       ],
     })
     const [row] = await t.db.query<{ text: string }>(

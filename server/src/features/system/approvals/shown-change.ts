@@ -19,9 +19,17 @@ export const shownLine = (line: string): string => {
   })
 }
 
-/** Lists the members of a change in the form `name: value`, for changes that a person reads best as they are. */
-export const memberLines = (members: Readonly<Record<string, unknown>>): string[] =>
-  Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${JSON.stringify(value)}`]))
+const valueText = (value: unknown): string =>
+  typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === null ? 'none' : JSON.stringify(value)
+
+/** Lists the members of a change in the form `label: value`. A member without a label appears under its own name. */
+export const memberLines = (
+  members: Readonly<Record<string, unknown>>,
+  labels: Readonly<Record<string, string>>,
+): string[] =>
+  Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${labels[name] ?? name}: ${valueText(value)}`],
+  )
 
 type Shown = Pick<ChangeRequest, 'action' | 'title' | 'hosts' | 'details'> & {
   request_id: string

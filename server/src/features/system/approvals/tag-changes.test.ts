@@ -277,7 +277,7 @@ describe('tags do not bypass the second approver', () => {
       {
         action: 'settings',
         hosts: 3,
-        details: expect.arrayContaining(['VENDORA_NO_LAST_KEYBOARD_TAGS: "nobody" → "nobody, Loose"']),
+        details: expect.arrayContaining(['Last keyboard: tags without exception: "nobody" → "nobody, Loose"']),
       },
     ])
     expect((await save(bob, 'somebody')).statusCode).toBe(200)

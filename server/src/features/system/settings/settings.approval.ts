@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ConfigChange } from '@portcullis/contract'
+import { type ConfigChange, placedSettingLabel } from '@portcullis/contract'
 import { escapeText } from '@portcullis/domain'
 import { isSignInChange } from './settings.fresh.ts'
 import { isSecret } from './settings.items.ts'
@@ -28,16 +28,16 @@ export const exactly = (value: string): string => {
 
 const text = (value: string): string => (value === '' ? 'not set' : value)
 
-/** Returns one line for each item: name, old and new value. Never shows secrets. */
+/** Returns one line for each item: label, old and new value. Never shows secrets. */
 const changeLines = (changes: readonly ConfigChange[]): string[] =>
   changes.map(({ name, from, to }) =>
     isSecret(name)
-      ? `${name}: ${from === '' ? 'not set' : 'set'} → ${to === '' ? 'not set' : '(changed)'}`
-      : `${name}: ${text(from)} → ${text(to)}`,
+      ? `${placedSettingLabel(name)}: ${from === '' ? 'not set' : 'set'} → ${to === '' ? 'not set' : '(changed)'}`
+      : `${placedSettingLabel(name)}: ${text(from)} → ${text(to)}`,
   )
 
 export const signInTitle = (change: SignInChange): string =>
-  `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.changes.map(({ name }) => name).join(', ')}`
+  `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.changes.map(({ name }) => placedSettingLabel(name)).join(', ')}`
 
 /** Lists the changes for the approver, sign-in settings first. */
 export const signInDetails = (change: SignInChange): string[] => [
