@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Agent, Command } from '@portcullis/contract'
 import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
@@ -217,7 +217,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('a long request can be approved only after all of its lines were shown', async () => {
+  it('a long request can be approved only after all of its lines were shown or downloaded', async () => {
     const rules = Array.from({ length: 250 }, (_, i) => ({
       ...{ effect: 'deny', vid: (0xa000 + i).toString(16).toUpperCase(), reason: 'harmless' },
     }))
@@ -233,6 +233,13 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await dialog(page).getByText('251 of 251 lines shown').waitFor()
     expect(await dialog(page).getByRole('listitem').count()).toBe(251)
     expect(await approve.isEnabled()).toBe(true)
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+    await page.locator('tr', { hasText: 'even a known attack tool' }).getByRole('button', { name: 'Approve…' }).click()
+    const downloading = page.waitForEvent('download')
+    await dialog(page).getByRole('button', { name: 'Download as a file' }).click()
+    await downloading
+    await dialog(page).getByText('To approve this request').waitFor({ state: 'detached' })
+    await vi.waitFor(async () => expect(await approve.isEnabled()).toBe(true), 5_000)
     await dialog(page).getByRole('button', { name: 'Cancel' }).click()
     expect(wrong).toEqual([])
     await context.close()

@@ -106,7 +106,7 @@ export const ApiTokensPage = () => {
               <div className={classes.quiet}>
                 {strings.createdBy({
                   name: <DeviceText value={token.createdBy} />,
-                  time: <Time value={token.createdAt} />,
+                  time: <Time value={token.createdAt} form="ago" />,
                 })}
               </div>
             </div>,

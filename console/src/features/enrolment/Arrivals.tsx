@@ -47,7 +47,7 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
               <PlainLink href={agentAddress(uuid)}>
                 <DeviceText value={hostIdentifier} />
               </PlainLink>
-              <span>{strings.enrolledAt({ time: <Time value={enrolledAt} /> })}</span>
+              <span>{strings.enrolledAt({ time: <Time value={enrolledAt} form="ago" /> })}</span>
             </li>
           ))}
           {uses > hosts.length ? <li>{strings.earlierHosts({ count: uses - hosts.length })}</li> : null}

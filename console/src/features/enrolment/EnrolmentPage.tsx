@@ -84,7 +84,7 @@ export const EnrolmentPage = () => {
             <TagList key="tags" tags={token.hashtags.join(',')} />,
             <span key="made">
               {strings.createdBy({
-                time: <Time value={token.createdAt} />,
+                time: <Time value={token.createdAt} form="ago" />,
                 name: <DeviceText value={token.createdBy} />,
               })}
             </span>,

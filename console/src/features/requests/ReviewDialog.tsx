@@ -14,7 +14,7 @@ import { downloadByTicket } from '../../ui/download.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { DialogActions } from '../../ui/form/DialogActions.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
-import { tell } from '../../ui/tell.ts'
+import { tell, tellFailure } from '../../ui/tell.ts'
 import classes from './requests.module.css'
 import { strings } from './strings.ts'
 
@@ -59,15 +59,21 @@ interface ReviewProps {
 const Body = ({ request, approved, close }: ReviewProps) => {
   const { api } = useServices()
   const { pages, first, lines } = useShownChange(request)
-  const [isDownloaded, setDownloaded] = useState(false)
+  const [file, setFile] = useState<'unread' | 'loading' | 'downloaded'>('unread')
   const [typed, setTyped] = useState('')
   const { busy, failure, run } = useChange()
-  const isRead = first !== undefined && (isDownloaded || !pages.hasNextPage)
+  const isRead = first !== undefined && (file === 'downloaded' || !pages.hasNextPage)
   const mustType = request.hosts > typedAbove
   const download = async () => {
     const { id } = request
-    await downloadByTicket(api, downloadChangeRequest, { params: { id } }, `change-request-${id}.txt`)
-    setDownloaded(true)
+    setFile('loading')
+    try {
+      await downloadByTicket(api, downloadChangeRequest, { params: { id } }, `change-request-${id}.txt`)
+      setFile('downloaded')
+    } catch (cause) {
+      setFile('unread')
+      tellFailure(cause)
+    }
   }
   const approve = async (digest: string) => {
     await api.call(approveChangeRequest, { params: { id: request.id }, body: { digest } })
@@ -107,7 +113,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
               {strings.showMore}
             </Button>
           ) : null}
-          <Button size="compact-sm" variant="default" onClick={() => void run(download)} loading={busy}>
+          <Button size="compact-sm" variant="default" onClick={() => void download()} loading={file === 'loading'}>
             {strings.downloadFile}
           </Button>
         </Group>

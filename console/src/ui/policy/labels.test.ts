@@ -79,7 +79,9 @@ describe('basisText', () => {
     expect(basisText({ ...day, agents: 1, peripherals: 1, attachments: 1 })).toBe(
       'Based on the last day: 1 device on 1 host, 1 attachment.',
     )
-    expect(basisText({ ...period, ...noDevices })).toBe('Based on the last 30 days: no devices.')
+    expect(basisText({ ...period, ...noDevices })).toBe(
+      'Based on the last 30 days: no devices on hosts that can be armed.',
+    )
   })
 })
 

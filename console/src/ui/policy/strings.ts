@@ -57,7 +57,8 @@ export const strings = messages({
   blockedWorkAgain: 'Blocked devices will work again there.',
   basis:
     '{days, plural, one {Based on the last day} other {Based on the last # days}}: {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
-  basisEmpty: '{days, plural, one {Based on the last day} other {Based on the last # days}}: no devices.',
+  basisEmpty:
+    '{days, plural, one {Based on the last day} other {Based on the last # days}}: no devices on hosts that can be armed.',
   armingBlocks:
     'Arming blocks {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
   armingBlocksNothing: 'Arming blocks no devices.',

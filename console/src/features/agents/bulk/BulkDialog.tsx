@@ -148,7 +148,9 @@ const Body = (props: BulkActionProps) => {
     >
       <Effect state={state} action={action} />
       {action === 'arm' ? <GradeList grades={state.preview.data?.grades} /> : null}
-      {action === 'arm' ? <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} /> : null}
+      {action === 'arm' && state.canAny ? (
+        <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} />
+      ) : null}
       <Fields state={state} action={action} />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Foot state={state} close={close} />

@@ -89,6 +89,8 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     labels,
     preview,
     count,
+    /** False if no selected host can carry out the action. */
+    canAny: data === undefined || count > 0,
     opensDevices,
     applyToPresent,
     setApplyToPresent,

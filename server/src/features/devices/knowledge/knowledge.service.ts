@@ -221,7 +221,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       kind: 'knowledge',
       change: { what: 'trust', fingerprint, publicKey: der.toString('base64') },
       detail:
-        'Trusting the first key for knowledge needs a second approver, because its owner decides what counts as an attack tool. Nothing has changed yet. Ask another Administrator to approve request {id}, then upload the file again.',
+        'Trusting the first key for knowledge needs a second approver, because its owner decides what counts as an attack tool. Ask another Administrator to approve request {id}, then upload the file again.',
     })
   }
 
@@ -342,7 +342,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
         kind: 'knowledge',
         change: wish,
         detail:
-          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Nothing has changed yet. Ask another Administrator to approve request {id}.',
+          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Ask another Administrator to approve request {id}.',
       })
     const jobId = await db.transaction((tx) =>
       wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id),

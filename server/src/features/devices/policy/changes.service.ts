@@ -246,8 +246,7 @@ export const createChanges = ({
           throw moved('A tag was deleted or created again.')
       }
       const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
-      if (hosts > request.hosts)
-        throw moved(`The request would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const removed = new Set(request.remove)
       const remove = old.filter((r) => removed.has(r.rule_id))
       const { summary, action, details, stated } = request
@@ -266,7 +265,7 @@ export const createChanges = ({
   })
 
   const moved = (why: string): AppError =>
-    new AppError('conflict', { detail: `The rules changed since this was requested. ${why} Request it again.` })
+    new AppError('conflict', { detail: `This request is out of date. ${why} Request it again.` })
 
   /** Refuses a change that newly allows devices on more hosts than one person may open alone. */
   async function assertAlone(

@@ -118,7 +118,7 @@ export const createTagGate = (deps: TagGateDeps) => {
       const now = await measure(tx, changes)
       if (now > hosts)
         throw new AppError('conflict', {
-          detail: `The rules or tags changed after this was requested. The request would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
+          detail: `This request is out of date. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
         })
       await carryOut(tx, actor, order)
       return undefined

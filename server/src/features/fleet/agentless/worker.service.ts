@@ -254,7 +254,7 @@ export const createWorker = (deps: WorkerDeps) => {
           kind: 'activate-worker',
           change,
           detail:
-            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Nothing has changed yet. Ask another Administrator to approve request {id}.',
+            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Ask another Administrator to approve request {id}.',
         })
       await transactionAgain(db, (tx) => activateIn(tx, actor, change))
       return details()

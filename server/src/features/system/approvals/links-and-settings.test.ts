@@ -134,12 +134,12 @@ describe('the mail server and the domain name', () => {
     await (await t.admin()).post(`${config}/rollback/1`)
     expect((await requests())[0]).toMatchObject({
       title:
-        'Restore version 1 of the sign-in settings: CUSTOM_LOGIN_TITLE, SERVER_DOMAIN_NAME, SMTP_HOST, SMTP_PASSWORD',
+        'Restore version 1 of the sign-in settings: Sign-in page: Title, Domain name, Mail: Server, Mail: Password',
       details: [
         'Domain name: portcullis.example.org → not set',
         'Mail: Server: mail2.example.org → mail.example.org',
         'Mail: Password: set → (changed)',
-        'CUSTOM_LOGIN_TITLE: Plant 7 → not set',
+        'Sign-in page: Title: Plant 7 → not set',
       ],
     })
     const request = await waiting()

@@ -92,12 +92,29 @@ describe('an approver sees everything that a request does', () => {
     ])
   })
 
+  it('a request to change an account or to update agents has labels, not names of the API', async () => {
+    const carol = await person(t, { profile: 10, userName: 'carol' })
+    const change = { userName: carol.userName, userProfile: 20, isEnabled: false, email: 'c@example.org' }
+    expect((await alice.api.post(`${base}/admin/updateuser`, change)).statusCode).toBe(403)
+    expect((await newest()).details).toEqual([
+      expect.stringMatching(/^Account carol \(/),
+      'Profile: Manager',
+      'User name: "carol"',
+      'Enabled: no',
+      'Email: "c@example.org"',
+    ])
+    const settings = { kind: 'update', name: 'Kiosks', rings: [], dwellMinutes: 60, applyToPresent: false }
+    const update = t.server.approvals.kinds().get('rollout-update')
+    const lines = await t.db.transaction(async (tx) => update?.details?.(tx, { name: 'Kiosks', settings, builds: {} }))
+    expect(lines).toEqual(expect.arrayContaining(['Minutes between rings: 60', 'Also apply to attached devices: no']))
+  })
+
   it('a request whose old values are no longer in force is refused', async () => {
     const { settings } = (await alice.api.get(`${base}/policy`)).json()
     const save = (change: object) => bob.api.put(`${base}/policy/settings`, { ...settings, ...change })
     await alice.api.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 500 })
     const { id, details } = await newest()
-    expect(details).toContain('Longest grant (hours): 168 (unchanged)')
+    expect(details).toContain('Maximum grant (hours): 168 (unchanged)')
     expect((await save({ grantMaxHours: 8 })).statusCode).toBe(200)
     const refused = await approveRequest(bob.api, id)
     expect([refused.statusCode, refused.json().detail]).toEqual([

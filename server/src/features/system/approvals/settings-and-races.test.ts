@@ -40,7 +40,8 @@ describe('settings that decide who signs in', () => {
     expect(await stored()).toEqual([])
     expect((await requests())[0]).toMatchObject({
       action: 'settings',
-      title: 'Change the sign-in settings: Directory: Base DN, Directory: Bind DN, Directory: Bind password, Directory: Security, Directory: Address',
+      title:
+        'Change the sign-in settings: Directory: Base DN, Directory: Bind DN, Directory: Bind password, Directory: Security, Directory: Address',
       details: [
         'Directory: Base DN: not set → dc=example',
         'Directory: Bind DN: not set → cn=reader,dc=example',
