@@ -86,11 +86,8 @@ export const databaseWriterWithKeys: Row = {
     ['checkpointCopies'],
     'Only if copies of the checkpoints are kept on another machine. The attacker can rebuild everything on the server.',
   ),
-  denyService: possible('The same as for a database writer.', 'Restore a backup.'),
-  lockOut: possible(
-    'The same as for a database writer.',
-    'Restore a backup, or reset an account on the server’s command line.',
-  ),
+  denyService: databaseWriter.denyService,
+  lockOut: databaseWriter.lockOut,
 }
 
 export const proxy: Row = {

@@ -94,14 +94,16 @@ export const worker: Row = {
   lockOut: refused(['audiences']),
 }
 
+const ownDatabase = 'With your own PostgreSQL, its access rules decide who reads and writes the database.'
+
 export const serverUser: Row = {
   runProgram: refused(['authentication', 'databasePeer', 'privateKeyFile', 'agentReleaseKey']),
   freeHost: refused(['authentication', 'databasePeer', 'privateKeyFile', 'commandSignature']),
-  allowDevice: refused(['authentication', 'databasePeer', 'privateKeyFile', 'policySignature']),
-  readSecret: refused(['authentication', 'databasePeer', 'privateKeyFile', 'sealedSecrets']),
+  allowDevice: refused(['authentication', 'databasePeer', 'privateKeyFile', 'policySignature'], ownDatabase),
+  readSecret: refused(['authentication', 'databasePeer', 'privateKeyFile', 'sealedSecrets'], ownDatabase),
   impersonateHost: refused(['agentSession', 'databasePeer', 'privateKeyFile']),
   forgeEvent: refused(['agentSession', 'databasePeer']),
-  forgeTrail: refused(['authentication', 'databasePeer']),
+  forgeTrail: refused(['authentication', 'databasePeer'], ownDatabase),
   denyService: possible(
     'A user of the machine can use up its processors, memory and disk. Hosts keep enforcing their last signed policy.',
     'Let nobody else sign in to the server. Limit users with systemd (`user.slice`) and disk quotas.',

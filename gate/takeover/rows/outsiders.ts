@@ -65,8 +65,10 @@ const installers =
 const shortTokens =
   'Give the token in an installer a short validity and few hosts, and revoke it after the installation.'
 
+const installed = ['privateState', 'linuxInstall', 'windowsUpdates', 'macosInstallFolder', 'macosStartFolder'] as const
+
 export const localUser: Row = {
-  runProgram: refused(['privateState', 'agentReleaseKey', 'macosInstallFolder', 'macosStartFolder']),
+  runProgram: refused([...installed, 'agentReleaseKey']),
   freeHost: refused(['privateState', 'commandSignature']),
   allowDevice: refused(['policySignature', 'privateState']),
   readSecret: possible(`Only the enrolment token. ${installers}`, shortTokens, [
@@ -75,10 +77,10 @@ export const localUser: Row = {
     'enrolmentToken',
   ]),
   impersonateHost: detected(
-    ['privateState', 'macosInstallFolder', 'macosStartFolder', 'enrolmentToken', 'armedPredecessor', 'namedTakeOver'],
+    [...installed, 'enrolmentToken', 'armedPredecessor', 'namedTakeOver'],
     `${installers} With it, the user can enrol a machine as a Free host that is disconnected. The takeover raises an event.`,
   ),
-  forgeEvent: refused(['privateState', 'agentSession', 'macosInstallFolder', 'macosStartFolder']),
+  forgeEvent: refused([...installed, 'agentSession']),
   forgeTrail: notApplicable,
   denyService: possible(
     'Only on this host: the user can use up its processors, memory and disk, and delay the reports of its agent. Other hosts and the server are not affected.',

@@ -152,6 +152,38 @@ WORK=$(mktemp -d); download; rm -r "$WORK"`)
     expect(() => installScript({ serverUrl: 'https://p.example', sha256: {} })).toThrow(RangeError)
   })
 
+  it('leaves nothing that other users can change, whatever the umask of its caller', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'portcullis-install-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    const agent = '#!/bin/sh\nexit 0\n'
+    const programs = {
+      curl: `for word; do [ "$last" = -o ] && to=$word; last=$word; done; cat ${dir}/agent >"$to"`,
+      id: 'echo 0',
+      udevadm: '',
+    }
+    mkdirSync(join(dir, 'etc/udev/rules.d'), { recursive: true })
+    mkdirSync(join(dir, 'bin'))
+    writeFileSync(join(dir, 'agent'), agent)
+    for (const [name, text] of Object.entries(programs))
+      writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+    const digest = createHash('sha256').update(agent).digest('hex')
+    const script = installScript({ serverUrl: 'https://p.example', sha256: { 'linux-x64': digest } })
+      .replaceAll(/\/(?:usr\/local|etc|var\/lib)\//g, (path) => `${dir}${path}`)
+      .replace('[ -d /run/systemd/system ]', 'false')
+    writeFileSync(join(dir, 'install.sh'), script)
+    const ran = spawnSync('sh', ['-c', `umask 0; exec sh ${dir}/install.sh`], {
+      input: 'pce_token\n',
+      encoding: 'utf8',
+      env: { PATH: `${dir}/bin:${process.env.PATH}`, https_proxy: 'http://user:password@proxy.example:3128' },
+    })
+    expect([ran.status, ran.stderr]).toEqual([0, ''])
+    const find = (...test: string[]) =>
+      spawnSync('find', [join(dir, 'usr'), join(dir, 'etc'), '!', '-type', 'l', ...test], { encoding: 'utf8' }).stdout
+    for (const name of ['portcullis-agent', 'udev-wait', '00-portcullis.rules', 'agent.env', 'proxy-credentials'])
+      expect(find('-name', name), name).not.toBe('')
+    expect(find('-perm', '/022')).toBe('')
+  })
+
   it('refuses a token as an argument, and explains that it was visible', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const ran = sh(`id() { echo 0; }\n${script}`, ['pce_1_x'])
