@@ -153,18 +153,4 @@ export const busyEventLoop: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'debug logs are repacked synchronously in one turn of the event loop',
-      red: 'event loop delay',
-      edits: [
-        {
-          file: 'server/src/features/fleet/commands/gzip-check.ts',
-          find: '      isFirst = false\n      assertSound()',
-          replace:
-            "      isFirst = false\n      process.getBuiltinModule('node:zlib').brotliCompressSync(Buffer.concat(Array(8).fill(bytes)))\n      assertSound()",
-        },
-      ],
-    },
-  ],
 }

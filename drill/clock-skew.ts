@@ -113,17 +113,4 @@ export const clockSkew: Check = {
   run: async ({ root }): Promise<Outcome> => {
     return { findings: (await Promise.all([0, 2 * hour, -24 * hour].map((skew) => withServer(skew, root)))).flat() }
   },
-  sabotages: [
-    {
-      what: 'the clock of a host is used as the time of the server',
-      red: 'wrong clock is not stored',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/reports.ts',
-          find: 'const now = new Date(clock.now())\n',
-          replace: 'const now = new Date(items[0]?.request.clock ?? clock.now())\n',
-        },
-      ],
-    },
-  ],
 }

@@ -186,7 +186,7 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
     const name = isSynchronous ? 'synchronous' : 'asynchronous'
     const findings: Finding[] = [
       { what: `${name}: acknowledged before the kill`, value: atKill, atLeast: hosts },
-      { what: `${name}: acknowledged`, value: acknowledged(fleet), atLeast: atKill + hosts },
+      { what: `${name}: acknowledged`, value: acknowledged(fleet), atLeast: atKill + hosts, isRelative: true },
       { what: `${name}: exit code of the promotion`, value: code, atMost: 0 },
       { what: `${name}: acknowledges again after the command started`, value: backMs, unit: 'ms', atMost: 30_000 },
       { what: `${name}: lost`, value: lost, ...(isSynchronous ? { atMost: 0 } : {}) },
@@ -226,17 +226,4 @@ export const failover: Check = {
       notes: [...(synchronous.notes ?? []), ...(asynchronous.notes ?? [])],
     }
   },
-  sabotages: [
-    {
-      what: 'a commit that no standby confirmed is acknowledged',
-      red: 'synchronous: lost',
-      edits: [
-        {
-          file: 'server/src/platform/db/commit.ts',
-          find: 'if (unreplicated.delete(client)) throw new NotReplicatedError()',
-          replace: 'unreplicated.delete(client)',
-        },
-      ],
-    },
-  ],
 }

@@ -6,7 +6,6 @@ import { mountSmallDisk, whyNoSmallDisk } from '../rig/small-disk.ts'
 import { answers, withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
-import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
 /** A sign-in also needs disk space: a few dozen fit into the free space of the tables, then they have to wait. */
@@ -143,5 +142,4 @@ export const fullDisk: Check = {
     }
     return { findings, notes }
   },
-  sabotages: [acknowledgedBeforeCommit],
 }

@@ -193,16 +193,4 @@ export const idleConnections: Check = {
       ],
     }
   },
-  sabotages: [
-    {
-      what: 'a wake socket allocates 64 kB',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/wake.ts',
-          find: 'sockets.set(session.agentId, ws)',
-          replace: 'sockets.set(session.agentId, Object.assign(ws, { kept: Buffer.alloc(65_536, 1) }))',
-        },
-      ],
-    },
-  ],
 }

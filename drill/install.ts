@@ -107,28 +107,4 @@ export const install: Check = {
       debs.remove()
     }
   },
-  sabotages: [
-    {
-      what: 'a purge keeps the data directory of the server',
-      red: 'left after the purge',
-      edits: [
-        {
-          file: 'scripts/release/packages-server.ts',
-          find: 'rm -rf --one-file-system',
-          replace: ':',
-        },
-      ],
-    },
-    {
-      what: 'systemd does not start the agent again',
-      red: 'stay down',
-      edits: [
-        {
-          file: 'server/src/features/fleet/agents/install/unit.ts',
-          find: 'Restart=always',
-          replace: 'Restart=no',
-        },
-      ],
-    },
-  ],
 }

@@ -2,7 +2,6 @@ import { chance } from '../rig/chance.ts'
 import { answers } from '../rig/stored.ts'
 import { pause, startTrial, type Trial, timesOf } from '../rig/trial.ts'
 import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
-import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
 /** The delay before each restart of an embedded database doubles (0.1 s, 0.2 s, …). More kills would mostly wait. */
@@ -93,23 +92,4 @@ export const killDatabase: Check = {
     }
     return { findings, notes }
   },
-  sabotages: [
-    acknowledgedBeforeCommit,
-    {
-      what: 'the database answers COMMIT before it is on the disk',
-      red: 'lost',
-      edits: [
-        {
-          file: 'server/src/platform/postgres/settings.ts',
-          find: 'synchronous_commit: value,',
-          replace: "synchronous_commit: 'off',",
-        },
-        {
-          file: 'server/src/platform/postgres/fitness.ts',
-          find: "if (value === 'off') {",
-          replace: "if (value === 'none') {",
-        },
-      ],
-    },
-  ],
 }

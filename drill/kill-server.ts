@@ -1,40 +1,8 @@
 import { chance } from '../rig/chance.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
-import { amount, type Check, type Outcome, type Sabotage } from '../rig/verdict.ts'
+import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
-
-/** Acknowledges reports while their transaction still runs. */
-export const acknowledgedBeforeCommit: Sabotage = {
-  what: 'a report is acknowledged before COMMIT',
-  red: 'lost',
-  edits: [
-    {
-      file: 'server/src/features/fleet/ingest/check-ins.ts',
-      find: 'const outcomes = await deps.reports.apply(items)',
-      replace:
-        'void deps.reports.apply(items).catch(() => {})\n      const outcomes: (Outcome | AppError)[] = items.map(() => ({}))',
-    },
-  ],
-}
-
-/** Accepts a repeated report as a new one. */
-const takenAgain: Sabotage = {
-  what: 'a repeated report is applied again',
-  red: 'stored twice',
-  edits: [
-    {
-      file: 'server/src/features/fleet/ingest/collect-report.ts',
-      find: 'return request.seq <= state.seq ?',
-      replace: 'return request.seq < 0 ?',
-    },
-    {
-      file: 'server/src/features/fleet/ingest/apply-report.ts',
-      find: 'if (isAt(there, device)) {',
-      replace: 'if (isAt(there, device) && serial === "") {',
-    },
-  ],
-}
 
 /** D1: kills the server at random moments of a check-in. */
 export const killServer: Check = {
@@ -67,5 +35,4 @@ export const killServer: Check = {
       await trial.stop()
     }
   },
-  sabotages: [acknowledgedBeforeCommit, takenAgain],
 }

@@ -288,44 +288,4 @@ export const killWorker: Check = {
       farm.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'a result is stored whatever its fence',
-      red: 'came too late and were taken',
-      edits: [
-        {
-          file: 'server/src/features/fleet/agentless/polls.store.ts',
-          find: 'u(id, fence) join connection_runs r on r.connection_id = u.id and r.fence = u.fence',
-          replace: 'u(id, fence) join connection_runs r on r.connection_id = u.id',
-        },
-        {
-          file: 'server/src/features/fleet/agentless/polls.service.ts',
-          find: 'one.id === host.connection_id && one.fence === host.fence',
-          replace: 'one.id === host.connection_id',
-        },
-      ],
-    },
-    {
-      what: 'polls are assigned again while they run',
-      red: 'run again without a crash',
-      edits: [
-        {
-          file: 'server/src/features/fleet/agentless/polls.store.ts',
-          find: ' and (r.lease_until is null or r.lease_until <= $' + '{now})`',
-          replace: '`',
-        },
-      ],
-    },
-    {
-      what: 'a lease never expires',
-      red: 'did not end',
-      edits: [
-        {
-          file: 'server/src/features/fleet/agentless/polls.store.ts',
-          find: '(r.lease_until is null or r.lease_until <= $' + '{now})`',
-          replace: 'r.lease_until is null`',
-        },
-      ],
-    },
-  ],
 }

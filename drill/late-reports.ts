@@ -238,38 +238,4 @@ export const lateReports: Check = {
       notes: [model.example, real.example].flatMap((example) => example ?? []),
     }
   },
-  sabotages: [
-    {
-      what: 'a report is applied after a later one',
-      red: 'mismatches through HTTP',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/collect-report.ts',
-          find: 'return request.seq <= state.seq ?',
-          replace: 'return request.seq < 0 ?',
-        },
-        {
-          file: 'server/src/features/fleet/ingest/collect-report.ts',
-          find: 'needInventory: hash !== request.inventoryHash,',
-          replace: 'needInventory: false,',
-        },
-        {
-          file: 'server/src/features/fleet/agents/heartbeats.store.ts',
-          find: 'h.inventory_hash is distinct from u.inventory_hash as need_inventory',
-          replace: 'false as need_inventory',
-        },
-      ],
-    },
-    {
-      what: 'a device that is missing from the inventory is kept',
-      red: 'mismatches of the model',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/apply-report.ts',
-          find: 'if (!ports.has(portPath)) remove(portPath, undefined)',
-          replace: 'if (!ports.has(portPath) && portPath === "") remove(portPath, undefined)',
-        },
-      ],
-    },
-  ],
 }

@@ -93,17 +93,4 @@ export const pauseDatabase: Check = {
       await trial.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'a statement has no time limit',
-      red: 'slowest answer',
-      edits: [
-        {
-          file: 'server/src/platform/db/db.ts',
-          find: 'statementTimeoutMs > 0\n',
-          replace: 'statementTimeoutMs < 0\n',
-        },
-      ],
-    },
-  ],
 }

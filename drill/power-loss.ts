@@ -5,7 +5,6 @@ import { temporaryFolder } from '../rig/database.ts'
 import { mountLossyDisk, whyNoLossyDisk } from '../rig/lossy-disk.ts'
 import { pause, startTrial, timesOf } from '../rig/trial.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
-import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
 const notAgain = { what: 'power losses after which nothing starts', value: Number.NaN, atMost: 0 }
@@ -69,22 +68,4 @@ export const powerLoss: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    acknowledgedBeforeCommit,
-    {
-      what: 'the database flushes nothing to the disk',
-      edits: [
-        {
-          file: 'server/src/platform/postgres/settings.ts',
-          find: 'return { fsync: value,',
-          replace: "return { fsync: 'off',",
-        },
-        {
-          file: 'server/src/platform/postgres/fitness.ts',
-          find: "if (value === 'off') {",
-          replace: "if (value === 'none') {",
-        },
-      ],
-    },
-  ],
 }

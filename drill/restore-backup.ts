@@ -277,28 +277,4 @@ export const restoreBackup: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'a backup omits the last table',
-      red: 'tables that differ',
-      edits: [
-        {
-          file: 'server/src/platform/backup/tables.ts',
-          find: "  'schema_migrations',\n",
-          replace: "  'schema_migrations',\n  'peripheral_tags',\n  'config_history',\n",
-        },
-      ],
-    },
-    {
-      what: 'a restore creates a new key file',
-      red: 'key file as it was',
-      edits: [
-        {
-          file: 'server/src/platform/backup/load.ts',
-          find: 'if (keyFile !== null) keepKeys(keyFile)',
-          replace: "if (keyFile === '') keepKeys(keyFile)",
-        },
-      ],
-    },
-  ],
 }

@@ -110,26 +110,4 @@ export const rollingRestart: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'a server stops without draining',
-      edits: [
-        {
-          file: 'server/src/entry/serve.ts',
-          find: 'if (config.drainSeconds === 0) return',
-          replace: 'if (config.drainSeconds >= 0) return',
-        },
-      ],
-    },
-    {
-      what: 'a draining server still reports that it is ready',
-      edits: [
-        {
-          file: 'server/src/features/system/health/health.routes.ts',
-          find: 'if (app.isDraining())',
-          replace: 'if (app.isDraining() && false)',
-        },
-      ],
-    },
-  ],
 }

@@ -187,17 +187,4 @@ export const rotateCommandKey: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'an agent follows a rotation without checking its signature',
-      red: 'forged rotation',
-      edits: [
-        {
-          file: 'domain/src/command-key.ts',
-          find: '      isSignedBy(last.key, commandKeyRotationText(rotation), rotation.signature)',
-          replace: '      rotation.signature !== ""',
-        },
-      ],
-    },
-  ],
 }

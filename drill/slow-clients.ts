@@ -99,31 +99,4 @@ export const slowClients: Check = {
       await server.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'a client may leave its response unread',
-      edits: [
-        {
-          file: 'server/src/platform/http/readers.ts',
-          find: 'if (accepted - backlog.accepted < wanted) end(one)',
-          replace: 'if (accepted - backlog.accepted < -1) end(one)',
-        },
-      ],
-    },
-    {
-      what: 'a request has no time limit',
-      edits: [
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: '        headersTimeout: 15_000,\n        requestTimeout: 28_000,',
-          replace: '        headersTimeout: 0,\n        requestTimeout: 0,',
-        },
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: '    requestTimeout: 28_000,\n    connectionTimeout',
-          replace: '    requestTimeout: 0,\n    connectionTimeout',
-        },
-      ],
-    },
-  ],
 }

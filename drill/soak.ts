@@ -162,6 +162,7 @@ export const soak: Check = {
             value: round(second - first),
             unit: 'ms',
             atMost: Math.max(20, round(first / 10)),
+            isRelative: true,
           },
         ],
         notRun:
@@ -177,17 +178,4 @@ export const soak: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'each check-in leaks a kilobyte',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/check-ins.ts',
-          find: '    beat: (beat: Beat) => settled(beats.add(beat)),',
-          replace:
-            '    beat: (beat: Beat) => settled((((globalThis as any).kept ??= []).push(Buffer.alloc(4096, 1)), beats.add(beat))),',
-        },
-      ],
-    },
-  ],
 }

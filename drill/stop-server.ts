@@ -57,17 +57,4 @@ export const stopServer: Check = {
       await trial.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'a stopping server closes its connections immediately',
-      red: 'sent again although stored',
-      edits: [
-        {
-          file: 'server/src/platform/http/lifecycle.ts',
-          find: 'state.isDraining = true\n    // A server that never',
-          replace: 'fastify.server.closeAllConnections()\n    // A server that never',
-        },
-      ],
-    },
-  ],
 }

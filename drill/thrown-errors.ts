@@ -11,7 +11,6 @@ import { enrolReportingHost } from '../rig/reporting-host.ts'
 import { compareStored } from '../rig/stored.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf, type Sent } from '../rig/wire.ts'
-import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const reporters = 12
 /** Maximum number of statements tried per operation. A transaction has at least four. */
@@ -201,10 +200,10 @@ export const thrownErrors: Check = {
             { what: 'requests', value: ledger.calls },
             { what: 'operations', value: operations.length },
             // Check-ins bypass the router, so they meet only the errors thrown outside requests.
-            { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1 },
-            { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length },
+            { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1, isRelative: true },
+            { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length, isRelative: true },
             { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
-            { what: 'requests that failed by their own error', value: ledger.failed, atLeast: operations.length },
+            { what: 'requests that failed by their own error', value: ledger.failed, atLeast: operations.length, isRelative: true },
             { what: 'requests that succeeded in spite of it', value: ledger.survived },
             { what: 'requests that failed by an error of others', value: ledger.notAlone.length, atMost: 0 },
             { what: 'requests of over nine seconds', value: ledger.slow.length, atMost: 0 },
@@ -212,7 +211,7 @@ export const thrownErrors: Check = {
             { what: 'server ended', value: server.isRunning() ? 0 : 1, atMost: 0 },
             { what: 'healthy requests that failed', value: health.failed, atMost: 0 },
             { what: 'connections lent before', value: lentBefore },
-            { what: 'connections still lent afterwards', value: lent, atMost: lentBefore },
+            { what: 'connections still lent afterwards', value: lent, atMost: lentBefore, isRelative: true },
             { what: 'transactions left open', value: open?.n ?? Number.NaN, atMost: 0 },
             { what: 'requests that failed afterwards', value: after.filter((a) => a.status !== 200).length, atMost: 0 },
             { what: 'reports acknowledged', value: acknowledged, atLeast: reporters * 5 },
@@ -239,51 +238,4 @@ export const thrownErrors: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'a failed transaction does not release its connection',
-      red: 'connections still lent',
-      edits: [
-        {
-          file: 'server/src/platform/db/db.ts',
-          find: "await client.query('BEGIN')",
-          replace: "Object.assign(client, { isWhole: false })\n        await client.query('BEGIN')",
-        },
-        {
-          file: 'server/src/platform/db/db.ts',
-          find: "await run({ text: 'COMMIT' })",
-          replace: "await run({ text: 'COMMIT' })\n        Object.assign(client, { isWhole: true })",
-        },
-        {
-          file: 'server/src/platform/db/db.ts',
-          find: 'client.release(broken)',
-          replace: 'if ((client as unknown as { isWhole: boolean }).isWhole) client.release(broken)',
-        },
-      ],
-    },
-    {
-      what: 'errors in timers are not caught',
-      red: 'server ended',
-      edits: [
-        {
-          file: 'server/src/platform/timers.ts',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: quotes source code
-          find: 'run().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
-          replace: 'void run()',
-        },
-      ],
-    },
-    {
-      what: 'a problem response contains the thrown error',
-      red: 'no problem',
-      edits: [
-        {
-          file: 'server/src/platform/http/problem.ts',
-          find: 'detail: error.message,',
-          replace: 'detail: String((error.cause as Error | undefined)?.message ?? error.message),',
-        },
-      ],
-    },
-    { ...acknowledgedBeforeCommit, red: 'reports lost' },
-  ],
 }

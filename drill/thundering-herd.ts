@@ -106,16 +106,4 @@ export const thunderingHerd: Check = {
       await server.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'a reconnected host is still shown as disconnected',
-      edits: [
-        {
-          file: 'server/src/features/fleet/ingest/check-ins.ts',
-          find: 'if (away.length > 0) await deps.agents.setConnected(away.sort())',
-          replace: 'if (away.length > 1e9) await deps.agents.setConnected(away.sort())',
-        },
-      ],
-    },
-  ],
 }

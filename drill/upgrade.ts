@@ -117,28 +117,4 @@ export const upgrade: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'a migration locks a table for two seconds',
-      red: 'longest lock',
-      edits: [
-        {
-          file: 'server/migrations/0102_kernel_truth.sql',
-          find: 'CREATE TABLE held_ports',
-          replace: 'LOCK TABLE agents IN ACCESS EXCLUSIVE MODE;\nSELECT pg_sleep(2);\nCREATE TABLE held_ports',
-        },
-      ],
-    },
-    {
-      what: 'a migration removes a column that the old release writes',
-      red: 'old release',
-      edits: [
-        {
-          file: 'server/migrations/0102_kernel_truth.sql',
-          find: 'CREATE TABLE held_ports',
-          replace: 'ALTER TABLE agent_rows RENAME COLUMN severity TO severity_of_host;\nCREATE TABLE held_ports',
-        },
-      ],
-    },
-  ],
 }

@@ -126,48 +126,4 @@ export const audit: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'records are not compared with checkpoints',
-      edits: [{ file: 'domain/src/audit-verify.ts', find: 'due.hash !== found.hash', replace: "due.hash === ''" }],
-    },
-    {
-      what: 'a truncated trail counts as complete',
-      edits: [
-        {
-          file: 'domain/src/audit-verify.ts',
-          find: 'broken === null && unmet !== null)',
-          replace: 'broken === null && unmet !== null && false)',
-        },
-      ],
-    },
-    {
-      what: 'the columns of a record are not checked',
-      edits: [{ file: 'domain/src/audit-verify.ts', find: '!columnsAgree(found)', replace: 'false' }],
-    },
-    {
-      what: 'signatures are not checked',
-      edits: [{ file: 'domain/src/audit-verify.ts', find: 'judgeSignature(found, keys)', replace: "'good'" }],
-    },
-    {
-      what: 'the server signs records that it has not verified',
-      edits: [
-        {
-          file: 'server/src/features/system/audit/checkpoints.service.ts',
-          find: 'if (broken !== null) throw',
-          replace: 'if (broken === -1) throw',
-        },
-      ],
-    },
-    {
-      what: 'nothing is written outside the database',
-      edits: [
-        {
-          file: 'server/src/features/system/audit/checkpoints.service.ts',
-          find: 'await sink.append(next)',
-          replace: '',
-        },
-      ],
-    },
-  ],
 }

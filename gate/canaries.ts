@@ -371,37 +371,4 @@ export const canaries: Check = {
         receiver.close()
       }
     }),
-  sabotages: [
-    {
-      what: 'the support bundle contains the values of environment variables',
-      edits: [
-        {
-          file: 'server/src/entry/doctor/bundle/bundle.ts',
-          find: "openVariables.has(name) ? scrub(env[name] ?? '') : 'set'",
-          replace: "env[name] ?? ''",
-        },
-      ],
-    },
-    {
-      what: 'tokens are stored in clear text',
-      edits: [
-        {
-          file: 'server/src/platform/opaque-tokens.ts',
-          find: "(text: string): Buffer => createHash('sha256').update(text).digest()",
-          replace: '(text: string): Buffer => Buffer.from(text)',
-        },
-      ],
-    },
-    {
-      what: 'the log contains requests with their tokens',
-      edits: [
-        {
-          file: 'server/src/platform/http/request-hooks.ts',
-          find: '    spans.begin(request, reply)\n',
-          replace:
-            "    request.log.info({ url: request.raw.url, by: request.headers.authorization }, 'request')\n    spans.begin(request, reply)\n",
-        },
-      ],
-    },
-  ],
 }

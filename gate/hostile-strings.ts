@@ -293,30 +293,4 @@ export const hostileStrings: Check = {
         }
       },
     ),
-  sabotages: [
-    {
-      what: 'formulas in cells are not escaped',
-      edits: [
-        {
-          file: 'server/src/platform/csv.ts',
-          find: `"$1'$2"`,
-          replace: '"$1$2"',
-        },
-      ],
-    },
-    {
-      what: 'mails contain unescaped text',
-      edits: [{ file: 'server/src/platform/html.ts', find: "'<': '&lt;'", replace: "'<': '<'" }],
-    },
-    {
-      what: 'the columns of CEF are not escaped',
-      edits: [
-        {
-          file: 'domain/src/siem/cef.ts',
-          find: "(text: string): string => text.replace(/[=\\\\]/g, '\\\\$&')",
-          replace: '(text: string): string => text',
-        },
-      ],
-    },
-  ],
 }

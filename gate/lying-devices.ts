@@ -91,28 +91,4 @@ export const lyingDevices: Check = {
       await rig.stop()
     }
   },
-  sabotages: [
-    {
-      what: 'interfaces are authorised with their device, and the kernel binds any matching driver',
-      red: 'network interfaces',
-      edits: [
-        {
-          file: 'agent/src/platform/linux/kernel.ts',
-          find: "of === undefined ? 'authorized_default' : 'interface_authorized_default'",
-          replace: "'authorized_default'",
-        },
-      ],
-    },
-    {
-      what: 'the drivers that the kernel bound are not compared with the claim',
-      red: 'foreign drivers that stayed bound',
-      edits: [
-        {
-          file: 'agent/src/enforcement/truth.ts',
-          find: "return part('unknown', mismatch) === null ? mismatch : { ...mismatch, kernel: release() }",
-          replace: 'return null',
-        },
-      ],
-    },
-  ],
 }

@@ -72,27 +72,4 @@ export const redos: Check = {
       notes: [...vulnerable, ...undecided, ...unexplained.map(({ place, of }) => `${place}: ${of}`)].slice(0, 20),
     }
   },
-  sabotages: [
-    {
-      what: 'the expression for host names takes exponential time',
-      edits: [
-        {
-          file: 'contract/src/admin.ts',
-          find: "'^[^\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]*$'",
-          replace: "'^(?:[^\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]+)*$'",
-        },
-      ],
-    },
-    {
-      what: 'an expression is built from external text',
-      edits: [
-        {
-          file: 'server/src/platform/http/docs.ts',
-          find: 'export const registerDocs',
-          replace:
-            'export const search = (text: string, all: string) => new RegExp(text).test(all)\nexport const registerDocs',
-        },
-      ],
-    },
-  ],
 }

@@ -35,36 +35,4 @@ export const sources: Check = {
       notes,
     }
   },
-  sabotages: [
-    {
-      what: 'a sort order from the request becomes part of the SQL text',
-      edits: [
-        {
-          file: 'server/src/features/system/audit/audit.store.ts',
-          find: "raw(fromStart ? 'asc' : 'desc')",
-          replace: 'raw(request.query.order)',
-        },
-      ],
-    },
-    {
-      what: 'the certificate of a network access control system is not checked',
-      edits: [
-        {
-          file: 'server/src/features/outbound/nac/peer.ts',
-          find: 'rejectUnauthorized: true',
-          replace: 'rejectUnauthorized: false',
-        },
-      ],
-    },
-    {
-      what: 'tokens come from Math.random',
-      edits: [
-        {
-          file: 'server/src/platform/opaque-tokens.ts',
-          find: 'import { createHash',
-          replace: 'const guess = Math.random()\nimport { createHash',
-        },
-      ],
-    },
-  ],
 }

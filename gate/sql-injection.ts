@@ -43,18 +43,4 @@ export const sqlInjection: Check = {
       }
     })
   },
-  sabotages: [
-    {
-      what: 'the search text becomes part of the statement',
-      edits: [
-        {
-          file: 'server/src/platform/list/columns.ts',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: a source text
-          find: 'sql`${raw(folded)} like ${likePattern(text)}::text`',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: a source text
-          replace: "sql`${raw(folded)} like ${raw(`'%${text}%'`)}::text`",
-        },
-      ],
-    },
-  ],
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { fromRoot } from '../rig/root.ts'
-import { linkPackages } from '../rig/sabotage.ts'
+import { linkPackages } from '../rig/link-packages.ts'
 import { apply } from './apply.ts'
 
 const files = {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../rig/root.ts'
-import { linkPackages } from '../rig/sabotage.ts'
+import { linkPackages } from '../rig/link-packages.ts'
 
 const linked = ['build', '.node']
 

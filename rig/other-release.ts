@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from './database.ts'
+import { linkPackages } from './link-packages.ts'
 import { fromRoot, root } from './root.ts'
-import { linkPackages } from './sabotage.ts'
 
 const git = (...args: string[]): string =>
   execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

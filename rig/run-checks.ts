@@ -7,7 +7,6 @@ import { seedChance } from './chance.ts'
 import { unlessBrokenOff } from './leftovers.ts'
 import { machine } from './machine.ts'
 import { root } from './root.ts'
-import { selfTest } from './self-test.ts'
 import {
   barOf,
   type Check,
@@ -101,7 +100,6 @@ const readArguments = (usage: string) => {
         minutes: { type: 'string' },
         from: { type: 'string' },
         seed: { type: 'string' },
-        'self-test': { type: 'boolean' },
         json: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -113,11 +111,11 @@ const readArguments = (usage: string) => {
   }
 }
 
-/** `npm run drill|gate -- [name…] [--quick] [--seed N] [--self-test] [--json FILE]`. */
+/** `npm run drill|gate -- [name…] [--quick] [--seed N] [--json FILE]`. */
 export const runChecks = async (title: string, checks: readonly Check[]): Promise<void> => {
   const ofDrills = title === 'Drills' ? ' [--minutes N] [--from RELEASE]' : ''
   const command = `npm run ${title.toLowerCase().replace(/s$/, '')}`
-  const usage = `Usage: ${command} -- [name…] [--quick] [--seed N] [--self-test] [--json FILE]${ofDrills}
+  const usage = `Usage: ${command} -- [name…] [--quick] [--seed N] [--json FILE]${ofDrills}
 Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part did not run).
 `
   const { values, positionals } = readArguments(usage)
@@ -143,8 +141,7 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
     for (let check = from.shift(); check !== undefined; check = from.shift()) {
       // Standard output contains only lines for programs.
       process.stderr.write(`${check.name} …\n`)
-      const result =
-        values['self-test'] === true ? await selfTest(check, settings, runOne) : await runOne(check, settings)
+      const result = await runOne(check, settings)
       results.push(result)
       say(jsonOf(result))
       writeResults(
@@ -153,7 +150,7 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
       )
     }
   }
-  const paired = (check: Check): boolean => settings.isQuick && values['self-test'] !== true && check.isWaiting === true
+  const paired = (check: Check): boolean => settings.isQuick && check.isWaiting === true
   await runNext(chosen.filter((check) => !paired(check)))
   // Longer checks come later in the list. Start them first, so that none runs alone at the end.
   const waiting = chosen.filter(paired).reverse()

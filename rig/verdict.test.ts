@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { fromRoot } from './root.ts'
-import { isSeen } from './self-test.ts'
 import { amount, type Finding, verdictOf, worstOf } from './verdict.ts'
 
 const met: Finding = { what: 'lost', value: 0, atMost: 0 }
@@ -84,18 +83,6 @@ it('exits with 1 when a check throws', () => {
 it('exits with 3 when a check ends the process without a verdict', () => {
   const quitting = `{ name: 'quits', what: 'w', run: async () => process.exit(0) }`
   expect(run(`[${passing}, ${quitting}]`).code).toBe(3)
-})
-
-it('reports a self-test without a sabotage as incomplete', () => {
-  const untested = run(`[${passing}]`, '--self-test')
-  expect([untested.code, untested.results[0]?.verdict]).toEqual([3, 'incomplete'])
-})
-
-it('detects a sabotage only by a bar that the unmodified product met', () => {
-  expect(isSeen([], ['lost'], undefined).isSeen).toBe(true)
-  expect(isSeen(['lost'], ['lost'], undefined).isSeen).toBe(false)
-  expect(isSeen([], ['p99'], 'lost').isSeen).toBe(false)
-  expect(isSeen([], ['lost', 'ended with an error'], 'lost').isSeen).toBe(false)
 })
 
 it('uses a different name for a reduced amount in the short form', () => {

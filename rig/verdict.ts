@@ -11,6 +11,8 @@ export interface Finding {
   atMost?: number
   /** The smallest value that passes. */
   atLeast?: number
+  /** True if the limit follows from the same run, such as the figure of a peer. */
+  isRelative?: boolean
 }
 
 export interface Outcome {
@@ -30,17 +32,8 @@ export interface CheckSettings {
   from?: string
   /** Seed of the random parts of a run. Each run draws a new one unless `--seed` sets it. */
   seed: number
-  /** Checkout under test. A self-test uses another one. */
+  /** Checkout under test. */
   root: string
-}
-
-/** A deliberate defect in the product's source. `find` must occur exactly once. */
-export interface Sabotage {
-  /** Description of the defect. */
-  what: string
-  /** The figure that must miss its bar. Others may also miss theirs on a slow machine. Absent: any figure. */
-  red?: string
-  edits: readonly { file: string; find: string; replace: string }[]
 }
 
 export interface Check {
@@ -51,14 +44,12 @@ export interface Check {
   run(settings: CheckSettings): Promise<Outcome>
   /** True if the check mostly waits. Two such checks run at the same time in the short form. */
   isWaiting?: boolean
-  /** Deliberate defects that this check must detect. A check without any proves nothing. */
-  sabotages?: readonly Sabotage[]
 }
 
 export const isMet = ({ value, atMost, atLeast }: Finding): boolean =>
   Number.isFinite(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
 
-const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
+export const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
 
 /**
  * `incomplete`: no bar was missed, but a part did not run or no figure has a bar. It never counts as passed.
@@ -101,7 +92,7 @@ export const barOf = ({ atMost, atLeast }: Finding): string =>
     ...(atMost === undefined ? [] : [`<= ${barNumber(atMost)}`]),
   ].join(', ')
 
-/** The JSON result of a finished check, benchmark or self-test. */
+/** The JSON result of a finished check or benchmark. */
 export interface Result {
   name: string
   /** What it shows, in one sentence. */
