@@ -37,6 +37,7 @@ export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBen
         value: round(run.worker),
         unit: 'ms',
         limit: round(bare),
+        isRelative: true,
         better: 'less',
       },
       { what: `${name}: server, processor time per poll`, value: round(run.server), unit: 'ms', better: 'less' },

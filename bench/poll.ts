@@ -72,6 +72,7 @@ export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResu
           value: round(perPoll),
           unit: 'ms',
           limit: spent,
+          isRelative: true,
           better: 'less',
         },
         { what: 'processor time of ssh host true', value: spent, unit: 'ms', better: 'less' },

@@ -9,6 +9,8 @@ export interface Figure {
   beside?: string
   /** The bar, or the peer's figure. A figure without a limit is informational. */
   limit?: number
+  /** True if the limit follows from the same run. */
+  isRelative?: boolean
   /** Whether more or less is better. */
   better: 'more' | 'less'
 }

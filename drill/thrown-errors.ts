@@ -200,10 +200,20 @@ export const thrownErrors: Check = {
             { what: 'requests', value: ledger.calls },
             { what: 'operations', value: operations.length },
             // Check-ins bypass the router, so they meet only the errors thrown outside requests.
-            { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1, isRelative: true },
+            {
+              what: 'operations that met an error',
+              value: ledger.operations.size,
+              atLeast: operations.length - 1,
+              isRelative: true,
+            },
             { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length, isRelative: true },
             { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
-            { what: 'requests that failed by their own error', value: ledger.failed, atLeast: operations.length, isRelative: true },
+            {
+              what: 'requests that failed by their own error',
+              value: ledger.failed,
+              atLeast: operations.length,
+              isRelative: true,
+            },
             { what: 'requests that succeeded in spite of it', value: ledger.survived },
             { what: 'requests that failed by an error of others', value: ledger.notAlone.length, atMost: 0 },
             { what: 'requests of over nine seconds', value: ledger.slow.length, atMost: 0 },

@@ -181,7 +181,12 @@ export const fuzz: Check = {
             isRelative: true,
           },
           // A response schema is only checked when the operation succeeds.
-          { what: 'operations answered 200', value: answeredWell.size, atLeast: Math.round(operations.length * 0.6), isRelative: true },
+          {
+            what: 'operations answered 200',
+            value: answeredWell.size,
+            atLeast: Math.round(operations.length * 0.6),
+            isRelative: true,
+          },
           { what: 'answers of 500 or above', value: sum((fault) => fault.startsWith('status-')), atMost: 0 },
           { what: 'without an answer', value: sum((fault) => fault.startsWith('unanswered')), atMost: 0 },
           {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { fromRoot } from '../rig/root.ts'
 import { linkPackages } from '../rig/link-packages.ts'
+import { fromRoot } from '../rig/root.ts'
 import { apply } from './apply.ts'
 
 const files = {

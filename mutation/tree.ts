@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { root } from '../rig/root.ts'
 import { linkPackages } from '../rig/link-packages.ts'
+import { root } from '../rig/root.ts'
 
 const linked = ['build', '.node']
 

@@ -1,22 +1,27 @@
 #!/usr/bin/env node
 /**
- * Measures device recognition: `node scripts/measure-devices.ts [records.json.gz] [--json]`. Without a file, it measures
- * the fixtures of the project. A file contains a JSON array of records: `vid`, `pid`, `descriptors` (hex), `manufacturer`,
+ * Measures device recognition: `node scripts/measure-devices.ts [records.json.gz] [--json FILE]`. Without records, it measures
+ * the fixtures of the project. Records are a JSON array of records: `vid`, `pid`, `descriptors` (hex), `manufacturer`,
  * `product`, `serial`, `configuration`, `speed` (Mbit/s), `reports` (pairs of interface number and hex), `label` (the
  * kind) and `isTool`. Only the first three are required.
  */
 import { parseArgs } from 'node:util'
+import { writeResults } from '../rig/run-checks.ts'
 import { fixtures } from './devices/fixtures.ts'
 import { measure, print } from './devices/measure.ts'
 import { readRecords } from './devices/records.ts'
+import { deviceResult } from './devices/result.ts'
 import { tools } from './devices/tools.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean', default: false } },
+  // Nothing in the measurement is random, but every part of the proof gets a seed.
+  options: { json: { type: 'string' }, seed: { type: 'string' } },
 })
 const [file] = positionals
-const name = file === undefined ? 'fixtures' : 'records'
+const what = file === undefined ? 'fixtures' : 'records'
 const measured = measure(file === undefined ? [...fixtures, ...tools] : readRecords(file))
-if (values.json) console.log(JSON.stringify({ [name]: measured }, null, 2))
-else print(name, measured)
+print(what, measured)
+writeResults(values.json, [
+  deviceResult(measured, `Judges the ${what} of devices.`, Math.round(performance.now()) / 1000),
+])

@@ -1,97 +1,279 @@
-/** All parts of the proof. Each part runs independently. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { alone, ofFleet } from '../../bench/benchmarks.ts'
-import { drills } from '../../drill/drills.ts'
-import { gates } from '../../gate/gates.ts'
-import type { Check } from '../../rig/verdict.ts'
-import { deviceSets } from './devices.ts'
+/** All parts of the proof: what each shows, its checks, and the paths whose changes make its result stale. */
 
-export type Page = 'bench' | 'drill' | 'gate' | 'self-test' | 'devices'
+export type Page = 'bench' | 'drill' | 'gate'
 
 export interface Part {
+  /** The page and the topic, such as `drill/backup`. */
   name: string
   page: Page
-  /** Program and arguments, without the seed and the result file. */
-  program: string
-  args: string[]
-  /** Names of the results of a finished run. */
-  expected: string[]
-  /** True if the part has a short form. */
-  hasShortForm: boolean
+  /** What it shows, in one sentence. */
+  shows: string
+  /** Names of checks on the command line. Each of them gives a result. */
+  checks: readonly string[]
+  /** Files and folders that decide the result. Another content makes it stale. */
+  inputs: readonly string[]
+  /** True for benchmarks that measure a fleet of each size. */
+  isOfFleet: boolean
 }
 
 export const fleetSizes = [10_000, 100_000, 1_000_000] as const
 
-/** Measures device recognition. */
-const devicesProgram = 'scripts/measure-devices.ts'
-
-const ofChecks = (page: 'drill' | 'gate', checks: readonly Check[]): Part[] =>
-  checks.map(({ name }) => ({
-    name: `${page}/${name}`,
-    page,
-    program: `${page}/main.ts`,
-    args: [name],
-    expected: [name],
-    hasShortForm: true,
-  }))
-
-const selfTests = (page: 'drill' | 'gate', checks: readonly Check[]): Part[] =>
-  checks.map(({ name }) => ({
-    name: `self-test/${page}/${name}`,
-    page: 'self-test',
-    program: `${page}/main.ts`,
-    args: [name, '--self-test'],
-    expected: [name],
-    hasShortForm: false,
-  }))
-
-const bench = (name: string, args: string[], expected: string[]): Part => ({
-  name: `bench/${name}`,
-  page: 'bench',
-  program: 'bench/main.ts',
-  args,
-  expected,
-  hasShortForm: true,
+const page = (name: Page) => (topic: string, shows: string, checks: string, inputs: readonly string[]) => ({
+  name: `${name}/${topic}`,
+  page: name,
+  shows,
+  checks: checks.split(' '),
+  inputs,
+  isOfFleet: false,
 })
+const [bench, drill, gate] = [page('bench'), page('drill'), page('gate')]
+const ofFleet = (...given: Parameters<typeof bench>): Part => ({ ...bench(...given), isOfFleet: true })
+
+const [db, http, postgres] = ['server/src/platform/db', 'server/src/platform/http', 'server/src/platform/postgres']
+const lists = ['server/src/platform/list', 'server/src/features/fleet/agents', db, 'server/migrations']
+const checkIns = ['server/src/features/fleet/ingest', 'server/src/features/fleet/agents', db, 'server/migrations']
+const agentless = ['poller', 'server/src/features/fleet/agentless']
+const contract = 'contract/src'
 
 /** All parts, in run order. */
 export const parts: readonly Part[] = [
-  ...ofChecks('gate', gates),
-  ...ofChecks('drill', drills),
-  ...fleetSizes.map((size) => {
-    const names = Object.keys(ofFleet)
-    return bench(String(size), [...names, '--agents', String(size)], ['load', ...names])
-  }),
-  ...Object.keys(alone).map((name) => bench(name, [name], [name])),
-  {
-    name: 'devices',
-    page: 'devices',
-    program: devicesProgram,
-    args: [],
-    expected: deviceSets,
-    hasShortForm: false,
-  },
-  ...selfTests('gate', gates),
-  ...selfTests('drill', drills),
+  gate('audit', 'Every change of a recorded audit trail is found.', 'audit', [
+    'gate/audit.ts',
+    'domain/src/audit-verify.ts',
+    'domain/src/audit-chain.ts',
+    'domain/src/audit-checkpoint.ts',
+    'server/src/features/system/audit',
+  ]),
+  gate('availability', 'Floods beside a working fleet refuse nobody else.', 'availability', [
+    'gate/availability.ts',
+    'server/src/features/fleet/ingest',
+    'server/src/features/people/accounts',
+    http,
+  ]),
+  gate('secrets', 'No output returns a secret that was entered.', 'canaries', [
+    'gate/canaries.ts',
+    'server/src/features/system/settings',
+    'server/src/features/people/accounts',
+    'server/src/entry/doctor',
+    http,
+    contract,
+  ]),
+  gate('input', 'No request, file or pattern crashes or blocks the server.', 'fuzz uploads redos', [
+    'gate/fuzz.ts',
+    'gate/uploads.ts',
+    'gate/redos.ts',
+    http,
+    contract,
+  ]),
+  gate(
+    'injection',
+    'No output and no statement executes text of a host or client.',
+    'hostile-strings sql-injection sources',
+    [
+      'gate/hostile-strings.ts',
+      'gate/sql-injection.ts',
+      'gate/sources.ts',
+      'domain/src/text.ts',
+      'domain/src/siem',
+      'server/src/platform/csv.ts',
+      'server/src/platform/list',
+      'server/src/features/outbound/exports',
+      contract,
+    ],
+  ),
+  gate('credentials', 'Guessing, forging or keeping a credential opens nothing.', 'sign-in tokens', [
+    'gate/sign-in.ts',
+    'gate/tokens.ts',
+    'server/src/features/people/accounts',
+    'server/src/platform/http/authorise.ts',
+  ]),
+  gate(
+    'lying-devices',
+    'A device that claims another kind sends and stores nothing on an armed host.',
+    'lying-devices',
+    [
+      'gate/lying-devices.ts',
+      'agent/src/enforcement',
+      'agent/src/platform/linux',
+      'domain/src/policy.ts',
+      'domain/src/drivers.ts',
+    ],
+  ),
+
+  drill('server-ends', 'A killed or stopped server loses and repeats nothing that it acknowledged.', 'D1 D2', [
+    'drill/kill-server.ts',
+    'drill/stop-server.ts',
+    'server/src/platform/http/lifecycle.ts',
+    'server/src/entry/serve.ts',
+    ...checkIns,
+  ]),
+  drill('database-fails', 'A killed or frozen database loses nothing, and no request hangs.', 'D3 D4', [
+    'drill/kill-database.ts',
+    'drill/pause-database.ts',
+    postgres,
+    ...checkIns,
+  ]),
+  drill('full-disk', 'A full disk loses nothing, and the server recovers without a restart.', 'D5', [
+    'drill/full-disk.ts',
+    'server/src/features/system/health',
+    postgres,
+    ...checkIns,
+  ]),
+  drill('power-loss', 'A power loss of server and database loses nothing that was acknowledged.', 'D19', [
+    'drill/power-loss.ts',
+    postgres,
+    ...checkIns,
+  ]),
+  drill('polls', 'Crashed and slow workers poll each host once and store nothing twice.', 'D6', [
+    'drill/kill-worker.ts',
+    ...agentless,
+  ]),
+  drill('order', 'Late, repeated and wrongly dated reports never change what is attached.', 'D7 D8', [
+    'drill/late-reports.ts',
+    'drill/clock-skew.ts',
+    'server/src/features/fleet/ingest',
+  ]),
+  drill('connections', 'Slow and idle clients cost little memory and delay nobody.', 'D9 D10', [
+    'drill/slow-clients.ts',
+    'drill/idle-connections.ts',
+    'server/src/features/fleet/ingest/wake.ts',
+    http,
+  ]),
+  drill('receivers', 'Receivers of events that fail lose nothing and do not slow check-ins.', 'D11', [
+    'drill/broken-peers.ts',
+    'drill/broken-broker.ts',
+    'server/src/features/outbound/deliveries',
+    'server/src/features/outbound/assets',
+    'server/src/features/outbound/notifications',
+    'server/src/platform/syslog',
+  ]),
+  drill('replicas', 'Restarts of replicas fail no request, and a promoted standby has every report.', 'D12 failover', [
+    'drill/rolling-restart.ts',
+    'drill/failover.ts',
+    'server/src/platform/failover',
+    'server/src/platform/http/lifecycle.ts',
+    'server/src/entry/serve.ts',
+    db,
+  ]),
+  drill('upgrade', 'A release and its packages replace the earlier one without a failed request.', 'D13 install', [
+    'drill/upgrade.ts',
+    'drill/upgraded-operators.ts',
+    'drill/install.ts',
+    'server/migrations',
+    'server/src/platform/db/migrate.ts',
+    'scripts/release',
+  ]),
+  drill('backup', 'A restored server has every record of the backup, and its hosts go on.', 'D14', [
+    'drill/restore-backup.ts',
+    'server/src/platform/backup',
+    'server/migrations',
+  ]),
+  drill('command-key', 'A rotated command key reaches all agents, and a forged one none.', 'rotate-command-key', [
+    'drill/rotate-command-key.ts',
+    'domain/src/command-key.ts',
+    'agent/src/command-keys.ts',
+    'server/src/platform/command-keys.ts',
+  ]),
+  drill('soak', 'A working server leaks neither memory nor handles.', 'D15', ['drill/soak.ts', 'server/src']),
+  drill('overload', 'Large work and the return of a whole fleet leave the server responsive.', 'D16 D17', [
+    'drill/busy-event-loop.ts',
+    'drill/thundering-herd.ts',
+    'server/src/features/outbound/exports',
+    'server/src/features/fleet/commands',
+    http,
+    ...checkIns,
+  ]),
+  drill('thrown-errors', 'An unexpected error fails one request and nothing else.', 'D18', [
+    'drill/thrown-errors.ts',
+    'server/src/platform',
+  ]),
+
+  ofFleet('lists', 'Lists, large pages and insights stay fast as the fleet grows.', 'list page insights mixed', [
+    'bench/list.ts',
+    'bench/page.ts',
+    'bench/insights.ts',
+    'bench/mixed.ts',
+    'server/src/features/devices/insights',
+    ...lists,
+  ]),
+  ofFleet('console', 'Pages of the console open within a second.', 'console', [
+    'bench/console.ts',
+    'console',
+    ...lists,
+  ]),
+  ofFleet('export', 'Exports are as fast as the database and need little memory.', 'export', [
+    'bench/export.ts',
+    'server/src/features/outbound/exports',
+    ...lists,
+  ]),
+  ofFleet('check-in', 'One core takes the check-ins of a large fleet.', 'check-in', [
+    'bench/check-in.ts',
+    'server/src/platform/tls',
+    http,
+    ...checkIns,
+  ]),
+  ofFleet('replicas', 'A second replica costs little.', 'replicas', ['bench/replicas.ts', http, ...checkIns]),
+  ofFleet('commands', 'Commands and new knowledge reach all hosts in time.', 'command rejudge', [
+    'bench/command.ts',
+    'bench/rejudge.ts',
+    'server/src/features/fleet/commands',
+    'server/src/features/fleet/actions',
+    'server/src/features/devices/knowledge',
+    'server/src/features/devices/peripherals',
+  ]),
+  bench(
+    'agentless',
+    'One worker polls 1,000 hosts a minute for less than a plain SSH command costs.',
+    'poll agentless',
+    ['bench/poll.ts', 'bench/agentless.ts', ...agentless],
+  ),
+  bench('feeds', 'The lines of event feeds are read and stored fast.', 'feeds', [
+    'bench/feeds.ts',
+    'server/src/features/fleet/feeds',
+  ]),
+  bench('platforms', 'Windows hosts cost the server about as much as Linux hosts.', 'platforms', [
+    'bench/platforms.ts',
+    'domain/src/platforms',
+    'server/src/features/fleet/ingest',
+  ]),
+  bench('windows', 'The agent for Windows is fast and small.', 'windows', ['bench/windows.ts', 'agent/src']),
+  bench(
+    'kernel',
+    'An armed host delays an allowed device hardly, and no keystroke of another one gets through.',
+    'kernel',
+    ['bench/kernel.ts', 'agent/src/enforcement', 'agent/src/platform/linux'],
+  ),
+  bench('idle', 'An idle server is small and starts within seconds.', 'memory start', [
+    'bench/memory.ts',
+    'bench/start.ts',
+    'server/src/entry',
+    'server/src/platform/idle-memory.ts',
+    postgres,
+  ]),
+  bench('strangers', 'Clients that hold connections delay nobody.', 'strangers', ['bench/strangers.ts', http]),
+  bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [
+    'bench/notices.ts',
+    'server/src/features/outbound/notifications',
+    'server/src/features/outbound/deliveries',
+    'server/src/platform/syslog',
+  ]),
+  bench('devices', 'Attack tools are found, and ordinary devices are not mistaken for them.', 'devices', [
+    'scripts/devices',
+    'domain/src/attack-tools.ts',
+    'domain/src/classify.ts',
+    'domain/src/knowledge.ts',
+    'knowledge',
+  ]),
 ]
 
-/** Finds parts by name or by name prefix, such as `drill` or `self-test/gate`. */
-export const partsNamed = (names: readonly string[]): { found: Part[]; unknown: string[] } => {
-  const isNamed = (part: Part, name: string): boolean => part.name === name || part.name.startsWith(`${name}/`)
-  return {
-    found: names.length === 0 ? [...parts] : parts.filter((part) => names.some((name) => isNamed(part, name))),
-    unknown: names.filter((name) => !parts.some((part) => isNamed(part, name))),
-  }
-}
+/** Finds parts by name or by page, such as `drill`. */
+export const partsNamed = (names: readonly string[]): { found: readonly Part[]; unknown: string[] } => ({
+  found: names.length === 0 ? parts : parts.filter(({ name, page }) => names.includes(name) || names.includes(page)),
+  unknown: names.filter((one) => !parts.some(({ name, page }) => one === name || one === page)),
+})
 
-/** Formats the command as a person types it. */
-export const commandOf = ({ program, args }: Part, form: 'full' | 'short', seed: number): string => {
-  if (program === devicesProgram) return `node ${program} --json`
-  const verb = program.split('/')[0]
-  return `npm run ${verb} -- ${[...args, ...(form === 'short' ? ['--quick'] : []), '--seed', String(seed)].join(' ')}`
-}
-
-/** Returns the reason why a part cannot run in this checkout; undefined if it can. */
-export const whyNotRun = ({ program }: Part, root: string): string | undefined =>
-  existsSync(join(root, program)) ? undefined : `${program} does not exist in this checkout`
+/** Returns the program of a part and its arguments, without the seed and the result file. */
+export const commandOf = ({ name, page, checks }: Part, isQuick: boolean): { program: string; args: string[] } =>
+  name === 'bench/devices'
+    ? { program: 'scripts/measure-devices.ts', args: [] }
+    : { program: `${page}/main.ts`, args: [...checks, ...(isQuick ? ['--quick'] : [])] }

@@ -1,4 +1,4 @@
-/** Runs one part as a separate process and evaluates its results. */
+/** Runs one part as a separate process and judges its results. */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -6,94 +6,67 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machine } from '../../rig/machine.ts'
 import { type Result, type Verdict, worstOf } from '../../rig/verdict.ts'
-import { absentFigures } from './absent.ts'
-import { devicesResult } from './devices.ts'
-import { commandOf, type Part, whyNotRun } from './parts.ts'
-import { type Bar, readBars } from './read-bars.ts'
-import { digestOf, type Form, type Run } from './store.ts'
-import { readTree } from './tree.ts'
+import { commandOf, fleetSizes, type Part } from './parts.ts'
+import { digestOf, git, type Run } from './results.ts'
 
-interface Ended {
-  code: number | null
-  output: string
-}
-
-const start = (root: string, args: readonly string[]): Promise<Ended> =>
+const start = (root: string, args: readonly string[]): Promise<number | null> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
     const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
     process.on('SIGINT', forward)
     process.on('SIGTERM', forward)
-    let output = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
     child.once('close', (code) => {
       process.removeListener('SIGINT', forward)
       process.removeListener('SIGTERM', forward)
-      resolve({ code, output })
+      resolve(code)
     })
   })
 
-/** Evaluates a run by its results and exit code. Missing results and missing figures make it incomplete. */
+/** Judges a run by its results and exit code. A missing result makes it incomplete. */
 export const judgeRun = (
-  { expected, page }: Pick<Part, 'expected' | 'page'>,
+  { checks, isOfFleet }: Pick<Part, 'checks' | 'isOfFleet'>,
+  form: Run['form'],
   code: number | null,
   results: readonly Result[],
-  bars: readonly Bar[] = [],
 ): { verdict: Verdict; notRun: string[] } => {
-  const missing = expected.filter((name) => !results.some((one) => one.name === name))
+  const wanted = isOfFleet && form === 'full' ? fleetSizes : [undefined]
+  const missing = checks.flatMap((name) =>
+    wanted
+      .filter((size) => !results.some((one) => one.name === name && (size === undefined || one.agents === size)))
+      .map((size) => (size === undefined ? name : `${name} at ${size.toLocaleString('en')} hosts`)),
+  )
   const notRun = missing.map((name) => `${name}: no result (the process ended with ${code ?? 'a signal'})`)
-  // The other results already list what did not run.
-  for (const result of results)
-    if (result.verdict === 'passed' || result.verdict === 'measured')
-      for (const figure of absentFigures(bars, page, result))
-        notRun.push(`${result.name}: the figure "${figure}" is missing`)
+  if (notRun.length === 0 && ![0, 1, 3].includes(code ?? -1))
+    notRun.push(`The process ended with ${code ?? 'a signal'}.`)
   const verdict = worstOf(results.map((one) => one.verdict))
-  const isClean = code === 0 || code === 1 || code === 3
-  if (!isClean && notRun.length === 0) notRun.push(`the process ended with ${code ?? 'a signal'}`)
   return { verdict: verdict !== 'missed' && notRun.length > 0 ? 'incomplete' : verdict, notRun }
 }
 
-/** Runs a part. Returns undefined if the sources changed during the run, because the figures then belong to no tree. */
-export const runPart = async (root: string, part: Part, form: Form): Promise<Run | undefined> => {
+/** Runs a part on the present commit. */
+export const runPart = async (root: string, part: Part, form: Run['form']): Promise<Run> => {
   const seed = randomInt(2 ** 31)
-  const tree = readTree(root)
+  const commit = git(root, 'rev-parse', 'HEAD') ?? ''
   const startedAt = performance.now()
   const date = new Date().toISOString()
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-proof-'))
   const file = join(folder, 'results.json')
+  const { program, args } = commandOf(part, form === 'short')
   try {
-    const why = whyNotRun(part, root)
-    let results: Result[] = []
-    let judged: { verdict: Verdict; notRun: string[] } = {
-      verdict: 'incomplete',
-      notRun: why === undefined ? [] : [why],
-    }
-    if (why === undefined && part.page === 'devices') {
-      const { code, output } = await start(root, [part.program, '--json'])
-      results = devicesResult(code, output)
-      judged = judgeRun(part, code, results)
-    } else if (why === undefined) {
-      const quick = form === 'short' ? ['--quick'] : []
-      const args = [part.program, ...part.args, ...quick, '--seed', String(seed), '--json', file]
-      const { code } = await start(root, args)
-      if (existsSync(file)) results = JSON.parse(readFileSync(file, 'utf8')) as Result[]
-      judged = judgeRun(part, code, results, readBars(root))
-    }
-    if (readTree(root).hash !== tree.hash) return undefined
-    const run = {
-      tree: tree.hash,
-      commit: tree.commit,
-      machine: machine(),
+    const code = await start(root, [program, ...args, '--seed', String(seed), '--json', file])
+    const results = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result[]) : []
+    return {
+      form,
+      commit,
+      version: (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version,
       date,
-      command: commandOf(part, form, seed),
+      machine: machine(),
+      command: `node ${[program, ...args].join(' ')}`,
       seed,
       seconds: Math.round((performance.now() - startedAt) / 100) / 10,
-      ...judged,
+      inputs: digestOf(root, commit, part),
+      ...judgeRun(part, form, code, results),
       results,
     }
-    return { ...run, digest: digestOf(part.name, form, run) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,52 +1,46 @@
-/** Builds the sizing table from the figures of benchmarks and drills. Missing figures read "not measured". */
-import type { Finding } from '../../rig/verdict.ts'
-import { type Proof, shownRun } from './store.ts'
+/** Builds the sizing table from the last figures of benchmarks and drills. Missing figures read "not measured". */
+import { fleetSizes } from './parts.ts'
+import type { Proof } from './results.ts'
 
 const checkInSeconds = 60
-const megabyte = 1024 * 1024
+const gigabyte = 1024 ** 3
 
-/** Returns a figure of a full run; undefined if the part did not run or produced no number. */
-const measured = (proof: Proof, part: string, result: string, what: string): number | undefined => {
-  const known = proof.parts.find((one) => one.part === part && one.form === 'full')
-  if (known === undefined) return undefined
-  const finding: Finding | undefined = shownRun(known)
-    .results.find(({ name }) => name === result)
-    ?.findings.find((one) => one.what === what)
-  return typeof finding?.value === 'number' && Number.isFinite(finding.value) ? finding.value : undefined
+/** Returns the last figure of a check; undefined if it was not measured. */
+const measured = ({ runs }: Proof, part: string, check: string, what: string, size?: number): number | undefined => {
+  const results = runs[part]?.results ?? []
+  const value = results
+    .find(({ name, agents }) => name === check && agents === size)
+    ?.findings.find((one) => one.what === what)?.value
+  return Number.isFinite(value) ? value : undefined
 }
 
-const missing = 'not measured'
-
 const formatted = (value: number | undefined, unit: string, digits: number): string =>
-  value === undefined ? missing : `${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}`
+  value === undefined ? 'not measured' : `${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}`
 
 const times = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : a * b
 
 /** One row for each fleet size. */
-export const sizingRows = (proof: Proof, sizes: readonly number[]): string => {
-  const socket = (what: string): number | undefined => measured(proof, 'drill/D10', 'D10', `${what}: memory of each`)
+export const sizingTable = (proof: Proof): string => {
+  const socket = (what: string): number | undefined =>
+    measured(proof, 'drill/connections', 'D10', `${what}: memory of each`)
   const [clear, tls] = [socket('wake sockets'), socket('wake sockets over TLS')]
-  const rows = sizes.map((size) => {
-    const part = `bench/${size}`
-    const of = (what: string): number | undefined => measured(proof, part, 'check-in', what)
+  const rows = fleetSizes.map((size) => {
+    const of = (check: string, what: string): number | undefined => measured(proof, 'bench/check-in', check, what, size)
     const perSecond = size / checkInSeconds
-    const rate = of('TLS, 1 % changed: per core-second, server and database')
-    const share = of('TLS, 1 % changed: share of the server process in the CPU time')
+    const rate = of('check-in', 'TLS, 1 % changed: per core-second, server and database')
+    const share = of('check-in', 'TLS, 1 % changed: share of the server process in the CPU time')
     const cores = rate === undefined || rate === 0 ? undefined : perSecond / rate
-    const log = of('log of the database for a million check-ins, 1 % of every other one changed')
-    const devices = measured(proof, part, 'load', 'devices')
-    const gigabytes = (kilobytes: number | undefined): string =>
-      formatted(times(kilobytes, (size * 1024) / (megabyte * 1024)), 'GB', 2)
+    const log = of('check-in', 'log of the database for a million check-ins, 1 % of every other one changed')
     return [
       size.toLocaleString('en'),
-      devices === undefined ? missing : devices.toLocaleString('en'),
+      formatted(of('load', 'devices'), '', 0).trim(),
       Math.round(perSecond).toLocaleString('en'),
-      formatted(times(cores, share === undefined ? undefined : share / 100), 'cores', 2),
+      formatted(times(cores, times(share, 0.01)), 'cores', 2),
       formatted(times(cores, share === undefined ? undefined : 1 - share / 100), 'cores', 2),
-      gigabytes(clear),
-      gigabytes(tls),
-      formatted(measured(proof, part, 'load', 'disk, without events'), 'MB', 0),
+      formatted(times(clear, (size * 1024) / gigabyte), 'GB', 2),
+      formatted(times(tls, (size * 1024) / gigabyte), 'GB', 2),
+      formatted(of('load', 'disk, without events'), 'MB', 0),
       formatted(times(log, (perSecond * 3600) / 1_000_000), 'MB', 0),
     ]
   })

@@ -20,8 +20,8 @@ import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { readReleaseKey } from '../bundle-agent.mjs'
 import { buildInstaller, installerName } from '../msi/installer.ts'
 import { whyNoMsi } from '../msi/tools.ts'
-import { checkProof } from '../proof/check.ts'
-import { readTree } from '../proof/tree.ts'
+import { differingPages } from '../proof/pages.ts'
+import { gapsOf, readProof, uncommitted, unrecordedLimits } from '../proof/results.ts'
 import { releaseKeyFile } from '../release-key-file.mjs'
 import { agentFile, buildAgents, packAgent, signAgents, updateBuilds } from './agents.ts'
 import { writeArchive } from './archive.ts'
@@ -49,7 +49,7 @@ const USAGE = `Usage: npm run release -- --out DIR [options]
   --no-windows             write no files for Windows, whose installer needs wixl and msitools
   --no-images              write no container images, which contain Debian packages
   --debian-mirror URL      mirror to use, such as https://snapshot.debian.org/archive/… for versions that Debian removed
-  --unproven               release even if the pages in docs/proof belong to another tree`
+  --unproven               release even if a part of docs/proof is stale or incomplete`
 
 const readOptions = () => {
   try {
@@ -77,16 +77,17 @@ const readOptions = () => {
 }
 
 /**
- * Refuses a release from uncommitted files or with stale proof pages. Returns whether the proof pages match this tree.
+ * Refuses a release from uncommitted files, or without a current result of every proof. Returns whether all are current.
  */
 const assertReleasable = (isUnproven: boolean): boolean => {
-  if (readTree(ROOT).commit === null)
+  if (uncommitted(ROOT).length > 0)
     throw new Refusal('The checkout contains changes that are not committed. Commit or remove them first.')
-  const [first, ...others] = checkProof(ROOT).stale
+  const proof = readProof(ROOT)
+  const [first, ...others] = [...differingPages(ROOT, proof), ...unrecordedLimits(ROOT, proof), ...gapsOf(ROOT, proof)]
   if (first === undefined) return true
   if (isUnproven) return false
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  throw new Refusal(`The proof pages are stale: ${first}${more}. Run "npm run prove", or use --unproven.`)
+  throw new Refusal(`The proof is not complete: ${first}${more}. Run "npm run prove -- --stale", or use --unproven.`)
 }
 
 const writePackages = (one: SystemPackage): string[] => {

@@ -20,7 +20,7 @@ export const changesOf = (changelog: string, version: string): string => {
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 const unproven =
-  '**Not proven:** the pages in `docs/proof` belong to another tree, so their figures were not measured on this release.'
+  '**Not proven:** some results in `docs/proof` are older than this release or incomplete. The page states the age of each.'
 
 /**
  * Returns the release notes of a version: its changes, its files with their sizes, and whether its figures were
