@@ -16,6 +16,8 @@ const PROCESS_TESTS = '**/*.process.test.ts'
 const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
 /** They require that the product acts within a second or less. */
 const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,arrivals,chain}.slow.test.ts']
+/** They compare outputs of a server in this process, whose clock they set. */
+const GOLDENS = 'e2e/goldens/*.test.ts'
 /** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
@@ -68,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'server',
           expect,
-          include: ['server/**/*.test.ts'],
+          include: ['server/**/*.test.ts', GOLDENS],
           exclude: SLOW,
           // One PostgreSQL for the whole run; every file clones its migrated template.
           globalSetup: [TEMPORARY, 'server/test/global-setup.ts'],
@@ -86,7 +88,7 @@ export default defineConfig({
           name: 'e2e',
           expect,
           include: ['e2e/**/*.test.ts'],
-          exclude: SLOW,
+          exclude: [...SLOW, GOLDENS],
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
           globalSetup: [TEMPORARY, 'e2e/global-setup.ts'],
           setupFiles: ['e2e/setup.ts'],
