@@ -178,7 +178,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|agent/src/platform/[a-z]+/main|cli/(src|simulator)/main|bench/|rig/|drill/|gate/|e2e/|scripts/|mutation/main|console/(vite|public/|src/app/main))`,
+        pathNot: `${TEST}|\\.d\\.ts$|^(server/src/entry/|agent/src/main|agent/src/platform/[a-z]+/main|cli/(src|simulator)/main|bench/|rig/|drill/|gate/|e2e/|scripts/|mutation/|console/(vite|public/|src/app/main))`,
       },
       to: {},
     },

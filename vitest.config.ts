@@ -35,7 +35,7 @@ export default defineConfig({
           name: 'unit',
           expect,
           include: [
-            '{contract,domain,agent,poller,cli,bench,rig,drill,gate,mutation,scripts}/**/*.test.{ts,mjs}',
+            '{contract,domain,agent,poller,cli,bench,rig,drill,gate,scripts}/**/*.test.{ts,mjs}',
             'console/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],

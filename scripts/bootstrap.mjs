@@ -24,7 +24,7 @@ const VERBS = {
   drill: { program: 'drill/main.ts', builds: ['console', 'agent'] },
   gate: { program: 'gate/main.ts', development: true, builds: ['console', 'agent'] },
   prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
-  mutate: { program: 'mutation/main.ts', development: true, builds: ['agent'] },
+  mutate: { program: 'mutation/main.mjs', development: true },
   cli: { program: 'cli/src/main.ts' },
   release: { program: 'scripts/release/main.ts', builds: ['console'] },
   sbom: { program: 'scripts/sbom.mjs' },

@@ -128,8 +128,8 @@ const isHeld = (
   influences: readonly Influence[],
   now: number,
 ): boolean =>
-  (heldUntil !== null && now < heldUntil) ||
-  (signInChangedAt !== null && signInChangedAt > now - approverHoldMs) ||
+  now < (heldUntil ?? 0) ||
+  (signInChangedAt ?? 0) > now - approverHoldMs ||
   influences.some((one) => one.accountId === accountId && setsCredentials.has(one.how) && one.at > now - approverHoldMs)
 
 /** Returns why an account may not approve a request, or null if it may. */

@@ -5,7 +5,7 @@ export const AUDIT_GENESIS: Buffer = Buffer.alloc(32)
 
 /** Returns the hash of an audit record: SHA-256 over the previous hash and `<id>\n<record>` in UTF-8. */
 export const auditHash = (prevHash: Uint8Array, id: number, record: string): Buffer =>
-  createHash('sha256').update(prevHash).update(`${id}\n${record}`, 'utf8').digest()
+  createHash('sha256').update(prevHash).update(`${id}\n${record}`).digest()
 
 /** An exported record of the audit trail, one JSON line each, with the fields in this order. */
 export interface AuditLine {
@@ -30,15 +30,12 @@ const hex = /^[0-9a-f]{64}$/
 export const auditLineText = ({ id, createdAt, actor, action, severity, record, hash }: AuditLine): string =>
   JSON.stringify({ id, createdAt, actor, action, severity, record, hash })
 
-/** Parses a line. Returns null if it is not in canonical form. */
+/** Parses a line. Returns null if it is not in canonical form. Reading a member of null or of a wrong type throws. */
 export const parseAuditLine = (text: string): AuditLine | null => {
   try {
     const line = JSON.parse(text) as AuditLine
-    return typeof line === 'object' &&
-      line !== null &&
-      Number.isSafeInteger(line.id) &&
+    return Number.isSafeInteger(line.id) &&
       line.id > 0 &&
-      typeof line.record === 'string' &&
       // A lone surrogate would be hashed as another character.
       line.record.isWellFormed() &&
       typeof line.hash === 'string' &&

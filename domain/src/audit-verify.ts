@@ -110,17 +110,20 @@ const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
       const note = (fault: CheckpointFault): void => {
         broken ??= { checkpoint: due, fault, line }
       }
+      // Stryker disable next-line ConditionalExpression: null is no checkpoint.
       const found = text === null ? null : parseCheckpoint(text)
       const signature = found === null ? null : judgeSignature(found, keys)
       if (found === null) note('unreadable')
       else if (signature !== 'good') note(signature === 'forged' ? 'forged' : 'edited')
       else if (found.number < due) note('repeated')
       else if (found.number !== due || found.previous !== previous) note('missing')
+      // Stryker disable next-line ConditionalExpression: Only a checkpoint that was found has a good signature.
       if (found !== null && signature === 'good' && found.auditTrailID > covered) {
         covered = found.auditTrailID
         yield found
       }
       due++
+      // Stryker disable next-line StringLiteral: A line without text is the first fault itself.
       previous = checkpointHash(text ?? '')
     }
   }
@@ -156,8 +159,10 @@ const createDiagnosis = ({ record, since, previous, line, found }: Break) => {
         if (isLater) return found.id > record ? 'reordered' : 'inserted'
         if (found.id === record) return isHashOnly ? 'hash' : 'edited'
         if (isOwn) return 'renumbered'
+        // Stryker disable next-line EqualityOperator: The case that both are equal has returned before.
         return found.id > record ? 'missing' : 'inserted'
       })()
+      // Stryker disable next-line ConditionalExpression: A fault is only called missing if a record was found.
       const to = fault === 'missing' && found !== null ? found.id - 1 : record
       return { record, since, to, fault, line, found: found?.id ?? null, checkpoint: null }
     },
@@ -243,6 +248,7 @@ export const verifyTrail = async (
     for (const { text } of lines) {
       if (broken !== null) break
       line++
+      // Stryker disable next-line ConditionalExpression: null is no record.
       const found = text === null ? null : parseAuditLine(text)
       if (diagnosis !== null) {
         diagnosis.see(found)
@@ -252,10 +258,12 @@ export const verifyTrail = async (
       const since = coverage.since()
       const due = coverage.due()
       const own = found?.id === record ? auditHash(hash, record, found.record) : null
+      // Stryker disable next-line ConditionalExpression: Without a record there is no own hash either.
       if (found === null || own === null || own.toString('hex') !== found.hash)
         diagnosis = createDiagnosis({ record, since, previous: hash, line, found })
       else if (!columnsAgree(found))
         broken = { record, since: record, to: record, fault: 'columns', line, found: record, checkpoint: null }
+      // Stryker disable next-line ConditionalExpression: Without a checkpoint, isAt is false.
       else if (due !== null && coverage.isAt(record) && due.hash !== found.hash)
         broken = { record: since, since, to: record, fault: 'rewritten', line, found: record, checkpoint: due.number }
       else {
@@ -265,11 +273,13 @@ export const verifyTrail = async (
         if (coverage.isAt(record)) await coverage.agree()
       }
     }
+    // Stryker disable next-line ConditionalExpression: The loop over the lines stops as well; this saves reading the rest.
     if (broken !== null) break
   }
   const unmet = coverage.due()
   // Also checks whether the checkpoints after a broken record are genuine, and shows how much is missing.
   const to = await coverage.end()
+  // Stryker disable next-line ConditionalExpression: With a diagnosis, no later line can be broken.
   if (broken === null && diagnosis !== null) broken = diagnosis.end()
   else if (broken === null && unmet !== null)
     broken = {

@@ -148,6 +148,7 @@ const mostSpecific = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
     (r.pid === undefined ? 0 : 4) +
     (r.vid === undefined ? 0 : 2) +
     (r.kinds === undefined ? 0 : 1)
+  // Stryker disable next-line EqualityOperator: No two rules have the same id.
   return [...rules].sort((a, b) => weight(b) - weight(a) || (a.id < b.id ? -1 : 1))[0]
 }
 

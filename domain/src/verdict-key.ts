@@ -26,6 +26,7 @@ export const judgedReport = (report: DeviceReport): DeviceReport => {
     if (clean !== '') judged[key] = clean
   }
   if (report.speedMbps) judged.speedMbps = report.speedMbps
+  // Stryker disable next-line ConditionalExpression: An absent value is read as unknown.
   if (report.removable !== undefined && report.removable !== 'unknown') judged.removable = report.removable
   const { reportDescriptors = [] } = report
   if (reportDescriptors.length > 0) judged.reportDescriptors = reportDescriptors

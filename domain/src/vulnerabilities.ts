@@ -11,9 +11,8 @@ interface Weakness {
 /** Returns the confidence that this firmware is affected, or null if it is not. Four hex digits compare as text. */
 const firmwareConfidence = (condition: FirmwareCondition, bcdDevice: string): Confidence | null => {
   if (condition.exact?.includes(bcdDevice)) return 'firmware'
-  for (const branch of condition.branches ?? [])
-    if (branch.from <= bcdDevice && bcdDevice < branch.below) return branch.confidence ?? 'firmware'
-  return null
+  const branch = condition.branches?.find(({ from, below }) => from <= bcdDevice && bcdDevice < below)
+  return branch === undefined ? null : (branch.confidence ?? 'firmware')
 }
 
 const confidenceOf = ({ row }: Weakness, { parsed }: Subject): Confidence | null => {

@@ -31,7 +31,7 @@ export interface HoldsDeps {
 
 const MAX_ACCEPTED = 256
 
-const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map(({ driver }) => driver))].sort()
+const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map(({ driver }) => driver))]
 
 /** Returns the controller without its root hub: the two root hubs of a socket number their ports separately. */
 const withoutRootHub = (controller: string): string => controller.replace(/ usb[23]$/, '')

@@ -38,12 +38,14 @@ export interface JudgedDevice {
 const nameOf = (report: DeviceReport, device: PolicyDevice): string =>
   cleanText(report.product ?? '', 80) ||
   cleanText(report.manufacturer ?? '', 80) ||
-  `${device.kinds[0] ?? 'Unknown'} ${device.vid}:${device.pid}`
+  `${device.kinds[0]} ${device.vid}:${device.pid}`
 
 /** Judges devices by a policy. Caches the identity of each attachment, because parsing and fingerprints are expensive. */
 export const createJudge = () => {
   let held: HeldPolicy | undefined
   let known = new Map<string, { text: string; judged: JudgedDevice }>()
+  // Stryker disable next-line ArrayDeclaration: A text matches no device and never expires.
+  const rules = () => held?.policy.rules ?? []
 
   function identify({ report, instance }: ScannedDevice): JudgedDevice {
     const steady = steadyReport(report)
@@ -89,7 +91,7 @@ export const createJudge = () => {
     },
     identify,
     /** @param now ms since 1970 */
-    decide: (device: PolicyDevice, now: number): PolicyDecision => decide(held?.policy.rules ?? [], device, now),
+    decide: (device: PolicyDevice, now: number): PolicyDecision => decide(rules(), device, now),
     /** Returns the scope that allowed a device. Without a rule, a guard for its identity allowed it. */
     scopeOf({ source, ruleId }: PolicyDecision, device: PolicyDevice): DriverScope {
       if (source === 'hub') return { by: 'kinds', kinds: ['Hub'] }
@@ -107,12 +109,9 @@ export const createJudge = () => {
     },
     /** Returns the time in ms since 1970 at which the next grant expires; infinite without one. */
     nextExpiry(now: number): number {
-      let next = Number.POSITIVE_INFINITY
-      for (const { expiresAt } of held?.policy.rules ?? []) {
-        const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt)
-        if (at > now && at < next) next = at
-      }
-      return next
+      // Stryker disable next-line StringLiteral: Neither text is a time.
+      const ends = rules().map(({ expiresAt = '' }) => Date.parse(expiresAt))
+      return Math.min(...ends.filter((at) => at > now))
     },
   }
 }

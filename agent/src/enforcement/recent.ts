@@ -34,9 +34,8 @@ export const createRecent = ({ clock, known, decide }: RecentDeps) => {
     },
     /** Records a working device. Without `isAllowed`, no rule allowed it, so its previously allowed identity is kept. */
     note({ key, instance, device }: JudgedDevice, isAllowed: boolean): void {
-      const entry = entries.get(key)
-      if (!isAllowed && entry === undefined) return
-      entries.set(key, { key, instance, device: isAllowed ? device : (entry?.device ?? device), at: clock.now() })
+      const kept = isAllowed ? device : entries.get(key)?.device
+      if (kept !== undefined) entries.set(key, { key, instance, device: kept, at: clock.now() })
     },
     /** Records the keys of all working devices after a full pass. */
     settle(keys: ReadonlySet<string>): void {

@@ -1,44 +1,12 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { escapeText, inventoryHash, parseReport, policyDevice } from '@portcullis/domain'
+import { escapeText, inventoryHash } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
 import { type HostPeripheral, verdictOf } from '#features/devices/policy/index.ts'
+import { judged } from '#test/judged.ts'
 import { applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 
-const designs = new Map<string, Fingerprint>()
-const judged = (report: DeviceReport): JudgedDevice => {
-  const key = JSON.stringify([report.descriptors, report.manufacturer, report.product])
-  const { vid, pid } = parseReport(report)
-  const design = designs.get(key) ?? {
-    id: designs.size + 1,
-    modelId: designs.size + 1,
-    shapeId: designs.size + 1,
-    fingerprint: key,
-    vid,
-    pid,
-    vendorName: '',
-    accepted: false,
-    productName: '',
-    icon: 98,
-    severity: 10,
-    vulnerable: false,
-    attackTool: null,
-    attackToolName: '',
-    evidence: [],
-    vulnerabilities: [],
-    descriptors: report.descriptors,
-    manufacturer: report.manufacturer ?? '',
-    product: report.product ?? '',
-    configuration: '',
-    judgedBy: null,
-    device: policyDevice(parseReport(report), report, null),
-    levelOf: () => null,
-  }
-  designs.set(key, design)
-  return { report, design, serial: report.serial ?? '' }
-}
 const attach = (report: DeviceReport): JudgedChange => ({ op: 'attached', device: judged(report) })
 const remove = (portPath: string): JudgedChange => ({ op: 'removed', portPath })
 const present = (all: readonly HostPeripheral[]) => all.filter((p) => p.present)
@@ -166,7 +134,13 @@ describe('applyReport', () => {
         expect(now.map((p) => p.portPath).sort()).toEqual([...host.keys()].sort())
         expect(new Set(all.map((p) => p.deviceId)).size).toBe(all.length)
         // The full inventory adds nothing to the changes.
-        expect(applyReport(all, [], [...host.values()].map(judged)).changes).toEqual([])
+        expect(
+          applyReport(
+            all,
+            [],
+            [...host.values()].map((report) => judged(report)),
+          ).changes,
+        ).toEqual([])
         // The counts of the verdict equal a recount.
         const verdict = verdictOf(all, false)
         expect([verdict.approvedPresent, verdict.approvedGone]).toEqual([now.length, all.length - now.length])
@@ -180,7 +154,11 @@ describe('applyReport', () => {
       fc.property(fc.array(step, { maxLength: 30 }), fc.array(device, { maxLength: 6 }), (steps, final) => {
         const host = new Map(final.map((d) => [d.portPath, d.make(d.portPath)]))
         const before = run([], ...steps.map((s) => (s.op === 'removed' ? remove(s.portPath) : attach(s.report)))).all
-        const { all } = applyReport(before, [], [...host.values()].map(judged))
+        const { all } = applyReport(
+          before,
+          [],
+          [...host.values()].map((report) => judged(report)),
+        )
         expect(storedHash(all)).toBe(inventoryHash([...host.values()]))
         expect(new Set(all.map((p) => p.deviceId)).size).toBe(all.length)
       }),
@@ -195,7 +173,11 @@ const keyboardAt = (portPath: string, controller?: string): DeviceReport => ({
 })
 const [front, dock] = ['pci0000:00/14.0 usb2', 'pci0000:00/1d.0/00.0 usb2']
 const inventory = (stored: readonly HostPeripheral[], ...reports: DeviceReport[]) =>
-  applyReport(stored, [], reports.map(judged))
+  applyReport(
+    stored,
+    [],
+    reports.map((report) => judged(report)),
+  )
 /** The rows as an earlier release stored them: without locations, with cleaned serial numbers. */
 const asBefore = (all: readonly HostPeripheral[], serial?: string): HostPeripheral[] =>
   all.map((row) => ({ ...row, controller: null, ...(serial === undefined ? {} : { serial }) }))

@@ -1,0 +1,88 @@
+/**
+ * The parts of the product in which tests must detect at least 90 % of Stryker's mutants. `mutate` lists the files that
+ * decide, `tests` what must detect the mutants. The tests run once per mutant, so those with whole agents, which wait
+ * for check-ins, are left out.
+ */
+export const groups = {
+  policy: {
+    mutate: ['domain/src/policy.ts', 'domain/src/approval-gate.ts'],
+    // Without approval-gate.test.ts, which explores all states and takes seconds.
+    tests: ['domain/test/policy*.test.ts', 'domain/test/approval-gate.decisions.test.ts'],
+  },
+  risk: {
+    mutate: [
+      'domain/src/risk.ts',
+      'domain/src/attack-tools.ts',
+      'domain/src/behaviour.ts',
+      'domain/src/class-sets.ts',
+      'domain/src/typing.ts',
+      'domain/src/verdict-key.ts',
+      'domain/src/vulnerabilities.ts',
+    ],
+    // Without the tests on the shipped knowledge, which read 20,000 names first.
+    tests: ['domain/test/{risk,severity,assessment,behaviour}.test.ts'],
+  },
+  seals: {
+    mutate: [
+      'domain/src/audit-chain.ts',
+      'domain/src/audit-verify.ts',
+      'domain/src/audit-checkpoint.ts',
+      'server/src/features/devices/policy/seal.ts',
+      'server/src/features/devices/knowledge/knowledge.seal.ts',
+    ],
+    tests: [
+      'domain/test/audit-*.test.ts',
+      'server/src/features/devices/policy/seal.mac.test.ts',
+      'server/src/features/devices/knowledge/knowledge.seal.test.ts',
+    ],
+  },
+  enforcement: {
+    mutate: ['agent/src/enforcement/{pass,judge,recent,holds,truth,defaults}.ts'],
+    tests: ['agent/test/{pass,judgement,recent,held-ports,defaults}.test.ts'],
+  },
+  spool: {
+    mutate: ['agent/src/spool.ts', 'agent/src/spool-changes.ts'],
+    // Without full-disk, whose spools run in child processes where no mutant is active.
+    tests: ['agent/test/{spool,power-loss}.test.ts'],
+  },
+  commands: {
+    mutate: [
+      'domain/src/command-key.ts',
+      'agent/src/{command-keys,commands,parse-command}.ts',
+      'agent/src/host-time.ts',
+    ],
+    tests: [
+      'domain/test/command-key.test.ts',
+      'agent/test/{command-keys,commands,parse-command,host-time.clock}.test.ts',
+    ],
+  },
+  packages: {
+    mutate: [
+      'domain/src/{agent-package,release-keys}.ts',
+      'agent/src/update/{fetch-build,release-key,version}.ts',
+      'server/src/features/fleet/packages/{package-file,release-key}.ts',
+    ],
+    tests: [
+      'domain/test/{agent-package,release-keys}.test.ts',
+      'agent/test/fetch-build.test.ts',
+      'server/src/features/fleet/packages/package-file.test.ts',
+    ],
+  },
+  ingest: {
+    mutate: [
+      'server/src/features/fleet/ingest/{apply-report,collect-report,report-events}.ts',
+      'domain/src/occurrence.ts',
+    ],
+    tests: [
+      'server/src/features/fleet/ingest/{apply-report,collect-report,report-events}.test.ts',
+      'domain/test/occurrence.test.ts',
+    ],
+  },
+  accounts: {
+    mutate: [
+      'server/src/features/people/accounts/{access-tokens,accounts.changes,accounts.fresh,accounts.rules}.ts',
+      'server/src/features/people/accounts/{signin.limits,suspension.rules,token-expiry.rules}.ts',
+    ],
+    tests: ['server/src/features/people/accounts/accounts.rules.test.ts'],
+  },
+}

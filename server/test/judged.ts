@@ -1,0 +1,39 @@
+import type { DeviceReport } from '@portcullis/contract'
+import { parseReport, policyDevice } from '@portcullis/domain'
+import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
+
+const designs = new Map<string, Fingerprint>()
+
+/** Returns a reported device with its verdict. Equal descriptors and strings have the same fingerprint. */
+export const judged = (report: DeviceReport, verdict: Partial<Fingerprint> = {}): JudgedDevice => {
+  const key = JSON.stringify([report.descriptors, report.manufacturer, report.product, verdict])
+  const { vid, pid } = parseReport(report)
+  const design = designs.get(key) ?? {
+    id: designs.size + 1,
+    modelId: designs.size + 1,
+    shapeId: designs.size + 1,
+    fingerprint: key,
+    vid,
+    pid,
+    vendorName: '',
+    accepted: false,
+    productName: '',
+    icon: 98,
+    severity: 10,
+    vulnerable: false,
+    attackTool: null,
+    attackToolName: '',
+    evidence: [],
+    vulnerabilities: [],
+    descriptors: report.descriptors,
+    manufacturer: report.manufacturer ?? '',
+    product: report.product ?? '',
+    configuration: '',
+    judgedBy: null,
+    device: policyDevice(parseReport(report), report, null),
+    levelOf: () => null,
+    ...verdict,
+  }
+  designs.set(key, design)
+  return { report, design, serial: report.serial ?? '' }
+}
