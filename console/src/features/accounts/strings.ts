@@ -197,8 +197,8 @@ export const strings = messages({
   createCodes: 'Create new codes',
   removeApp: 'Remove app',
   factorAtProvider: 'Your account comes from the identity provider. Set up a second factor there.',
-  active: 'active',
-  expiresSoon: 'expires soon',
-  expired: 'expired',
-  needsReplacement: 'needs replacement',
+  active: 'Active',
+  expiresSoon: 'Expires soon',
+  expired: 'Expired',
+  needsReplacement: 'Needs replacement',
 })

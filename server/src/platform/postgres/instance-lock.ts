@@ -15,7 +15,7 @@ interface Holder {
 const alreadyRuns = (dataDir: string, pid: number): StartError =>
   new StartError(
     `Portcullis is already running on ${dataDir} (process ${pid}). ` +
-      'Stop it, or set PORTCULLIS_DATA_DIR to another directory.',
+      'Stop it first. To run a second server, set PORTCULLIS_DATA_DIR to another directory.',
   )
 
 /**
