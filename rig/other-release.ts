@@ -1,13 +1,24 @@
 /** Unpacks another release of the product from the history of the checkout. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { temporaryFolder } from './database.ts'
-import { linkPackages } from './link-packages.ts'
 import { fromRoot, root } from './root.ts'
 
 const git = (...args: string[]): string =>
   execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+
+/** Links packages. Links to workspaces lead to the copy, because the original contract would be checked otherwise. */
+const linkPackages = (from: string, to: string): void => {
+  if (!existsSync(from)) return
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(from)) {
+    if (name === '@portcullis') {
+      mkdirSync(join(to, name))
+      for (const own of readdirSync(join(from, name))) symlinkSync(join(dirname(to), own), join(to, name, own))
+    } else symlinkSync(join(from, name), join(to, name))
+  }
+}
 
 /** Returns the previous release: the last tag, else the recorded one. Undefined if the checkout has no history. */
 export const previousRelease = (): string | undefined => {

@@ -83,7 +83,7 @@ export const exitCodeOf = (verdict: Verdict): 0 | 1 | 3 => (verdict === 'missed'
  */
 export const amount = (isQuick: boolean, what: string): string => (isQuick ? `${what} (short form)` : what)
 
-const barNumber = (bar: number): number => Math.round(bar * 100) / 100
+const barNumber = (bar: number): number => Math.round(bar * 1_000) / 1_000
 
 /** Formats a bar, such as ">= 5"; empty if the figure has none. */
 export const barOf = ({ atMost, atLeast }: Finding): string =>
