@@ -48,8 +48,8 @@ const pageOf = (results) => {
   })
   return `# Mutation tests
 
-[Stryker](https://stryker-mutator.io) changes the modules that decide in small ways, one change at a time. The score is the
-share of changes that a test detects. A group passes with at least 90 %. \`npm run mutate -- --write GROUP\` measures a
+[Stryker](https://stryker-mutator.io) makes small changes to the modules that decide, one at a time. The score is the share
+of changes that a test detects. A group passes with at least 90 % and a reason for each change that is left. \`npm run mutate -- --write GROUP\` measures a
 group and writes this page.
 
 ${[row('group', 'score', 'killed', 'of them by timeout', 'survived', 'left out', 'commit', 'date', 'load'), row(...Array(9).fill('---')), ...lines].join('\n')}

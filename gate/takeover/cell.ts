@@ -7,7 +7,7 @@ export type Cell =
   | { is: 'not applicable' }
   | {
       is: Verdict
-      /** They stop or reveal the attack. Beside `possible`, they only bound the damage. */
+      /** They stop or reveal the attack. Beside `possible`, they only reduce the damage. */
       by: readonly ControlId[]
       /** What the attacker can still do. */
       limit?: string

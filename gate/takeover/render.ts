@@ -42,7 +42,7 @@ goal. An attacker who gains another part, for example root on a host, continues 
 - *Refused*: the controls prevent it. A note states the exception, if any.
 - *Second approver*: one person alone cannot do it.
 - *Detected*: it can succeed, and the controls make it visible.
-- **Possible**: it can succeed. The note states the limit and the response; the controls bound the damage.
+- **Possible**: it can succeed. The note states the limit and the response; the controls reduce the damage.
 - A dash: the goal does not apply.
 
 Linked numbers refer to the [controls](#controls), numbers in parentheses to the [notes](#notes). Each control names the tests

@@ -10,7 +10,7 @@ export interface Part {
   shows: string
   /** Names of checks on the command line. Each of them gives a result. */
   checks: readonly string[]
-  /** Files and folders that decide the result. Another content makes it stale. */
+  /** Files and folders that decide the result. If their content changes, the result is stale. */
   inputs: readonly string[]
   /** True for benchmarks that measure a fleet of each size. */
   isOfFleet: boolean
@@ -44,7 +44,7 @@ export const parts: readonly Part[] = [
     'domain/src/audit-checkpoint.ts',
     'server/src/features/system/audit',
   ]),
-  gate('availability', 'Floods beside a working fleet refuse nobody else.', 'availability', [
+  gate('availability', 'A flood does not make the server refuse other clients.', 'availability', [
     'gate/availability.ts',
     'server/src/features/fleet/ingest',
     'server/src/features/people/accounts',
@@ -81,7 +81,7 @@ export const parts: readonly Part[] = [
       contract,
     ],
   ),
-  gate('credentials', 'Guessing, forging or keeping a credential opens nothing.', 'sign-in tokens', [
+  gate('credentials', 'A guessed, forged or revoked credential gives no access.', 'sign-in tokens', [
     'gate/sign-in.ts',
     'gate/tokens.ts',
     'server/src/features/people/accounts',
@@ -89,7 +89,7 @@ export const parts: readonly Part[] = [
   ]),
   gate(
     'lying-devices',
-    'A device that claims another kind sends and stores nothing on an armed host.',
+    'A device that claims to be of another kind sends and stores nothing on an armed host.',
     'lying-devices',
     [
       'gate/lying-devices.ts',
@@ -133,7 +133,7 @@ export const parts: readonly Part[] = [
     'drill/clock-skew.ts',
     'server/src/features/fleet/ingest',
   ]),
-  drill('connections', 'Slow and idle clients cost little memory and delay nobody.', 'D9 D10', [
+  drill('connections', 'Slow and idle clients cost little memory and hardly delay others.', 'D9 D10', [
     'drill/slow-clients.ts',
     'drill/idle-connections.ts',
     'server/src/features/fleet/ingest/wake.ts',
@@ -175,7 +175,7 @@ export const parts: readonly Part[] = [
     'server/src/platform/command-keys.ts',
   ]),
   drill('soak', 'A working server leaks neither memory nor handles.', 'D15', ['drill/soak.ts', 'server/src']),
-  drill('overload', 'Large work and the return of a whole fleet leave the server responsive.', 'D16 D17', [
+  drill('overload', 'Large jobs and the return of a whole fleet leave the server responsive.', 'D16 D17', [
     'drill/busy-event-loop.ts',
     'drill/thundering-herd.ts',
     'server/src/features/outbound/exports',
@@ -239,7 +239,7 @@ export const parts: readonly Part[] = [
   bench('windows', 'The agent for Windows is fast and small.', 'windows', ['bench/windows.ts', 'agent/src']),
   bench(
     'kernel',
-    'An armed host delays an allowed device hardly, and no keystroke of another one gets through.',
+    'An armed host hardly delays an allowed device, and lets no keystroke of another device through.',
     'kernel',
     ['bench/kernel.ts', 'agent/src/enforcement', 'agent/src/platform/linux'],
   ),
@@ -250,7 +250,7 @@ export const parts: readonly Part[] = [
     'server/src/platform/idle-memory.ts',
     postgres,
   ]),
-  bench('strangers', 'Clients that hold connections delay nobody.', 'strangers', ['bench/strangers.ts', http]),
+  bench('strangers', 'Clients that hold connections hardly delay others.', 'strangers', ['bench/strangers.ts', http]),
   bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [
     'bench/notices.ts',
     'server/src/features/outbound/notifications',

@@ -69,7 +69,7 @@ export const readProof = (root: string): Proof =>
 export const writeProof = (root: string, proof: Proof): void =>
   writeFileSync(fileOf(root), `${JSON.stringify(proof, null, 1)}\n`)
 
-/** A result is stale if an input of its part has other content at the present commit. */
+/** A result is stale if the content of an input of its part differs at the present commit. */
 export const withAges = (root: string, { runs }: Pick<Proof, 'runs'>, now: Date): Proof => {
   const stale = parts.flatMap((part): [string, number | null][] => {
     const run = runs[part.name]

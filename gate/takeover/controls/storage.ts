@@ -31,7 +31,7 @@ export const storageControls = {
     'server/src/platform/http/fresh.test.ts > operations that affect the whole fleet or its secrets > addOrUpdateBackup refuses API tokens and stale sessions and changes nothing'],
   serverReleaseKey: ['The server publishes only builds signed with its configured release key, which no HTTP request can set',
     'server/src/features/fleet/packages/release-key.test.ts > a release key cannot be set over HTTP > a server with one refuses a self-made build, by session and by API token, trusted or not'],
-  databasePeer: ['The embedded database accepts only its own user and the user of the server, named by the kernel; a server that root started gives it a user that no other program runs as',
+  databasePeer: ['The embedded database accepts only its own user and the user of the server, as the kernel identifies them; a server that root started gives it a user that no other program runs as',
     'server/src/platform/postgres/access.test.ts > the embedded database > accepts no connection of other users of the machine',
     'server/src/platform/postgres/access.test.ts > the rules of the embedded database > recognise users by the kernel alone',
     'server/src/platform/postgres/access.test.ts > the cluster of an earlier release > gets the user of the database'],

@@ -62,9 +62,11 @@ export const databaseWriter: Row = {
 }
 
 export const databaseWriterWithKeys: Row = {
-  runProgram: possible(`${onlyPolled} The attacker can decrypt their passwords and keys.`, polledAccounts, [
-    'agentReleaseKey',
-  ]),
+  runProgram: possible(
+    `${onlyPolled} The attacker can decrypt the passwords and keys of polled hosts.`,
+    polledAccounts,
+    ['agentReleaseKey'],
+  ),
   freeHost: possible(
     'The attacker can sign commands and policies with the key file, and free every host that connects to the server.',
     'Rotate the command key on the server (`portcullis command-key rotate`), restore the database, and arm the hosts again.',
@@ -92,12 +94,12 @@ export const databaseWriterWithKeys: Row = {
 
 export const proxy: Row = {
   runProgram: possible(
-    `${onlyPolled} The proxy sees their passwords if a worker connects through it.`,
+    `${onlyPolled} The proxy sees the passwords of polled hosts if a worker connects through it.`,
     polledAccounts,
     ['agentReleaseKey'],
   ),
   freeHost: possible(
-    'The proxy sees the passwords and sessions of people, so it can act as each of them. One person alone stays within the limit; as soon as two Administrators sign in through it, it can also approve. It cannot sign or change commands and policies.',
+    'The proxy sees the passwords and sessions of people, so it can act as each of them. As one person, it stays within the limit; once two Administrators have signed in through it, it can also approve. It cannot sign or change commands and policies.',
     'Terminate TLS on machines you trust only, or pass TCP through. End all sessions, change all passwords on a connection without the proxy, and review the audit trail.',
     ['approverForFree', 'commandSignature', 'signedRevocation', 'auditWithChange'],
   ),
@@ -126,7 +128,7 @@ export const proxy: Row = {
 
 export const serverRoot: Row = {
   runProgram: possible(
-    `${onlyPolled} Root can decrypt their passwords and keys. The private release key is not on the server.`,
+    `${onlyPolled} Root can decrypt the passwords and keys of polled hosts. The private release key is not on the server.`,
     polledAccounts,
     ['agentReleaseKey'],
   ),

@@ -5,7 +5,7 @@ const asSession = 'The same as with a session of an Administrator.'
 const localAdministrators =
   'Keep Administrators as local accounts with a second factor, and map groups of the directory to Manager at most.'
 const asAdministrators =
-  'The operator of the directory or identity provider decides who is in its groups, so they can sign in as two Administrators, and one approves the requests of the other. '
+  'The operator of the directory or identity provider decides who is in its groups, and so can sign in as two Administrators, one of whom approves the requests of the other. '
 const asTwo = possible(`${asAdministrators}The audit trail records both.`, localAdministrators, ['auditWithChange'])
 
 export const identityProvider: Row = {
@@ -17,7 +17,7 @@ export const identityProvider: Row = {
   freeHost: asTwo,
   allowDevice: asTwo,
   readSecret: possible(
-    `${asAdministrators}They can activate a worker of their own, which receives the passwords of polled hosts. The server sends no other secret.`,
+    `${asAdministrators}As both, the operator can activate a worker of their own, which receives the passwords of polled hosts. The server sends no other secret.`,
     `${localAdministrators} Change the passwords of polled hosts.`,
     ['maskedSecrets', 'noKeysOverHttp'],
   ),
@@ -33,7 +33,7 @@ export const identityProvider: Row = {
 }
 
 const newAccount =
-  'The operator can use the set-password link of a new account before its owner does, who then cannot use it. The account does not approve for 24 hours, so until then the operator acts alone, within the limit. '
+  'The operator can use the set-password link of a new account before its owner does. The owner then cannot use it. The account cannot approve for 24 hours, so until then the operator acts alone, within the limit. '
 const twoNewAccounts =
   'After 24 hours, two such accounts of Administrators can approve the requests of each other. Hand over links yourself, and reset an account at once if its owner cannot use the link.'
 
@@ -57,7 +57,7 @@ export const mailServer: Row = {
     'Send alerts through a second channel, and read alerts in the console.',
   ),
   forgeTrail: refused(['appendOnlyTrail']),
-  denyService: detected(['auditWithChange', 'versionedSettings'], 'With a new account of an Administrator.'),
+  denyService: detected(['auditWithChange', 'versionedSettings'], 'Only with a new account of an Administrator.'),
   lockOut: detected(
     ['auditWithChange', 'withdrawalEvents', 'suspensions', 'approverForAdministrator'],
     'Owners of new accounts cannot use their links. With a new account of an Administrator, the same as with a session of one.',

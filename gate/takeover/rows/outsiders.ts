@@ -32,7 +32,7 @@ export const middle: Row = {
     'If its arming order says so, a host whose network is cut before its first check-in after arming becomes Free. The default says so while at most 25 hosts are armed. Agents up to 0.2 always do so after 10 minutes. The host reports the reason when it is connected again.',
   ),
   allowDevice: possible(
-    'Only longer than a person allowed it: if the host restarts without a connection, forged time (NTP) extends a grant by the time that the host was off. Agents up to 0.2 follow the host clock. No device is allowed that no rule allows, and permanent rules do not change.',
+    'A device can stay allowed longer than a person decided: if the host restarts without a connection, forged time (NTP) extends a grant by the time that the host was off. Agents up to 0.2 follow the host clock. No device is allowed that no rule allows, and permanent rules do not change.',
     'Update agents, protect time with NTS, and prefer short grants.',
     ['pinnedServer', 'policySignature', 'grantTime', 'storedTime'],
   ),
@@ -42,7 +42,7 @@ export const middle: Row = {
   ),
   impersonateHost: refused(
     ['pinnedServer', 'agentSession', 'boundedProofs'],
-    'Until their update, session requests of agents before 0.3.0 count until a later one is accepted. Only TLS protects them.',
+    'A session request of an agent before 0.3.0 stays valid until the server accepts a later one. Only TLS protects them.',
   ),
   forgeEvent: detected(
     ['pinnedServer', 'spooledChanges', 'silentHosts'],
@@ -61,7 +61,7 @@ export const middle: Row = {
 }
 
 const installers =
-  'Windows keeps a copy of each installer that every user of the host can read. An installer with a token contains it until the token expires, is used up or is revoked.'
+  'Windows keeps a copy of each installer, and every user of the host can read it. An installer with a token contains it until the token expires, is used up or is revoked.'
 const shortTokens =
   'Give the token in an installer a short validity and few hosts, and revoke it after the installation.'
 
@@ -93,7 +93,7 @@ export const localUser: Row = {
 export const hostRoot: Row = {
   runProgram: refused(['agentAudience', 'agentReleaseKey'], 'Root already runs programs on this host.'),
   freeHost: possible(
-    'Only this host, which the console then shows as Free or disconnected.',
+    'Only on this host, which the console then shows as Free or disconnected.',
     'Reinstall the host, and enrol and arm it again.',
     ['agentAudience', 'ownAcknowledgements'],
   ),
@@ -149,7 +149,7 @@ export const device: Row = {
   impersonateHost: notApplicable,
   forgeEvent: detected(
     ['deviceText', 'mergedChanges', 'firstSights', 'changesPerPort', 'reportedDrops'],
-    'While the host has no connection, a device that returns with more than a thousand identities, or pretends to be a hub with many ports, displaces changes of its root port. These include changes of other devices at the same docking station or hub. The newest state of each port and the changes of other root ports stay. The server raises an event with the port, the number and the time.',
+    'While the host has no connection, a device that returns with more than a thousand identities, or pretends to be a hub with many ports, displaces changes of its root port. These include changes of other devices at the same docking station or hub. The newest state of each port and the changes of other root ports stay. The server raises an event with the port, and the number and time of the dropped changes.',
   ),
   forgeTrail: refused(['deviceText']),
   denyService: detected(

@@ -8,7 +8,7 @@ const onlyKnown =
 const slowed =
   'Thousands of connections and the largest bodies of one account can delay requests of others by a few hundred milliseconds, and by seconds on a busy machine (`npm run bench -- strangers`). Metrics and the log name the limit. Suspend the account. Hosts keep enforcing their last policy.'
 
-/** A change that newly allows devices on more hosts than the limit is not made by one person. */
+/** One person alone cannot newly allow devices on more hosts than the limit. */
 const ruleGate = [
   'approverForRules',
   'approverForUnseen',
@@ -92,7 +92,7 @@ export const administratorSession: Row = {
   ),
   impersonateHost: detected(
     ['auditWithChange', 'armedPredecessor', 'namedTakeOver'],
-    'An Administrator can create an enrolment token and enrol a machine as a silent Free host. The takeover raises an event.',
+    'An Administrator can create an enrolment token and enrol a machine as a Free host that is disconnected. The takeover raises an event.',
   ),
   forgeEvent: detected(
     ['auditWithChange', 'versionedSettings'],

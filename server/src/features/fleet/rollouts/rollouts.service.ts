@@ -71,8 +71,8 @@ const settingLabels = {
 const buildLabels = {
   size: 'size in bytes',
   releaseKey: 'release key',
-  releaseSignature: 'signature of the release key',
-  rotations: 'changes of the release key',
+  releaseSignature: 'release signature',
+  rotations: 'rotations of the release key',
   architecture: 'architecture',
 }
 
