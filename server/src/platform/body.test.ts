@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
-import { Body, bufferBytes } from './body.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Body, bufferBytes, guarded } from './body.ts'
 
 let server: Server | undefined
-afterEach(() => server?.close())
+afterEach(() => {
+  vi.useRealTimers()
+  server?.close()
+})
 
 const read = async (body: Body): Promise<IncomingMessage> => {
   server = createServer((_request, response) => body.pipe(response)).listen(0, '127.0.0.1')
@@ -82,6 +85,20 @@ describe('a body', () => {
     const response = await read(body)
     expect(await response.toArray()).toEqual([])
     expect(response.complete).toBe(true)
+  })
+
+  it.each([
+    ['a body', () => new Body()],
+    ['passed bytes', guarded],
+  ])('that nobody reads ends after a minute, and its error ends nothing else: %s', async (_what, create) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const unread = create()
+    const closed = new Promise((resolve) => unread.once('close', resolve))
+    vi.advanceTimersByTime(59_999)
+    expect(unread.destroyed).toBe(false)
+    vi.advanceTimersByTime(1)
+    await closed
+    expect(unread.errored?.message).toBe('the client stopped reading')
   })
 
   it('fails the response if it fails, and ends if the reader leaves', async () => {

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 
 /** Size of a buffer in bytes: at least what one read of a socket returns. */
 export const bufferBytes = 64 * 1024
@@ -7,6 +7,29 @@ export const bufferBytes = 64 * 1024
 const bufferCount = 4
 /** Time for a reader to accept the next bytes: a snapshot that stays open longer keeps the database from cleaning up. */
 const stallMs = 60_000
+
+/**
+ * Ends a body that fails, or whose reader stalls, even if nobody reads it yet or any more. Without a listener, its error
+ * would end the process. Refresh the timer when the reader accepts bytes.
+ */
+const endOfStalled = (body: Readable): NodeJS.Timeout => {
+  const timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), stallMs).unref()
+  body.on('error', () => {}).once('close', () => clearTimeout(timer))
+  return timer
+}
+
+/** Passes bytes on and ends if the reader stalls. */
+export const guarded = (): Transform => {
+  const body: Transform = new Transform({
+    highWaterMark: bufferBytes,
+    transform(chunk, _encoding, done) {
+      timer.refresh()
+      done(null, chunk)
+    },
+  })
+  const timer = endOfStalled(body)
+  return body
+}
 
 interface Filled {
   buffer: Buffer
@@ -35,7 +58,7 @@ export class Body extends Readable {
 
   constructor() {
     super({ highWaterMark: bufferBytes })
-    this.#timer = setTimeout(() => this.destroy(new Error('the client stopped reading')), stallMs).unref()
+    this.#timer = endOfStalled(this)
   }
 
   /** Returns whether `put` may add the bytes of another read. */
@@ -143,7 +166,6 @@ export class Body extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    clearTimeout(this.#timer)
     this.#ready = []
     done(error)
     this.onRoom()

@@ -32,7 +32,10 @@ const receive = async (chunks: readonly Buffer[], ends: RowEnds) => {
       given.submit({ stream, query: () => {} })
     },
   }
-  const copied = copyRows(client as never, 'COPY t TO STDOUT', body, ends).then(() => body.finish())
+  const copied = copyRows(client as never, 'COPY t TO STDOUT', body, ends).then(
+    () => body.finish(),
+    (error) => body.destroy(error),
+  )
   const text = body.toArray().then((parts) => Buffer.concat(parts).toString())
   for (const chunk of chunks) {
     // As a socket that reads into one buffer: its bytes are gone after the event.

@@ -177,8 +177,6 @@ export const copyRows = (
 /** Returns the output of a COPY … TO STDOUT as it is. */
 export const copyOut = (client: Pick<pg.ClientBase, 'query'>, statement: string): Readable => {
   const body = new Body()
-  // Somebody who leaves early gets no error event that nobody handles.
-  body.on('error', () => {})
   copyRows(client, statement, body, { after: '\n' }).then(
     () => body.finish(),
     (error: Error) => body.destroy(error),

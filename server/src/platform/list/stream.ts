@@ -1,4 +1,4 @@
-import { type Readable, Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { PoolClient } from 'pg'
 import { Body } from '../body.ts'
 import { copyRows, type RowEnds } from '../db/copy-out.ts'
@@ -27,26 +27,6 @@ export const bindForCopy = async (client: PoolClient, statement: SqlFragment): P
 
 /** JSON text of a row never contains these two characters, so CSV leaves every row unchanged. */
 const plainRows = `(FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01')`
-
-/**
- * Time for a reader to accept the next chunk: a snapshot that stays open longer keeps the database from cleaning up.
- */
-const stallMs = 60_000
-
-/** Passes bytes on and ends if the reader stalls. */
-export const guarded = (): Transform => {
-  let timer: NodeJS.Timeout | undefined
-  const body = new Transform({
-    highWaterMark: 64 * 1024,
-    transform(chunk, _encoding, done) {
-      timer?.refresh()
-      done(null, chunk)
-    },
-  })
-  timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), stallMs).unref()
-  body.once('close', () => clearTimeout(timer))
-  return body
-}
 
 const countOf = async (client: PoolClient, statement: SqlFragment): Promise<number> => {
   const { text, values } = compile(statement)

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { guarded } from '#platform/list/stream.ts'
+import { guarded } from '#platform/body.ts'
 import { createSemaphore } from '#platform/semaphore.ts'
 import { decompressor } from './package-file.ts'
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#platform/app-error.ts'
-import { guarded } from '#platform/list/stream.ts'
+import { guarded } from '#platform/body.ts'
 import type { TableJob } from './document.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
