@@ -29,13 +29,18 @@ const personal = {
 }
 
 /** Read-only fields. The server ignores them, so that a client can send back an object that it read. */
+const ignored = Type.Optional(
+  Type.Union([Type.String({ maxLength: 1024 }), Type.Boolean(), Type.Number(), Type.Null()], {
+    description: 'Read-only. Ignored in requests.',
+  }),
+)
 const readOnly = {
-  authSource: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
-  mfaEnabled: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
-  lastSignIn: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
-  createdAt: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
-  suspendedUntil: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
-  suspendedBy: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  authSource: ignored,
+  mfaEnabled: ignored,
+  lastSignIn: ignored,
+  createdAt: ignored,
+  suspendedUntil: ignored,
+  suspendedBy: ignored,
 }
 
 const userName = Type.String({

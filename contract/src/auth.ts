@@ -152,8 +152,12 @@ export const refreshToken = operation({
   examples: { request: { refreshToken: loginExample.refreshToken }, response: loginExample },
 })
 
+/** Largest body with the answer of an authenticator, whose certificates take a few KiB. */
+export const webAuthnBytes = 64 * 1024
+
 export const reauthenticate = operation({
   id: 'reauthenticate',
+  bodyLimit: webAuthnBytes,
   method: 'POST',
   path: '/prime/webui/auth/reauthenticate',
   tag: 'Auth',

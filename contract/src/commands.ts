@@ -265,7 +265,9 @@ export const decideDevices = operation({
       maxLength: 200,
       description: 'Reason. It is shown with the decision. Only a deny may leave it empty.',
     }),
-    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601. Required for a grant, otherwise refused.' })),
+    expiresAt: Type.Optional(
+      Type.String({ maxLength: 64, description: 'ISO 8601. Required for a grant, otherwise refused.' }),
+    ),
     overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: closed({
@@ -331,6 +333,7 @@ export const previewBulk = operation({
   tag: 'Agents',
   summary: 'Previews an action on many hosts',
   permission: 'fleet:read',
+  heavy: 'preview',
   body: closed(selection),
   response: closed({
     action: Type.Enum(bulkActions),

@@ -9,9 +9,13 @@ const path = '/prime/webui/generalconfig/document'
 /** The configuration as one document. Parts and items that are absent keep their values. */
 export const ConfigDocument = closed({
   settings: Type.Optional(
-    nullable(Type.Record(Type.String(), nullable(Type.String({ maxLength: 350_000 })), { maxProperties: 200 }), {
-      description: 'Settings by name. `null` resets a setting to its default. Secrets are in plain text.',
-    }),
+    nullable(
+      Type.Record(Type.String({ pattern: '^.{1,64}$' }), nullable(Type.String({ maxLength: 350_000 })), {
+        maxProperties: 200,
+        additionalProperties: false,
+      }),
+      { description: 'Settings by name. `null` resets a setting to its default. Secrets are in plain text.' },
+    ),
   ),
   tags: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000 }), {

@@ -272,6 +272,7 @@ export const getKnowledge = operation({
 export const uploadKnowledge = operation({
   ...common,
   id: 'uploadKnowledge',
+  heavy: 'preview',
   method: 'POST',
   path: '/prime/webui/admin/knowledge',
   fresh: 'the file pins a key',
@@ -297,6 +298,7 @@ export const uploadKnowledge = operation({
 export const previewKnowledge = operation({
   ...common,
   id: 'previewKnowledge',
+  heavy: 'preview',
   method: 'GET',
   path: '/prime/webui/admin/knowledge/preview',
   summary: 'Previews the verdicts that the candidate changes',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { LocalLoginAnswer } from './auth.ts'
+import { LocalLoginAnswer, webAuthnBytes } from './auth.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
 const base = '/prime/webui/Auth/Mfa'
@@ -123,6 +123,7 @@ export const finishPasskey = operation({
   tag,
   summary: 'Completes the registration of a passkey',
   permission: 'self:write',
+  bodyLimit: webAuthnBytes,
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 64, description: 'Name for the passkey.' }),
     response: webAuthn('Response of the browser.'),

@@ -33,8 +33,8 @@ const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description:
 const riskMembers = {
   id: noticeId,
   kind: Type.Enum(noticeKinds, { description: 'Kind of the alert.' }),
-  title: Type.String({ description: 'Summary with the names that hosts and devices report.' }),
-  description: Type.String({ description: 'Newest event of the alert.' }),
+  title: Type.String({ maxLength: 4096, description: 'Summary with the names that hosts and devices report.' }),
+  description: Type.String({ maxLength: 16_384, description: 'Newest event of the alert.' }),
   severity: Type.Integer({
     minimum: 0,
     maximum: 7,
@@ -51,11 +51,18 @@ const riskMembers = {
   isDismissed: Type.Boolean({ description: 'True if the alert is dismissed for all accounts.' }),
   entityType: Type.Enum(noticeEntities),
   entityId: Type.String({
+    maxLength: 2048,
     description: 'UUID of the host, or `VID:PID` of the model. Empty for many hosts and for accounts.',
   }),
-  link: Type.String({ description: 'Path in the console of the host, model or list that the alert is about.' }),
+  link: Type.String({
+    maxLength: 4096,
+    description: 'Path in the console of the host, model or list that the alert is about.',
+  }),
   hosts: Type.Array(
-    closed({ uuid: Type.String({ description: 'UUID of the host.' }), hostIdentifier: Type.String() }),
+    closed({
+      uuid: Type.String({ maxLength: 128, description: 'UUID of the host.' }),
+      hostIdentifier: Type.String({ maxLength: 255 }),
+    }),
     { maxItems: 3, description: 'The three hosts that the alert reached last, newest first.' },
   ),
   hostsCount: Type.Integer({

@@ -39,7 +39,7 @@ export interface Operation<
    * condition, and the service calls `assertFresh`.
    */
   readonly fresh?: true | string
-  /** Kind of heavy work. The server limits the share of each account. */
+  /** Kind of heavy work. Dry runs count as previews and large pages as exports without it. */
   readonly heavy?: HeavyWork
   /** True if callers on the same machine need no token, provided that nothing can forward requests to the server. */
   readonly openOnLoopback?: boolean
@@ -107,7 +107,7 @@ export const zonelessTime = (description: string) =>
 
 /** Defines a time in all other shapes: RFC 3339 with `Z`. */
 export const utcTime = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2031-05-04T10:11:12.345Z'] })
+  Type.String({ format: 'date-time', maxLength: 64, description, examples: ['2031-05-04T10:11:12.345Z'] })
 
 /** Default and maximum number of rows per page. */
 export const paging = { defaultSize: 50, maxSize: 1_000_000 } as const

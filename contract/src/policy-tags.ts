@@ -21,6 +21,7 @@ export const previewTags = operation({
   description:
     'Tags decide which rules apply to a host. The preview evaluates all changes together and stores nothing.',
   permission: 'fleet:read',
+  heavy: 'preview',
   body: closed({ changes: Type.Array(HostTagsChange, { minItems: 1, maxItems: 100 }) }),
   response: closed({
     newlyAllowed: Type.Integer({

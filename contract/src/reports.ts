@@ -70,9 +70,13 @@ const rowsAndColumns = {
   list: Type.Enum(reportListNames, { description: 'Name of the list or insight.' }),
   filter: Type.Optional(
     Type.Record(
-      Type.String({ maxLength: 64 }),
+      Type.String({ pattern: '^.{1,64}$' }),
       Type.Union([Type.String({ maxLength: 2048 }), Type.Boolean(), Type.Integer(), Type.Null()]),
-      { description: 'Filters, as in the export of the list. Unknown filters are refused.' },
+      {
+        maxProperties: 40,
+        additionalProperties: false,
+        description: 'Filters, as in the export of the list. Unknown filters are refused.',
+      },
     ),
   ),
   sortBy: Type.Optional(
@@ -289,6 +293,7 @@ export const previewReport = operation({
   path: `${base}/preview`,
   tag,
   summary: 'Previews a report schedule',
+  heavy: 'preview',
   description: 'Returns the next runs and the current number of rows. Nothing is stored.',
   permission: 'config:write',
   body: closed(content),

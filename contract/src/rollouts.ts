@@ -259,6 +259,7 @@ export const planRollout = operation({
   id: 'planRollout',
   path: `${base}/plan`,
   summary: 'Previews a rollout',
+  heavy: 'preview',
   body: RolloutInput,
   response: RolloutPlan,
   errors: ['conflict'],

@@ -24,7 +24,7 @@ export type TaggedEntity = (typeof taggedEntities)[number]
 /** Body of addhashtags and deletehashtags. */
 export const GatewayHashtagActionDto = closed({
   hashtags: Type.Optional(
-    nullable(Type.Array(Type.String(), { maxItems: 100_000 }), {
+    nullable(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100_000 }), {
       description: 'Names of tags: 1 to 64 characters, without commas, semicolons, `#` and control characters.',
     }),
   ),

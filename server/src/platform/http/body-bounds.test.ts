@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { agentPost, enrolAgent } from '#test/builders.ts'
-import { bodyCostOf, costlyText, jsonLimitOf, oversize } from './body-bounds.ts'
+import { type BodyShape, bodyCostOf, bytesOf, costlyText, jsonLimitOf, oversize } from './body-bounds.ts'
 
 let t: TestApp
 let admin: ReturnType<TestApp['as']>
@@ -172,6 +172,54 @@ describe('the body limit', () => {
     [{ type: 'string' }, 8 * 1024 * 1024],
     [{ type: 'string', maxLength: 1_000_000 }, Math.ceil(1_000_002 * 1.25)],
   ])('of %j is %d', (shape, limit) => expect(jsonLimitOf(shape)).toBe(limit))
+  it('of every operation follows from its schema, and only those on many objects or files exceed 1 MiB', () => {
+    const reasons: Record<string, RegExp> = {
+      'up to 100,000 hosts, connections, accounts or elements':
+        /^(agentsConfiguration|deleteAgents(Commands)?|updateAgents|fetchAgentsDebugLogs|previewBulk|runBulk|previewTags|(add|delete)Hashtags|peripheralsCommand|deleteUsers|(delete|register|unregister)Connections)$/,
+      'up to 10,000 devices, connections, keys or deliveries':
+        /^(decideDevices|addConnections|confirmHostKeys|(drop|retry)Deliveries)$/,
+      'up to 2,000 names of hosts': /^createEnrollmentToken$/,
+      'up to 1,000 rules, and 10,000 to remove': /^(previewPolicy|testPolicyDraft)$/,
+      'all recipients, hosts and certificates of a group': /^(testNotificationChannel|updateNotificationGroup)$/,
+      'the whole configuration': /^applyConfigDocument$/,
+      'a file': /^uploadKnowledge$/,
+    }
+    /** Returns the members of a schema that have no limit. */
+    const endless = (shape: BodyShape, path: string): string[] => {
+      if (shape.anyOf !== undefined) return shape.anyOf.flatMap((member) => endless(member, path))
+      const members = Object.entries({
+        ...shape.properties,
+        ...shape.patternProperties,
+        ...(shape.items && { '[]': shape.items }),
+      })
+      const inner = members.flatMap(([name, member]) => endless(member, `${path}.${name}`))
+      const isMap = shape.patternProperties !== undefined
+      const isEndless =
+        shape.type === 'array'
+          ? shape.maxItems === undefined
+          : shape.type === 'object'
+            ? shape.additionalProperties !== false || (isMap && shape.maxProperties === undefined)
+            : bytesOf(shape) === Number.POSITIVE_INFINITY
+      return isEndless ? [path, ...inner] : inner
+    }
+    const json = t.app.operations.filter(
+      ({ method, permission, upload, rawTypes, streamType }) =>
+        method !== 'GET' && !['public', 'agent'].includes(permission) && !upload && !rawTypes && !streamType,
+    )
+    const bodyOf = ({ body }: (typeof json)[number]) => body as BodyShape | undefined
+    const open = json.flatMap((one) =>
+      one.bodyLimit === undefined ? endless(bodyOf(one) ?? { type: 'null' }, one.id) : [],
+    )
+    // Ignores members that it does not know.
+    expect(open).toEqual(['agentsConfiguration.[].agentConfigViewResource'])
+    const large = json.filter((one) => (one.bodyLimit ?? jsonLimitOf(bodyOf(one))) > 1024 * 1024).map(({ id }) => id)
+    expect(large.filter((id) => !Object.values(reasons).some((ids) => ids.test(id)))).toEqual([])
+    for (const [reason, ids] of Object.entries(reasons))
+      expect(
+        large.some((id) => ids.test(id)),
+        reason,
+      ).toBe(true)
+  })
   it('of an operation that takes one digest is small', async () => {
     const path = '/prime/webui/policy/changerequests/00000000-0000-4000-8000-000000000000/approve'
     expect((await admin.post(path, { digest: 'a'.repeat(70_000) })).statusCode).toBe(413)

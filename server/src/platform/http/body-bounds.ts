@@ -40,7 +40,7 @@ const spareNames = 1_000
 const jsonSize = (value: unknown): number => JSON.stringify(value).length * 6
 
 /** Returns the largest size of a value in bytes, without blanks. */
-const bytesOf = (shape: BodyShape | undefined): number => {
+export const bytesOf = (shape: BodyShape | undefined): number => {
   if (shape?.anyOf !== undefined) return Math.max(...shape.anyOf.map(bytesOf))
   if (shape?.const !== undefined) return jsonSize(shape.const)
   if (shape?.enum !== undefined) return Math.max(...shape.enum.map(jsonSize))
@@ -51,11 +51,13 @@ const bytesOf = (shape: BodyShape | undefined): number => {
   if (shape?.type === 'array') return 2 + (shape.maxItems ?? Number.POSITIVE_INFINITY) * (1 + bytesOf(shape.items))
   if (shape?.type !== 'object')
     return ['integer', 'number', 'boolean', 'null'].includes(shape?.type ?? '') ? 32 : Number.POSITIVE_INFINITY
-  if (shape.additionalProperties !== false || shape.patternProperties !== undefined) return Number.POSITIVE_INFINITY
-  return Object.entries(shape.properties ?? {}).reduce(
-    (sum, [name, member]) => sum + 4 + name.length * 6 + bytesOf(member),
-    2,
+  if (shape.additionalProperties !== false) return Number.POSITIVE_INFINITY
+  const memberOf = (nameLength: number, member: BodyShape): number => 4 + nameLength * 6 + bytesOf(member)
+  const named = Object.entries(shape.properties ?? {}).map(([name, member]) => memberOf(name.length, member))
+  const mapped = Object.entries(shape.patternProperties ?? {}).map(
+    ([name, member]) => (shape.maxProperties ?? Number.POSITIVE_INFINITY) * memberOf(patternLength(name), member),
   )
+  return [...named, ...mapped].reduce((sum, bytes) => sum + bytes, 2)
 }
 
 /** Returns the body limit that follows from a schema. A quarter is for blanks. */

@@ -1,4 +1,4 @@
-import { previewTags } from '@portcullis/contract'
+import { deleteAgentsCommands } from '@portcullis/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { person } from '#test/people.ts'
@@ -10,16 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const url = '/prime/webui/policy/tags/preview'
-const large = JSON.stringify({
-  changes: [{ effect: 'add', hashtags: ['a'], uuids: Array.from({ length: 50_000 }, (_, i) => `host-${i}`) }],
-})
+const url = '/prime/webui/agents/deleteAgentsCommands'
+const large = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => `host-${i}`))
 
 it('large bodies of one account are read one at a time, and another account does not wait for all of them', async () => {
-  const [flooder, other] = [await person(t), await person(t)]
+  const [flooder, other] = [await person(t, { profile: 20 }), await person(t, { profile: 20 })]
   const order: string[] = []
   const send = async ({ api }: typeof flooder, name: string) => {
-    const { statusCode } = await api.post(url, `${large.slice(0, -1)},"unknown":1}`)
+    const { statusCode } = await api.post(url, `${large.slice(0, -1)},1]`)
     order.push(`${name} ${statusCode}`)
   }
   const flood = Array.from({ length: 8 }, () => send(flooder, 'flooder'))
@@ -31,7 +29,7 @@ it('large bodies of one account are read one at a time, and another account does
 })
 
 it('an account with too many large bodies at once is refused', async () => {
-  const flooder = await person(t)
+  const flooder = await person(t, { profile: 20 })
   const answers = await Promise.all(Array.from({ length: 40 }, () => flooder.api.post(url, large)))
   const refused = answers.filter(({ statusCode }) => statusCode === 429)
   expect(refused.length).toBeGreaterThan(0)
@@ -41,7 +39,7 @@ it('an account with too many large bodies at once is refused', async () => {
 })
 
 it('others are served between the steps of reading a large body', async () => {
-  const read = bodyReader(previewTags.body, false)
+  const read = bodyReader(deleteAgentsCommands.body, false)
   const turnsOf = async (text: string): Promise<number> => {
     let turns = 0
     let isOver = false
@@ -55,5 +53,5 @@ it('others are served between the steps of reading a large body', async () => {
     return turns
   }
   expect(await turnsOf(large)).toBe(3)
-  expect(await turnsOf('{"changes":[{"effect":"add","hashtags":["a"],"uuids":[]}]}')).toBe(0)
+  expect(await turnsOf('["host-1"]')).toBe(0)
 })

@@ -8,6 +8,16 @@ const [waitMs, retryAfter] = [20_000, 5]
 /** Rows from which a list page uses the export pool and counts as an export. */
 export const largePage = 2_000
 
+/**
+ * Returns the kind of heavy work of a request whose operation is not always heavy. A dry run costs as much as a preview,
+ * whatever it is a dry run of.
+ */
+export const heavyKindOf = (query: unknown, body: unknown): HeavyWork | undefined => {
+  const { PageSize = 0 } = query as { PageSize?: number }
+  if ([query, body].some((given) => (given as { dryRun?: unknown } | null)?.dryRun === true)) return 'preview'
+  return PageSize > largePage ? 'export' : undefined
+}
+
 /** Limits heavy work. All shares together leave two connections of the export pool to other long reads. */
 export const createHeavyWork = () => {
   const queues = {

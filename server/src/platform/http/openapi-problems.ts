@@ -44,9 +44,11 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.errors?.includes('second_person_required') === true)
     codes.add('approval_queue_full').add('change_not_shown')
-  const takesTurns = operation.body !== undefined && jsonLimitOf(operation.body as BodyShape) > largeBody
-  if (takesTurns || operation.heavy !== undefined || operation.query?.properties.PageSize !== undefined)
-    codes.add('too_many_requests')
+  const body = operation.body as BodyShape | undefined
+  const query = operation.query?.properties ?? {}
+  const hasLargeBody = body !== undefined && (operation.bodyLimit ?? jsonLimitOf(body)) > largeBody
+  const isSometimesHeavy = [query.PageSize, query.dryRun, body?.properties?.dryRun].some((one) => one !== undefined)
+  if (hasLargeBody || operation.heavy !== undefined || isSometimesHeavy) codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }

@@ -5,7 +5,7 @@ import { createAccountQueue } from '../account-queue.ts'
 import type { Authorise } from './authorise.ts'
 import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { isRawEncoding } from './gunzip.ts'
-import { createHeavyWork, largePage } from './heavy-work.ts'
+import { createHeavyWork, heavyKindOf } from './heavy-work.ts'
 import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
 import { unsupportedMediaType } from './media-type.ts'
@@ -99,8 +99,8 @@ export const createRegister = (
       if (isEndless && isHead(request)) return null
       const call = { actor, machine, params, query, body, request, reply }
       const work = () => spans.inSpan(request, () => handler(call as never))
-      const isLarge = known.heavy === undefined && Number((query as { PageSize?: number }).PageSize ?? 0) > largePage
-      return isLarge ? heavyWork('export', actor, reply.raw, work) : work()
+      const heavy = known.heavy === undefined ? heavyKindOf(query, body) : undefined
+      return heavy === undefined ? work() : heavyWork(heavy, actor, reply.raw, work)
     }
     operations.push(known)
     // No HEAD for a redirect of a sign-in, which uses up its parameters.
