@@ -16,11 +16,12 @@ export const stranger: Row = {
       'minimumRate',
       'boundedRequests',
       'countedLastReaders',
+      'unreadBytes',
       'boundedDownloads',
       'survivedShortages',
       'namedLimits',
     ],
-    'Thousands of slow readers from many addresses slow the server for others, and some requests of others fail (`npm run bench -- strangers`). Each counted connection can hold up to 4 MB in the kernel while its client does not read. After a refused or unreadable request, the kernel can keep such bytes uncounted for a minute. Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
+    'Thousands of slow readers from many addresses slow the server for others, and some requests of others fail (`npm run bench -- strangers`). For up to two seconds, clients that do not read can fill the kernel with up to 4 MB for each connection (for longer on other systems than Linux). Downloads of the agent can be used up; hosts retry, and packages come from a mirror. Metrics and the log name the limit. Filter floods in front of the server. Meanwhile, hosts keep enforcing their last policy.',
   ),
   lockOut: refused(['fairSignIn', 'accountGuesses']),
 }

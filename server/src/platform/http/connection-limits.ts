@@ -23,7 +23,7 @@ export interface ConnectionLimits {
 }
 
 /** Names of the limits, for metrics and the log. */
-export type LimitName = keyof ConnectionLimits | 'unanswered' | 'rate' | 'download' | 'downloads'
+export type LimitName = keyof ConnectionLimits | 'unanswered' | 'rate' | 'unread' | 'download' | 'downloads'
 
 /** Reads the open files limit of this process. Node raises the soft limit to the hard limit when it starts. */
 const openFiles = (): number => {

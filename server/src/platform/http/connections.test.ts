@@ -1,15 +1,20 @@
+import { existsSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
+import { unless } from '@portcullis/domain/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createLog } from '#platform/log.ts'
 import { startTestApp } from '#test/app.ts'
 import { enrolAgent } from '#test/builders.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { affordableConnections, type ConnectionLimits, type LimitName } from './connection-limits.ts'
 import { createConnections, credentialSeen, type Owner } from './connections.ts'
+import { createHttpServer } from './http-server.ts'
+import type { UnreadLimits } from './unread.ts'
 
 const sockets: Socket[] = []
 const ends: (() => Promise<unknown>)[] = []
@@ -27,15 +32,13 @@ const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false
     heard: () => string
     heardBytes: () => number
     read: () => void
-    pause: () => void
-    untilReadable: () => Promise<unknown>
+    end: () => void
   }>((resolve) => {
     const socket: Socket = isTls
       ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connect({ port, host: '127.0.0.1', localAddress })
     sockets.push(socket)
     let [isEnded, wasReset, heard, bytes] = [false, false, '', 0]
-    const readable = new Promise((done) => socket.once('readable', done))
     const one = {
       isEnded: () => isEnded,
       wasReset: () => wasReset,
@@ -43,8 +46,7 @@ const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false
       heard: () => heard,
       heardBytes: () => bytes,
       read: () => socket.on('data', take).resume(),
-      pause: () => socket.off('data', take).pause(),
-      untilReadable: () => readable,
+      end: () => socket.end(),
     }
     function take(data: Buffer): void {
       bytes += data.length
@@ -74,6 +76,7 @@ let dispatched = 0
 let requests = 0
 let figures: () => { strangers: number } = () => ({ strangers: Number.NaN })
 let endSlowReaders: (nowMs: number) => void = () => {}
+let endUnread: () => Promise<void> = async () => {}
 /**
  * A server with few slots. `/in/<account>/<credential>` verifies a credential and `/machine/<id>` that of an agent.
  * `/wait` never responds, `/large` sends more than the kernel buffers, and `/medium` less.
@@ -82,6 +85,7 @@ const serve = async (
   limits: Partial<ConnectionLimits>,
   tls?: { cert: string; key: string },
   trustedProxies: string[] = [],
+  unreadLimits?: UnreadLimits,
 ) => {
   refused.length = 0
   dispatched = 0
@@ -89,9 +93,11 @@ const serve = async (
   const connections = createConnections({
     limits: { ...affordableConnections(65_536), ...limits },
     trustedProxies,
+    ...(unreadLimits === undefined ? {} : { unreadLimits }),
     refused: (limit) => refused.push(limit),
   })
   endSlowReaders = connections.endSlowReaders
+  endUnread = connections.endUnread
   figures = connections.figures
   const listener: http.RequestListener = (request, response) => {
     dispatched += 1
@@ -109,7 +115,7 @@ const serve = async (
       return
     }
     if (kind === 'large' || then === 'large') Readable.from(Array.from({ length: 512 }, () => piece)).pipe(response)
-    else if (kind === 'medium') response.end(Buffer.alloc(1024 * 1024))
+    else if (kind === 'medium' || then === 'medium') response.end(Buffer.alloc(1024 * 1024))
     else if (kind !== 'wait' && then !== 'wait' && request.method === 'GET') response.end('x')
   }
   const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener)
@@ -354,58 +360,124 @@ it('a request above the limit of its token gets a problem, is counted, and its c
   expect((await admin.get('/metrics')).body).toMatch(/refused_total\{limit="credential"\} [1-9]/)
 })
 
-// On a busy machine, the kernel can take bytes of a stalled client later than the test waits.
-describe('readers', { retry: 2 }, () => {
-  const stalled = async (port: number, path: string, isTls = false): Promise<Connection> => {
-    const one = await open(port, '127.0.0.1', get(path), isTls, false)
-    await one.untilReadable()
-    return one
-  }
-
-  /** Waits until this number of clients has bytes that wait, and the kernel takes no more of them. */
-  const untilStalled = async (count: number): Promise<void> => {
-    let last = ''
-    let same = 0
-    await expect
-      .poll(
-        () => {
-          const waiting = served.map(({ writableLength }) => writableLength).filter((bytes) => bytes > 0)
-          same = waiting.length === count && String(waiting) === last ? same + 1 : 0
-          last = String(waiting)
-          // A busy machine moves bytes into the buffers of the system late.
-          return same >= 5
-        },
-        { interval: 200, timeout: 20_000 },
-      )
-      .toBe(true)
-  }
-
-  it('that read too slowly are disconnected, and those who read, or for whom nothing waits, are not', async () => {
-    const issued = await (await createAuthority()).issue(['127.0.0.1'])
-    for (const tls of [undefined, issued]) {
-      const port = await serve({}, tls)
-      const isTls = tls !== undefined
-      const idle = await open(port, '127.0.0.1', get('/machine/1/2/wait'), isTls)
-      const stranger = await stalled(port, '/large', isTls)
-      const person = await stalled(port, '/in/a/1/large', isTls)
-      const quick = await stalled(port, '/large', isTls)
-      await untilStalled(3)
-      const at = performance.now()
+it('a client that reads nothing is reset, which frees the bytes that wait in the kernel, and an idle one is not', async () => {
+  const issued = await (await createAuthority()).issue(['127.0.0.1'])
+  for (const tls of [undefined, issued]) {
+    const port = await serve({}, tls)
+    const isTls = tls !== undefined
+    const idle = await open(port, '127.0.0.1', get('/machine/1/2/wait'), isTls)
+    const stalled = [
+      await open(port, '127.0.0.1', get('/large'), isTls, false),
+      await open(port, '127.0.0.1', get('/in/a/1/large'), isTls, false),
+    ]
+    await vi.waitFor(() => expect(served.filter(({ writableLength }) => writableLength > 0)).toHaveLength(2), 10_000)
+    let at = performance.now()
+    // The kernel can still take some bytes for them in the first minutes.
+    await vi.waitFor(() => {
+      at += 60_000
       endSlowReaders(at)
-      const before = quick.heardBytes()
-      quick.read()
-      await vi.waitFor(() => expect(quick.heardBytes() - before).toBeGreaterThan(1024 * 1024), 10_000)
-      quick.pause()
-      endSlowReaders(at + 15_000)
-      await vi.waitFor(() => expect(refused).toEqual(['rate']), 10_000)
-      stranger.read()
-      await vi.waitFor(() => expect(stranger.isEnded()).toBe(true), 10_000)
-      endSlowReaders(at + 60_000)
-      person.read()
-      await vi.waitFor(() => expect(person.isEnded()).toBe(true), 10_000)
-      expect([idle.isEnded(), new Set(refused)]).toEqual([false, new Set(['rate'])])
-      // A reset frees the bytes that wait in the kernel.
-      expect([stranger.wasReset(), person.wasReset()]).toEqual([true, true])
+      expect(refused).toEqual(['rate', 'rate'])
+    }, 10_000)
+    for (const one of stalled) {
+      one.read()
+      await vi.waitFor(() => expect(one.wasReset()).toBe(true), 10_000)
     }
-  })
+    expect(idle.isEnded()).toBe(false)
+  }
+})
+
+const whyNotLinux = existsSync('/proc/self/net/tcp') ? null : 'no /proc/self/net/tcp'
+
+it(
+  'clients of one address that leave too many bytes unread in the kernel are reset, the largest first',
+  unless(whyNotLinux),
+  async () => {
+    const owner = 2.5 * 1024 * 1024
+    const port = await serve({}, undefined, [], { owner, total: 10 * owner })
+    const reading = await open(port, '127.0.0.1', get('/medium'))
+    const known = await open(port, '127.0.0.1', get('/in/a/1/medium'), false, false)
+    const stalled: Connection[] = []
+    for (let i = 0; i < 4; i++) stalled.push(await open(port, '127.0.0.1', get('/medium'), false, false))
+    const elsewhere = await open(port, '127.0.0.2', get('/medium'), false, false)
+    await vi.waitFor(
+      () => expect([requests, served.map((one) => one.writableLength)]).toEqual([7, served.map(() => 0)]),
+      10_000,
+    )
+    // What a client has just accepted counts for it.
+    await endUnread()
+    await endUnread()
+    expect(new Set(refused)).toEqual(new Set(['unread']))
+    expect(refused.length).toBeLessThan(4)
+    const before = refused.length
+    await endUnread()
+    expect(refused).toHaveLength(before)
+    for (const one of [...stalled, known, elsewhere]) one.read()
+    await vi.waitFor(() => expect(stalled.filter((one) => one.wasReset())).toHaveLength(before), 10_000)
+    for (const one of [reading, known, elsewhere])
+      await vi.waitFor(() => expect(one.heardBytes()).toBeGreaterThan(1024 * 1024), 10_000)
+  },
+)
+
+it('a connection that its client half-closes counts until it is reset, and keeps nothing in the kernel', async () => {
+  const issued = await (await createAuthority()).issue(['127.0.0.1'])
+  for (const tls of [undefined, issued]) {
+    const port = await serve({}, tls)
+    const half = await open(port, '127.0.0.1', get('/medium'), tls !== undefined, false)
+    await vi.waitFor(() => expect(served[0]?.bytesWritten).toBeGreaterThan(1024 * 1024), 10_000)
+    await vi.waitFor(() => expect(served[0]?.writableLength).toBe(0), 10_000)
+    half.end()
+    await vi.waitFor(() => expect(served[0]?.writableFinished).toBe(true), 10_000)
+    expect(figures().strangers).toBe(1)
+    await vi.waitFor(() => expect(figures().strangers).toBe(0), 10_000)
+    half.read()
+    await vi.waitFor(() => expect(half.isEnded()).toBe(true), 10_000)
+    expect([half.wasReset(), half.heardBytes() < 1024 * 1024]).toEqual([true, true])
+  }
+})
+
+it.each([
+  ['an unreadable request', 'nonsense\r\n\r\n'],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n'],
+  ['a refused body', 'POST /agent/v1/check-in HTTP/1.1\r\nhost: a\r\ncontent-length: 900000\r\n\r\nx'],
+])('a connection that ends after %s keeps nothing in the kernel', async (_what, text) => {
+  const t = await startTestApp({ listen: true })
+  ends.push(() => t.close())
+  const accepted: Socket[] = []
+  t.app.fastify.server.on('connection', (socket: Socket) => accepted.push(socket))
+  const client = await open(Number(new URL(t.address).port), '127.0.0.1', get('/openapi.json').repeat(2), false, false)
+  await vi.waitFor(() => expect(accepted[0]?.bytesWritten).toBeGreaterThan(1024 * 1024), 10_000)
+  client.say(text)
+  await vi.waitFor(() => expect(accepted[0]?.destroyed).toBe(true), 10_000)
+  client.read()
+  await vi.waitFor(() => expect(client.isEnded()).toBe(true), 10_000)
+  expect([client.wasReset(), client.heardBytes() > 0]).toEqual([true, true])
+})
+
+it('a connection closes if another request follows the last one at once', async () => {
+  const port = await serve({})
+  const last = get('/').replace('host', 'connection: close\r\nhost')
+  const eager = await open(port, '127.0.0.1', last + get('/'))
+  await vi.waitFor(() => expect(eager.isEnded()).toBe(true), 10_000)
+  await vi.waitFor(() => expect([requests, figures().strangers]).toEqual([1, 0]), 10_000)
+})
+
+it('a request of a closed connection is not handled', async () => {
+  const connections = createConnections({ limits: affordableConnections(65_536), refused: () => {} })
+  const handled: string[] = []
+  const server = createHttpServer(
+    {
+      log: createLog('silent', null),
+      tls: null,
+      trustedProxies: [],
+      proxyProtocolFrom: [],
+      fastPath: ({ url }) => handled.push(String(url)) > 0,
+    },
+    { connections, state: { isDraining: false }, sendFailure: () => {} },
+  )
+  connections.watch(server.server)
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  ends.push(() => server.close())
+  const eager = await open((server.server.address() as AddressInfo).port, '127.0.0.1', get('/').repeat(20))
+  await vi.waitFor(() => expect(eager.isEnded()).toBe(true), 10_000)
+  expect(handled).toHaveLength(8)
 })

@@ -5,7 +5,9 @@ import { addressBucket } from '../address.ts'
 import { AppError } from '../app-error.ts'
 import { isIn } from '../networks.ts'
 import type { ConnectionLimits, LimitName } from './connection-limits.ts'
-import { createReaders, type Reader } from './readers.ts'
+import { cut, cutSoon, hangUp, resetOnDestroy, runsOver } from './cut.ts'
+import { createReaders } from './readers.ts'
+import { affordableUnread, createUnread, type Unread, type UnreadLimits } from './unread.ts'
 
 /** Whose verified credential a connection showed. */
 export interface Owner {
@@ -24,7 +26,7 @@ interface Home {
   silent: Set<Connection>
 }
 
-interface Connection extends Reader {
+interface Connection extends Unread {
   /** Undefined for a trusted proxy, whose connections belong to many clients. */
   home: Home | undefined
   /** Whether a credential was verified. */
@@ -37,6 +39,7 @@ interface Connection extends Reader {
   /** Time since which it has had no request, in milliseconds from any origin. */
   idleSince: number
   isUpgraded: boolean
+  isEnding: boolean
 }
 
 /**
@@ -61,15 +64,6 @@ export const credentialSeen = (socket: Duplex, owner: Owner): void => {
 export const connectionUpgraded = (socket: Duplex): void => watched.get(socket)?.upgraded()
 
 /**
- * Closes a connection at once. After a mere close, the kernel would keep its unsent bytes, up to 4 MB, until the client
- * reads them: 2,900 clients that do not read used up the memory of all TCP connections of a machine.
- */
-const cut = (socket: Socket): void => {
-  if (!socket.destroyed) socket.resetAndDestroy()
-  socket.destroy()
-}
-
-/**
  * Makes Node skip the other requests of a chunk, as after an upgrade. Without it, Node prepares each of them for 0.1 ms,
  * even if the connection is closed.
  */
@@ -88,10 +82,12 @@ export const machineOwner = (id: string): Owner => ({ credential: id, account: n
  */
 export const createConnections = ({
   limits,
+  unreadLimits = affordableUnread(),
   trustedProxies = [],
   refused,
 }: {
   limits: ConnectionLimits
+  unreadLimits?: UnreadLimits
   trustedProxies?: readonly string[]
   /** Called when a connection was closed or refused because of a limit. */
   refused(limit: LimitName): void
@@ -109,6 +105,14 @@ export const createConnections = ({
   const isProxy = isIn(trustedProxies)
   const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
   const readers = createReaders(all, (one) => end(one, 'rate'))
+  const unread = createUnread(all, {
+    limits: unreadLimits,
+    ownersOf: ({ home, owner }) => [
+      ...(home === undefined ? [] : [home.bucket]),
+      ...(owner === undefined ? [] : keysOf(owner).map(([key]) => key)),
+    ],
+    end: (one) => end(one, 'unread'),
+  })
 
   function rest(one: Connection): void {
     silent.delete(one)
@@ -117,7 +121,7 @@ export const createConnections = ({
 
   function end(one: Connection, limit: LimitName): void {
     rest(one)
-    cut(one.socket)
+    cut(one.encrypted ?? one.socket)
     refused(limit)
   }
 
@@ -229,9 +233,9 @@ export const createConnections = ({
     const place = placeOf(socket)
     const home = homeOf(socket.remoteAddress ?? '')
     const one: Connection = {
-      ...{ socket, encrypted: undefined, backlog: undefined, leftAt: undefined },
+      ...{ socket, encrypted: undefined, backlog: undefined, leftAt: undefined, name: undefined, acknowledged: 0 },
       ...{ home, isKnown: false, owner: undefined, exchange: undefined, unanswered: 0 },
-      ...{ idleSince: 0, isUpgraded: false },
+      ...{ idleSince: 0, isUpgraded: false, isEnding: false },
     }
     all.add(one)
     if (home !== undefined) {
@@ -255,9 +259,24 @@ export const createConnections = ({
     if (limit !== undefined) end(one, limit)
   }
 
+  /**
+   * Keeps Node from closing a connection whose bytes may wait in the kernel, because nobody would count them: after the
+   * last response, while a response is incomplete, and when both sides have ended but the client may not have read.
+   */
   function bind(end: Socket, one: Connection): void {
-    // Node would close the other side too. The kernel then keeps unread bytes of a connection that nobody counts.
     end.destroySoon = () => end.end()
+    const { destroy } = end
+    end.destroy = (error) => {
+      if (one.isEnding) return destroy.call(end, error)
+      one.isEnding = true
+      const isInUse = one.exchange !== undefined || one.isUpgraded
+      if (isInUse) resetOnDestroy(end)
+      else if (error === undefined && end.readableEnded && end.writableFinished) {
+        cutSoon(end)
+        return end
+      }
+      return destroy.call(end, error)
+    }
     connections.set(end, one)
     watched.set(end, {
       show: (owner) => show(one, owner),
@@ -271,12 +290,15 @@ export const createConnections = ({
     watch: (server: Server): void => {
       const isTls = 'setSecureContext' in server
       server.on('timeout', (socket: Socket) => socket.destroySoon())
+      // Node would destroy the connection.
+      server.on('connect', (_request, socket: Duplex) => hangUp(socket))
       server.on('connection', (socket: Socket) => take(socket, isTls))
       server.on('secureConnection', (socket: Socket) => {
         const one = handshaking.get(placeOf(socket))
         if (one === undefined) return
         handshaking.delete(placeOf(socket))
         one.encrypted = socket
+        runsOver(socket, one.socket)
         bind(socket, one)
       })
     },
@@ -300,8 +322,9 @@ export const createConnections = ({
       if (one === undefined) return true
       if (!one.socket.destroyed && one.unanswered === mostUnanswered) end(one, 'unanswered')
       // Its response could not be sent.
-      if (request.socket.writableEnded) cut(one.socket)
-      if (one.socket.destroyed) {
+      const isUnsendable = request.socket.writableEnded
+      if (isUnsendable) cut(request.socket)
+      if (isUnsendable || one.socket.destroyed) {
         skipRest(request.socket)
         return false
       }
@@ -330,6 +353,9 @@ export const createConnections = ({
 
     /** Closes connections that read their response too slowly. Call it every two seconds. */
     endSlowReaders: readers.check,
+
+    /** Closes connections of owners whose clients leave too many bytes unread. Call it every two seconds. */
+    endUnread: unread.check,
 
     /** Closes connections that never sent anything. */
     endUnused: (): void => {

@@ -41,7 +41,11 @@ export const createLifecycle = (
   }
 
   connections.watch(fastify.server)
-  const stopLooking = every(slowReadersMs, 'check for slow readers', () => connections.endSlowReaders(), log)
+  const endReaders = async (): Promise<void> => {
+    connections.endSlowReaders()
+    await connections.endUnread()
+  }
+  const stopLooking = every(slowReadersMs, 'check for slow readers', endReaders, log)
   fastify.addHook('preClose', async () => {
     // Browsers open connections in advance. Node counts one without a request as busy and would wait for it.
     connections.endUnused()

@@ -14,6 +14,7 @@ const texts: Readonly<Record<LimitName, string>> = {
   machine: 'an agent or worker has too many connections',
   unanswered: 'a client sends requests without waiting for their responses',
   rate: 'a client reads its response too slowly',
+  unread: 'clients of an address, account or host leave too many bytes unread',
   download: 'an address has too many downloads',
   downloads: 'too many downloads are running',
 }

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { startTestApp } from '../../../test/app.ts'
+import { createReaders } from './readers.ts'
 
 it('a response larger than the kernel buffers waits in pieces, not as a whole', async () => {
   const t = await startTestApp({ listen: true })
@@ -21,4 +22,35 @@ it('a response larger than the kernel buffers waits in pieces, not as a whole', 
   await vi.waitFor(() => expect(bytes).toBeGreaterThan(8 * whole), 20_000)
   client.destroy()
   await t.close()
+})
+
+it('a client that accepts less than 8 KiB per second while bytes wait for it is closed, and no other', () => {
+  const reader = (isKnown: boolean, perSecond: number, waiting = 65_536) => {
+    const socket = { writableLength: waiting, bytesWritten: 4_000_000 + waiting, writableFinished: false }
+    return {
+      ...{ socket: socket as unknown as Socket, encrypted: undefined, isKnown, backlog: undefined, leftAt: undefined },
+      after: (seconds: number) => {
+        socket.bytesWritten = 4_000_000 + waiting + perSecond * seconds
+      },
+    }
+  }
+  const readers = {
+    stranger: reader(false, 3_000),
+    quickStranger: reader(false, 8_192),
+    person: reader(true, 3_000),
+    quickPerson: reader(true, 8_192),
+    idle: reader(false, 0, 0),
+  }
+  const closedAt: Record<string, number> = {}
+  let seconds = 0
+  const all = new Set(Object.values(readers))
+  const { check } = createReaders(all, (one) => {
+    all.delete(one)
+    closedAt[Object.entries(readers).find(([, reader]) => reader === one)?.[0] ?? ''] = seconds
+  })
+  for (; seconds <= 300; seconds += 1) {
+    for (const one of all) one.after(seconds)
+    check(seconds * 1_000)
+  }
+  expect(closedAt).toEqual({ stranger: 15, person: 60 })
 })

@@ -1,6 +1,7 @@
 /** Security headers for browsers, on every response, with or without a route. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { hangUp } from './cut.ts'
 
 const headers: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
@@ -33,6 +34,5 @@ export const bareAnswer = (socket: Duplex, status: number): string =>
 export const answerUnreadable = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  if (socket.writable) socket.write(bareAnswer(socket, status))
-  socket.destroy(error)
+  hangUp(socket, bareAnswer(socket, status))
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { hangUp } from './cut.ts'
 import { smallBody } from './held-bytes.ts'
 
-/** Time for a peer to read a refusal and close, before the server closes the connection. */
-const lingerMs = 1_000
 /** Bytes and time in which a peer with a credential may finish a body that is too large. Many clients read only then. */
 const drained = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const
 const turnedAway = new WeakSet<IncomingMessage>()
@@ -13,16 +12,6 @@ export const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBody)
 
 export const isTurnedAway = (request: IncomingMessage): boolean => turnedAway.has(request)
-
-/**
- * Sends pending data, closes this side, and destroys the connection if the peer does not close its side. Reads nothing.
- */
-const linger = (socket: Socket): void => {
-  socket.end()
-  // Node starts to discard the body after the response, which resumes reading in a later tick.
-  setImmediate(() => socket.pause())
-  setTimeout(() => socket.destroy(), lingerMs).unref()
-}
 
 /**
  * Refuses a request without reading the rest of its body. Call it before the response is sent. Node would either read
@@ -36,7 +25,7 @@ export const turnAway = (request: IncomingMessage, response: ServerResponse): vo
   if (!response.headersSent) response.setHeader('connection', 'close')
   request.pause()
   socket.pause()
-  socket.destroySoon = () => linger(socket)
+  socket.destroySoon = () => hangUp(socket)
 }
 
 /**
@@ -50,9 +39,9 @@ export const drainRefused = (request: IncomingMessage, response: ServerResponse)
   request.unpipe()
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length
-    if (left < 0) socket.destroy()
+    if (left < 0) hangUp(socket)
   })
-  const late = setTimeout(() => socket.destroy(), drained.ms).unref()
+  const late = setTimeout(() => hangUp(socket), drained.ms).unref()
   socket.once('close', () => clearTimeout(late))
   response.setHeader('connection', 'close')
   const close = socket.destroySoon.bind(socket)

@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Destination } from '#platform/destinations.ts'
-import { acknowledged, endsOf } from './kernel.ts'
+import { acknowledged, endsOf } from '../tcp-table.ts'
 import { SyslogError } from './syslog-error.ts'
 import type { SendOptions } from './syslog-options.ts'
 

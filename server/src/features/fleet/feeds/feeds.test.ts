@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '#platform/ids.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
@@ -105,6 +105,29 @@ describe('a feed', () => {
     expect(about).toMatchObject({ events: 1, feeds: [feed.name], confidence: 'recent' })
     expect(about.notShown).toContain('Removal of devices')
     expect(await feed.read()).toMatchObject({ hosts: 1, stored: 1, duplicates: 2, failed: 0 })
+  })
+
+  it('is read in steps, and other requests are answered between them', async () => {
+    const feed = await feedWith()
+    const mark = '"EventID":4624'
+    const body = `{${mark},"Computer":"good-1","a":[${'0,'.repeat(380)}0]}\n`.repeat(10_000)
+    const { parse } = JSON
+    let [lines, isAnswered] = [0, false]
+    const counting = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...more) => {
+      if (text.includes(mark)) lines += 1
+      return parse(text, ...more)
+    })
+    const sent = feed.send(body).finally(() => {
+      isAnswered = true
+    })
+    const between = new Set<number>()
+    while (!isAnswered) {
+      await fetch(`${t.address}/healthz`)
+      if (lines > 0 && lines < 10_000) between.add(lines)
+    }
+    counting.mockRestore()
+    expect(await sent).toMatchObject({ lines: 10_000, ignored: 10_000 })
+    expect(between.size).toBeGreaterThan(0)
   })
 
   it('reports each invalid line and stores the others', async () => {

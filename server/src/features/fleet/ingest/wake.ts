@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { connectionUpgraded, credentialSeen, machineOwner } from '#platform/http/connections.ts'
+import { hangUp } from '#platform/http/cut.ts'
 import { bareAnswer } from '#platform/http/safety-headers.ts'
 
 /** Time for a peer to read a refusal. */
@@ -61,13 +62,7 @@ export const createWake = ({
     setTimeout(() => ws.terminate(), refusedMs).unref()
   }
 
-  function refuse(socket: Duplex, status: 401 | 403 | 404 | 429): void {
-    socket.end(bareAnswer(socket, status))
-    // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side
-    // would keep it open forever.
-    socket.pause()
-    setTimeout(() => socket.destroy(), refusedMs).unref()
-  }
+  const refuse = (socket: Duplex, status: 401 | 403 | 404 | 429): void => hangUp(socket, bareAnswer(socket, status))
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { unless } from '@portcullis/domain/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { acknowledged, endsOf } from './kernel.ts'
+import { acknowledged, endsOf } from './tcp-table.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {
