@@ -224,7 +224,7 @@ describe('the pages', () => {
 describe('a run', () => {
   const judged = (checks: string[], code: number | null, results: Result[], isOfFleet = false) =>
     judgeRun({ checks, isOfFleet }, 'full', code, results)
-  it('is incomplete if a result is missing, also that of one fleet size', () => {
+  it('is incomplete if a result is missing, even that of one fleet size', () => {
     const good = resultOf('D1', [lost(0, 0)])
     expect(judged(['D1'], 0, [good])).toEqual({ verdict: 'passed', notRun: [] })
     expect(judged(['D1', 'D2'], 0, [good]).verdict).toBe('incomplete')

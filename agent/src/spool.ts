@@ -56,7 +56,7 @@ export const createSpool = ({
     syncDirectory(dirname(path))
     const content = readFileSync(path)
     let end = 0
-    // Stryker disable next-line ConditionalExpression,UnaryOperator: The text after the last line end is no JSON.
+    // Stryker disable next-line ConditionalExpression,UnaryOperator: The text after the last line end is not JSON.
     for (let newline = content.indexOf(10); newline !== -1; newline = content.indexOf(10, end)) {
       let line: Line
       try {

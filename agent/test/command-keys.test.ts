@@ -84,7 +84,7 @@ describe('the command key of a host', () => {
     ])
   })
 
-  it('is used although it cannot be stored, which is reported', () => {
+  it('is used even if it cannot be stored, and the failure is reported', () => {
     const { keys, reports } = setUp({}, () => {
       throw new Error('disk full')
     })
@@ -99,8 +99,8 @@ describe('the command key of a host', () => {
     ['an object', { 0: good, length: 1 }],
     ['null', [null]],
     ['half a number', [{ ...good, number: 1.5 }]],
-    ['a text as number', [{ ...good, number: '1' }]],
-    ['a key that is no text', [{ ...good, newKey: 1 }]],
+    ['a string as number', [{ ...good, number: '1' }]],
+    ['a key that is not a string', [{ ...good, newKey: 1 }]],
     ['a key with a line end', [{ ...good, newKey: `${k1.text}\n` }]],
     ['a key with a space', [{ ...good, newKey: ` ${k1.text}` }]],
     ['a long key', [{ ...good, newKey: 'A'.repeat(513) }]],

@@ -287,7 +287,7 @@ describe('commands', () => {
     expect([started, commands.hasDue, saved.at(-1)?.pending?.length]).toEqual([['c1'], false, 3])
   })
 
-  it('are waited for until the wait is given up', async () => {
+  it('are waited for until the wait is aborted', async () => {
     const { commands } = setUp({ execute: () => new Promise(() => {}) })
     const given = new AbortController()
     given.abort()
@@ -298,7 +298,7 @@ describe('commands', () => {
 })
 
 describe('after a restart', () => {
-  it('pending commands run, also those of a former key, and get a new stamp', async () => {
+  it('pending commands run, even those of a former key, and get a new timestamp', async () => {
     const pending = [command(1), command(2, {}, kept)]
     const { commands, executed, saved, warnings, idle } = setUp({
       memory: { agentId: 'a', counter: 2, recent: [], pending },
@@ -327,7 +327,7 @@ describe('after a restart', () => {
     ['for another agent', command(1, { agentId: 'b' })],
     ['with a counter that was never reached', command(3)],
     ['with an outcome', command(1, { id: 'known' })],
-    ['that are none', command(1, { id: '' })],
+    ['that are invalid', command(1, { id: '' })],
   ])('pending commands %s are dropped', async (_, one) => {
     const recent = [{ id: 'known', outcome: 'confirmed' as const, message: '' }]
     const { commands, executed, saved, warnings, idle } = setUp({

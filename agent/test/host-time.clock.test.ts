@@ -107,7 +107,7 @@ describe('the time of a host', () => {
     }
   })
 
-  it('goes on after a restart of a container, which has a new uptime in the same boot', () => {
+  it('resumes after a restart of a container, which has a new uptime in the same boot', () => {
     const stateDir = temporaryDir()
     const create = (elapsed: number) =>
       createHostTime({
@@ -137,7 +137,7 @@ describe('the time of a host', () => {
   })
 })
 
-/** Creates the time of a host in a boot, with a host clock that stands at 0. */
+/** Creates the time of a host in a boot, with a host clock that is at 0. */
 const create = (stateDir: string, id: string, elapsed: () => number, reports: string[] = []) =>
   createHostTime({
     stateDir,
@@ -174,7 +174,7 @@ describe('a stamp', () => {
 })
 
 describe('the stored time', () => {
-  it('is that of the server, also an earlier one', () => {
+  it('is that of the server, even if it is earlier', () => {
     const stateDir = temporaryDir()
     const time = create(stateDir, 'one', () => 500)
     expect(time.now()).toBe(0)
@@ -213,7 +213,7 @@ describe('the stored time', () => {
     expect(stored(stateDir)).toEqual({ at: 9_000 + minute, boot: 'one', elapsed: 500 + minute })
   })
 
-  it('goes on after a restart of the agent as it is, and after one of the host with a minute more', () => {
+  it('resumes unchanged after a restart of the agent, and a minute later after a restart of the host', () => {
     const stateDir = temporaryDir()
     create(stateDir, 'one', () => 500).confirm(9_000, 500)
     expect(create(stateDir, 'one', () => 700).now()).toBe(9_200)

@@ -98,7 +98,7 @@ describe('a command', () => {
     ['without an agent', { agentId: undefined }],
     ['without a kind', { kind: undefined }],
     ['with half a counter', { counter: 0.5 }],
-    ['with a text as counter', { counter: '3' }],
+    ['with a string as counter', { counter: '3' }],
     ['without an end', { expiresAt: undefined }],
   ])('%s is not a command', (_, members) => {
     expect(parse({ version: 1, ...members })).toBeUndefined()

@@ -59,7 +59,7 @@ export const createAttackTools = (
   const compile = (row: AttackToolRow): Tool => ({
     row,
     when: compileTest(row.when),
-    // Stryker disable next-line ArrayDeclaration: A text asks for nothing, which is no support.
+    // Stryker disable next-line ArrayDeclaration: A string asks for nothing, so it gives no support.
     support: (row.support ?? []).map(compileTest),
   })
   const byId = createRowIndex(rows, compile)

@@ -110,7 +110,7 @@ const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
       const note = (fault: CheckpointFault): void => {
         broken ??= { checkpoint: due, fault, line }
       }
-      // Stryker disable next-line ConditionalExpression: null is no checkpoint.
+      // Stryker disable next-line ConditionalExpression: null is not a checkpoint.
       const found = text === null ? null : parseCheckpoint(text)
       const signature = found === null ? null : judgeSignature(found, keys)
       if (found === null) note('unreadable')
@@ -248,7 +248,7 @@ export const verifyTrail = async (
     for (const { text } of lines) {
       if (broken !== null) break
       line++
-      // Stryker disable next-line ConditionalExpression: null is no record.
+      // Stryker disable next-line ConditionalExpression: null is not a record.
       const found = text === null ? null : parseAuditLine(text)
       if (diagnosis !== null) {
         diagnosis.see(found)
@@ -258,7 +258,7 @@ export const verifyTrail = async (
       const since = coverage.since()
       const due = coverage.due()
       const own = found?.id === record ? auditHash(hash, record, found.record) : null
-      // Stryker disable next-line ConditionalExpression: Without a record there is no own hash either.
+      // Stryker disable next-line ConditionalExpression: Without a record its hash does not exist either.
       if (found === null || own === null || own.toString('hex') !== found.hash)
         diagnosis = createDiagnosis({ record, since, previous: hash, line, found })
       else if (!columnsAgree(found))

@@ -53,7 +53,7 @@ describe('rotations of the command key', () => {
     })
   })
 
-  it('of other keys are skipped and are no forgery', () => {
+  it('of other keys are skipped and do not count as forged', () => {
     const rotations = [rotation(foreign, k2, 1), rotation(k0, k1, 1)]
     expect(followCommandKeys(held, rotations)).toEqual({ after: [{ key: k1.text, number: 1 }], isForged: false })
     expect(followCommandKeys(held, [])).toEqual({ after: [], isForged: false })
@@ -64,7 +64,7 @@ describe('rotations of the command key', () => {
     ['with the number of the key in force', rotation(k0, k1, 0)],
     ['whose number was changed', { ...rotation(k0, k1, 1), number: 2 }],
     ['whose new key was changed', { ...rotation(k0, k1, 1), newKey: foreign.text }],
-    ['to something that is no key', rotation(k0, { text: 'AAAA' }, 1)],
+    ['to something that is not a key', rotation(k0, { text: 'AAAA' }, 1)],
   ])('%s are forged, and no later one counts', (_, forged) => {
     expect(followCommandKeys(held, [forged, rotation(k0, k1, 3)])).toEqual({ after: [], isForged: true })
   })

@@ -87,7 +87,7 @@ describe('rotations of the release key', () => {
     ['of another chain', rotationOf(foreign, k2, 1)],
     ['that name another previous key', { ...rotationOf(k1, k2, 1), previous: foreign.fingerprint }],
     ['whose date was changed', { ...toK2, rotatedAt: '2041-05-04T10:11:12.000Z' }],
-    ['whose signature is no signature', { ...toK2, signature: 'AAAA' }],
+    ['whose signature is malformed', { ...toK2, signature: 'AAAA' }],
   ])('%s are skipped', (_, rotation) => {
     expect(followRotations(from, [rotation])).toEqual({ ...from, accepted: [] })
   })
@@ -145,7 +145,7 @@ describe('a public release key file', () => {
       'It contains a private key. Name the public file that `portcullis release-key new` wrote next to it.',
     ],
     ['a key of another kind', write({ releaseKey: 'AAAA' }), 'Its release key is not an Ed25519 public key.'],
-    ['rotations that are no list', write({ rotations: {} }), 'It contains more than 60 rotations.'],
+    ['rotations that are not a list', write({ rotations: {} }), 'It contains more than 60 rotations.'],
     ['a list that is too long', chain(maxReleaseKeyRotations + 1), 'It contains more than 60 rotations.'],
     ['an invalid rotation', write({ rotations: [toK2, {}] }), 'Rotation 2 is not a rotation statement.'],
     [

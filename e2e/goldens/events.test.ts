@@ -43,7 +43,7 @@ afterAll(() => sender?.close())
 const bodies = (): unknown[] => hook.seen.splice(0).map(({ body }) => JSON.parse(body))
 const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`
 
-/** Returns the mails since the last call, without what mail programs make up. */
+/** Returns the mails since the last call, without the values that the mailer generates. */
 const mails = (): string =>
   mail.taken
     .splice(0)

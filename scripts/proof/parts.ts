@@ -163,7 +163,7 @@ export const parts: readonly Part[] = [
     'server/src/platform/db/migrate.ts',
     'scripts/release',
   ]),
-  drill('backup', 'A restored server has every record of the backup, and its hosts go on.', 'D14', [
+  drill('backup', 'A restored server has every record of the backup, and its hosts resume.', 'D14', [
     'drill/restore-backup.ts',
     'server/src/platform/backup',
     'server/migrations',

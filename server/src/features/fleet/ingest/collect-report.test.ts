@@ -74,7 +74,7 @@ describe('the clock of a host', () => {
 })
 
 describe('a check-in', () => {
-  it('without changes is a beat', () => {
+  it('without changes is a heartbeat', () => {
     expect(collect()).toMatchObject({
       ...{ agentId: 'a', isFirst: false, isMoved: false, facts: null, mode: null, held: null, errors: [] },
       events: { mode: [], dropped: [], errors: [] },

@@ -74,8 +74,8 @@ describe('a package', () => {
     ['a file without a line end', packageFile(k1).subarray(0, 100)],
     ['a line that is too long', Buffer.from(`${' '.repeat(4_097)}\n`)],
     ['a line that never ends', Buffer.alloc(100_000, ' ')],
-    ['a line that is no JSON', Buffer.from('agent\n')],
-    ['a line that is no UTF-8', Buffer.concat([Buffer.from('"'), Buffer.from([0xff]), Buffer.from('"\n')])],
+    ['a line that is not JSON', Buffer.from('agent\n')],
+    ['a line that is not UTF-8', Buffer.concat([Buffer.from('"'), Buffer.from([0xff]), Buffer.from('"\n')])],
   ])('is not %s', async (_, file) => {
     expect(await refusal(file)).toEqual(['validation_failed', noPackage])
   })
