@@ -85,4 +85,20 @@ export const groups = {
     ],
     tests: ['server/src/features/people/accounts/accounts.rules.test.ts'],
   },
+  'sign-in': {
+    mutate: ['server/src/features/people/accounts/{reauthentication,second-factor,signin}.service.ts'],
+    tests: [
+      'server/src/features/people/accounts/{mfa,reauthentication,second-factor,signin,signin.flood,suspension}.test.ts',
+    ],
+    needsDatabase: true,
+  },
+  approvals: {
+    mutate: ['server/src/features/system/approvals/{approvals.service,seal,shown-change,sign-in-settings}.ts'],
+    // Without random-sequences.test.ts, which takes seconds.
+    tests: [
+      'server/src/features/system/approvals/{bypasses,links-and-settings,request-details,request-seal}.test.ts',
+      'server/src/features/system/approvals/{second-approver,settings-and-races,shown-changes}.test.ts',
+    ],
+    needsDatabase: true,
+  },
 }

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type CommandsDeps, createCommands } from '../src/commands.ts'
 import type { CommandMemory } from '../src/state.ts'
-import { until } from './harness.ts'
 
 const noon = Date.parse('2031-05-04T12:00:00.000Z')
 const keyOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'der' }).toString('base64')
@@ -217,16 +216,16 @@ describe('commands', () => {
         }),
     })
     commands.receive([command(1), command(2), transfer(3), command(4, { kind: 'update', ...build }), command(5)])
-    await until('two run', () => running.length === 2)
+    await vi.waitFor(() => expect(running).toHaveLength(2))
     expect(running).toEqual(['c1', 'c3'])
     gates.get('c3')?.()
-    await until('the update runs', () => running.length === 3)
+    await vi.waitFor(() => expect(running).toHaveLength(3))
     expect(running[2]).toBe('c4')
     gates.get('c1')?.()
-    await until('the next one runs', () => running.length === 4)
+    await vi.waitFor(() => expect(running).toHaveLength(4))
     expect(running[3]).toBe('c2')
     for (const id of ['c4', 'c2']) gates.get(id)?.()
-    await until('the last one runs', () => running.length === 5)
+    await vi.waitFor(() => expect(running).toHaveLength(5))
     gates.get('c5')?.()
     await idle()
     expect(

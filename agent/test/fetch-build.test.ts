@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { Unusable } from '../src/server-calls.ts'
 import { checkBuild, ForeignBuild, fetchBuild } from '../src/update/fetch-build.ts'
 import { builtInReleaseKey, createReleaseKey, ReleaseKeyMissing } from '../src/update/release-key.ts'
-import { temporaryDir } from './harness.ts'
 import { script, signedBuild } from './release-keys.ts'
+import { temporaryDir } from './temporary-dir.ts'
 
 const [k1, k2, k3, foreign] = [releaseKeyPair(), releaseKeyPair(), releaseKeyPair(), releaseKeyPair()]
 const toK2 = rotationOf(k1, k2, 1)

@@ -1,7 +1,6 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DeviceReport } from '@portcullis/contract/agent-protocol'
 import { describeKernelTree, describeSysfs } from '@portcullis/domain/testing'
@@ -22,13 +20,9 @@ import { createLog } from '../src/log.ts'
 import { linux } from '../src/platform/linux/linux.ts'
 import type { Boot, System } from '../src/platform/platform.ts'
 import { statusText } from '../src/status.ts'
+import { temporaryDir } from './temporary-dir.ts'
 
-/** Creates a directory that is removed after the test. */
-export const temporaryDir = (): string => {
-  const dir = mkdtempSync(join(tmpdir(), 'portcullis-agent-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
+export { temporaryDir }
 
 /** Creates a fake `/sys` with the same devices, directories and links as in a kernel. Creates `root` by default. */
 export const createKernelTree = (devices: readonly DeviceReport[], root = temporaryDir()): string => {

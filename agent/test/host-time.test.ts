@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { agentPaths } from '@portcullis/contract/agent-protocol'
 import { hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readIfThere } from '../src/files.ts'
+import { createHostTime } from '../src/host-time.ts'
 import { rule, startHost } from './enforcing.ts'
-import { until } from './harness.ts'
+import { temporaryDir, until } from './harness.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -152,5 +155,133 @@ describe('a command that waits', () => {
       message: expect.stringContaining('expired before'),
     })
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
+  })
+})
+
+type Step =
+  | { do: 'pass'; ms: number }
+  | { do: 'forge'; ms: number }
+  | { do: 'restartAgent' }
+  | { do: 'restartHost'; offMs: number }
+  | { do: 'confirm'; delayMs: number }
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 5 * hour }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('forge' as const), ms: fc.integer({ min: -400 * day, max: day }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'restartAgent' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('restartHost' as const), offMs: fc.integer({ min: 0, max: day }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('confirm' as const), delayMs: fc.integer({ min: 0, max: minute }) }),
+  },
+)
+
+describe('the time of a host', () => {
+  it('is behind the truth at most by the time that the host was off, whatever its clock shows', () => {
+    const began = 1_700_000_000_000
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
+        const stateDir = temporaryDir()
+        let truth = began
+        let wall = 0
+        let bootedAt = began - hour
+        let boots = 0
+        let off = 0
+        let early = 0
+        const create = () => {
+          const since = bootedAt
+          return createHostTime({
+            stateDir,
+            boot: { id: `boot-${boots}`, elapsed: () => truth - since },
+            clock: { now: () => wall, monotonic: () => truth },
+            reports: { add: (_, message) => expect.unreachable(message) },
+          })
+        }
+        let time = create()
+        const confirm = (delayMs: number) => {
+          const asked = time.elapsed()
+          truth += delayMs
+          // The server answers at the end of the delay.
+          time.confirm(truth, asked)
+          off = 0
+          early = delayMs
+        }
+        confirm(0)
+        for (const step of steps) {
+          if (step.do === 'pass')
+            // As the agent: a check every second, which is only simulated at the minutes.
+            for (let left = step.ms; left > 0; left -= minute) {
+              truth += Math.min(left, minute)
+              time.keep()
+            }
+          else if (step.do === 'forge') wall = truth + step.ms
+          else if (step.do === 'confirm') confirm(step.delayMs)
+          else {
+            if (step.do === 'restartHost') {
+              truth += step.offMs
+              off += step.offMs
+              early += minute
+              boots++
+              bootedAt = truth
+            }
+            time = create()
+          }
+          expect(time.now()).toBeGreaterThanOrEqual(truth - off)
+          expect(time.now()).toBeLessThanOrEqual(Math.max(wall, truth - off + early))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('does not stop if the host restarts again and again before the time is stored', () => {
+    const stateDir = temporaryDir()
+    let last = 0
+    for (let n = 0; n < 100; n++) {
+      const time = createHostTime({
+        stateDir,
+        boot: { id: `boot-${n}`, elapsed: () => 30_000 },
+        clock: { now: () => 0, monotonic: () => 0 },
+        reports: { add: () => undefined },
+      })
+      if (n === 0) time.confirm(1_000_000, 30_000)
+      expect(time.now()).toBeGreaterThanOrEqual(last + (n === 0 ? 0 : 30_000))
+      last = time.now()
+    }
+  })
+
+  it('resumes after a restart of a container, which has a new uptime in the same boot', () => {
+    const stateDir = temporaryDir()
+    const create = (elapsed: number) =>
+      createHostTime({
+        stateDir,
+        boot: { id: 'boot', elapsed: () => elapsed },
+        clock: { now: () => 0, monotonic: () => 0 },
+        reports: { add: () => undefined },
+      })
+    create(day).confirm(1_000_000, day)
+    expect(create(hour).now()).toBeGreaterThanOrEqual(1_000_000 + hour)
+  })
+
+  it('follows the host clock if the time cannot be stored or the boot is unknown, and says so', () => {
+    const stateDir = join(temporaryDir(), 'missing')
+    const reports: string[] = []
+    const time = createHostTime({
+      stateDir,
+      boot: { id: '', elapsed: () => day },
+      clock: { now: () => 500, monotonic: () => 0 },
+      reports: { add: (code) => reports.push(code) },
+    })
+    expect(time.now()).toBe(500)
+    time.confirm(400, day)
+    time.confirm(450, day)
+    expect(time.now()).toBe(500)
+    expect(reports).toEqual(['time_not_stored'])
   })
 })

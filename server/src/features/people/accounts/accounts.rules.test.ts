@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import type { AppError } from '#platform/app-error.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { Secret } from '#platform/secret.ts'
-import { createFakeClock } from '#test/database.ts'
 import { type AccessClaims, createAccessTokens } from './access-tokens.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
 import { assertFreshForAccount } from './accounts.fresh.ts'
@@ -14,6 +13,16 @@ import { createSigninLimits } from './signin.limits.ts'
 import { assertNotSuspended, isSuspended } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'
 
+/** Starts no database, as the helpers of other tests do. */
+const createClock = () => {
+  let now = Date.UTC(2031, 4, 4, 10, 11, 12)
+  return {
+    now: () => now,
+    advance(ms: number): void {
+      now += ms
+    },
+  }
+}
 const row: AccountRow = {
   ...{ account_id: 'a', user_name: 'Ada', name_key: 'ada', password_hash: 'h', user_profile: 30, first_name: 'Ada' },
   ...{ last_name: 'L', email: 'ada@example.com', phone: null, image: '', auth_source: 'Local', is_enabled: true },
@@ -194,7 +203,7 @@ describe('the expiry of a token', () => {
 
 describe('limits of sign-ins in memory', () => {
   it('hold until their time, except for exempt names', () => {
-    const clock = createFakeClock()
+    const clock = createClock()
     const limits = createSigninLimits(clock)
     expect(limits.secondsOf('ip:a', 'ada')).toBeNull()
     limits.add('ip:a', clock.now() + 1_500, new Set(['bob']))
@@ -214,7 +223,7 @@ describe('limits of sign-ins in memory', () => {
   })
 
   it('are 10,000, and the oldest goes first', () => {
-    const clock = createFakeClock()
+    const clock = createClock()
     const limits = createSigninLimits(clock)
     for (let i = 0; i < 10_000; i++) limits.add(`ip:${i}`, clock.now() + 9_000)
     expect(limits.secondsOf('ip:0', '')).toBe(9)
@@ -224,7 +233,7 @@ describe('limits of sign-ins in memory', () => {
   })
 
   it('count refusals of 10,000 addresses since the last call', () => {
-    const limits = createSigninLimits(createFakeClock())
+    const limits = createSigninLimits(createClock())
     limits.refused('a', '10.0.0.1')
     limits.refused('a', '10.0.0.2')
     for (let i = 0; i < 10_000; i++) limits.refused(`b${i}`, '10.0.0.3')
@@ -246,7 +255,7 @@ describe('an access token', () => {
     version: 3,
   }
   const setUp = async () => {
-    const clock = createFakeClock()
+    const clock = createClock()
     const tokens = await createAccessTokens({ key: new Secret(key), clock })
     const now = Math.floor(clock.now() / 1_000)
     const forge = (change: (jwt: SignJWT) => SignJWT, signer: Uint8Array = key, payload: object = {}, header = {}) =>
