@@ -247,7 +247,7 @@ describe('one person cannot get past the second approver', () => {
     const request = await firstWaiting()
     expect((await bob.api.delete(`${base}/policy/rules/${id}`)).statusCode).toBe(200)
     const answer = await approve(bob, request)
-    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('The rules changed')])
+    expect([answer.statusCode, answer.json().detail]).toEqual([409, expect.stringContaining('A rule in this request')])
     expect(await rules()).toEqual([])
   })
 
