@@ -24,7 +24,7 @@ if (names.length === 0 || names.some((name) => !Object.hasOwn(groups, name))) {
   process.stderr.write(usage)
   process.exit(2)
 }
-// Its 177 packages would slow down the first start of every other command.
+// Installing its packages with the others would slow down the first start of every command.
 if (!existsSync(stryker) && run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here }) !== 0) process.exit(1)
 
 process.exitCode = 0

@@ -39,7 +39,7 @@ export interface Operation<
    * condition, and the service calls `assertFresh`.
    */
   readonly fresh?: true | string
-  /** Kind of heavy work. Dry runs count as previews and large pages as exports without it. */
+  /** Kind of heavy work. Without it, dry runs count as previews, and large pages as exports. */
   readonly heavy?: HeavyWork
   /** True if callers on the same machine need no token, provided that nothing can forward requests to the server. */
   readonly openOnLoopback?: boolean

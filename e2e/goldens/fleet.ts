@@ -27,7 +27,7 @@ const offices = 20
 const keyboard = (more: object = {}) => plainKeyboard({ pid: 'FFF1', portPath: '1-1', ...more })
 const id = (n: number): string => `0197a1b2-7c3d-7000-8000-${String(n).padStart(12, '0')}`
 
-/** Runs a part with fixed numbers instead of random ones: case numbers and hashes depend on the ids of hosts. */
+/** Runs a function with fixed numbers instead of random ones, because case numbers and hashes depend on host ids. */
 const withoutChance = async <T>(run: () => Promise<T>): Promise<T> => {
   const { randomBytes } = crypto
   let n = 0
@@ -63,7 +63,7 @@ export const startFleet = async () => {
     })
 
   const token = await enrolmentToken(t, { name: 'office', hashtags: ['office'], expiresInHours: 48 })
-  /** Enrols a host; a second apart, so that all lists have one order. */
+  /** Enrols a host one second after the last one, so that the order of all lists is fixed. */
   const host = (hostname: string, n: number, devices: DeviceReport[], facts: Partial<HostFacts> = {}) => {
     later(1)
     const address = `10.1.0.${n}`

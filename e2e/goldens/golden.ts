@@ -3,7 +3,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
 
-/** Replaces ids by numbers in the order of their appearance, and other values that differ between runs or releases. */
+/** Replaces ids with numbers in order of appearance, and masks other values that differ between runs or releases. */
 export const masked = (text: string): string => {
   const ids = [...new Set(text.match(uuid))]
   return text

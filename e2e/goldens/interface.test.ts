@@ -24,7 +24,7 @@ const lines = (value: unknown, depth: number, indent = ''): string => {
   return `${isList ? '[' : '{'}\n${members.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }
 
-/** Shortens what is written more than once: examples, equal media types, and problems. */
+/** Shortens repeated text: examples, equal media types, and problems. */
 const shortened = (key: string, value: unknown): unknown => {
   if (key === 'example' || key === 'examples') return digest(JSON.stringify(value)).slice(0, 16)
   if (typeof value !== 'object' || value === null) return value
@@ -58,7 +58,7 @@ it('generates the same reference', async () => {
 })
 
 it('migrates to the same schema', async () => {
-  // The columns say whether they take NULL.
+  // The definitions of the columns already state NOT NULL.
   const schema = (await schemaOf(t.db)).filter((line) => !/^constraint .* NOT NULL/.test(line))
   await expectGolden('schema.txt', `${schema.join('\n')}\n`)
 })

@@ -14,7 +14,7 @@ export const approvalControls = {
     'server/src/features/system/approvals/bypasses.test.ts > one person cannot get past the second approver > deleting the deny that covers an allow, and restoring an older version, are counted'],
   approverForUnseen: ['An allow rule without a host and a serial number counts every host in its scope, whether it has seen such a device or not',
     'server/src/features/system/approvals/unseen-devices.test.ts > an allow without a host and a serial number counts every host in its scope > ids that no host has seen'],
-  unseenBehindDeny: ['Removing a deny, or the tag that it is for, counts the hosts whose own allows without a serial number may match its devices, seen or not',
+  unseenBehindDeny: ['Removing a deny, or the tag that it applies to, counts the hosts whose own allows without a serial number may match its devices, seen or not',
     'server/src/features/system/approvals/unseen-devices.test.ts > removing a deny counts the hosts whose own allows may match devices that no host has seen > a deleted or narrowed deny, and allows for a kind',
     'server/src/features/system/approvals/unseen-devices.test.ts > removing a deny counts the hosts whose own allows may match devices that no host has seen > a deny for a tag, deleted, or no longer for the hosts'],
   namedHostsForTokens: ['An API token can write an allow rule without a serial number for named hosts only',

@@ -97,7 +97,7 @@ export const fleetControls = {
     'server/src/features/fleet/agentless/agentless.test.ts > a host that is polled > is polled at its configured address and with its configured account, whatever it reports'],
   pinnedHosts: ['A worker sends nothing to a host that presents another key than the pinned one',
     'poller/test/poll.process.test.ts > polling over real SSH > sends nothing to a host with a changed key'],
-  pollTurns: ['A worker opens two connections to one address at a time, and a slow or endless host blocks no other',
+  pollTurns: ['A worker opens two connections to one address at a time, and a host that is slow or never stops sending blocks no other',
     'poller/test/poll.process.test.ts > polling over real SSH > opens two connections to one address at a time, and a stopped poll blocks no other',
     'poller/test/poll.process.test.ts > polling over real SSH > limits a host that repeats prompts or key exchanges forever, or keeps its side open'],
   leasedPolls: ['A worker can report only polls that it leased, and only while it is activated; a poll that it keeps goes to another worker',

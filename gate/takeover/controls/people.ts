@@ -27,7 +27,7 @@ export const peopleControls = {
     'server/src/platform/http/body-bounds.test.ts > a hostile body costs no more than a valid one > cannot have many values: {},'],
   countedLastReaders: ['A connection that the server ends counts until its client has read the last response, and is reset if that takes too long',
     'server/src/platform/http/connections.test.ts > a connection counts after its last response until its client has read it, and is reset after a long time'],
-  unreadBytes: ['On Linux, connections are reset if the clients of one address, account or machine leave too many bytes unread in the kernel',
+  unreadBytes: ['On Linux, connections are reset if the clients of one address, account, agent or worker leave too many bytes unread in the kernel',
     'server/src/platform/http/connections.test.ts > clients of one address that leave too many bytes unread in the kernel are reset, the largest first',
     'server/src/platform/http/connections.test.ts > a connection that its client half-closes counts until it is reset, and keeps nothing in the kernel',
     'server/src/platform/http/connections.test.ts > a connection that ends after CONNECT keeps nothing in the kernel'],

@@ -147,7 +147,7 @@ describe('a blocked device', () => {
 })
 
 describe('the event of a host', () => {
-  it('about its mode tells a command from a reason of the host', () => {
+  it('about its mode distinguishes a command from a reason of the host', () => {
     expect(modeEvent(host, true, '')).toEqual({ ...ofHost, kind: 'armed', details: '' })
     expect(modeEvent(host, false, '')).toEqual({ ...ofHost, kind: 'freed', details: '' })
     expect(modeEvent(host, false, 'root')).toEqual({ ...ofHost, kind: 'reverted', details: 'root' })
