@@ -187,20 +187,20 @@ export const createWorker = (deps: WorkerDeps) => {
         return id === null
           ? { status: 'Unknown', description: 'Not configured' }
           : { status: 'OK', description: 'No computer is polled.' }
-      const computers = `${registered} ${registered === 1 ? 'computer' : 'computers'}`
+      const hosts = `${registered} agentless ${registered === 1 ? 'host' : 'hosts'}`
       if (adminStatus !== 'Activated')
-        return { status: 'Warning', description: `The worker is not activated. ${computers} wait to be polled.` }
+        return { status: 'Warning', description: `The worker is not activated. Not polled: ${hosts}.` }
       if (status !== 'Connected')
         return {
           status: 'Error',
-          description: `No worker process has connected for 30 s. ${computers} wait to be polled.`,
+          description: `No worker process has connected for 30 s. Not polled: ${hosts}.`,
         }
       if (late > 0)
         return {
           status: 'Warning',
-          description: `${late} of ${computers} should have been polled ${lateMinutes} ${lateMinutes === 1 ? 'minute' : 'minutes'} ago. Add a worker.`,
+          description: `${late} of ${hosts} should have been polled ${lateMinutes} ${lateMinutes === 1 ? 'minute' : 'minutes'} ago. Add a worker.`,
         }
-      return { status: 'OK', description: `${computers} polled, ${errorCount ?? 0} of them failing.` }
+      return { status: 'OK', description: `${hosts} polled, ${errorCount ?? 0} of them failing.` }
     },
 
     saveDefaults: async (actor: Actor, body: BodyOf<typeof updateWorkerDefaults>): Promise<WorkerPollerDetails> => {
