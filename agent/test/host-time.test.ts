@@ -215,7 +215,7 @@ describe('the time of a host', () => {
         confirm(0)
         for (const step of steps) {
           if (step.do === 'pass')
-            // As the agent: a check every second, which is only simulated at the minutes.
+            // The agent checks every second. The test simulates only the check of each minute.
             for (let left = step.ms; left > 0; left -= minute) {
               truth += Math.min(left, minute)
               time.keep()

@@ -58,7 +58,7 @@ it('generates the same reference', async () => {
 })
 
 it('migrates to the same schema', async () => {
-  // The definitions of the columns already state NOT NULL.
+  // The lines of the columns already say whether they take NULL.
   const schema = (await schemaOf(t.db)).filter((line) => !/^constraint .* NOT NULL/.test(line))
   await expectGolden('schema.txt', `${schema.join('\n')}\n`)
 })

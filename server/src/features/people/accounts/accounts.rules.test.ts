@@ -13,7 +13,7 @@ import { createSigninLimits } from './signin.limits.ts'
 import { assertNotSuspended, isSuspended } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'
 
-/** Starts no database, as the helpers of other tests do. */
+/** Unlike the helpers of other tests, this starts no database. */
 const createClock = () => {
   let now = Date.UTC(2031, 4, 4, 10, 11, 12)
   return {
