@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,7 +7,11 @@ import type { PolicyChange } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClient } from '../rig/client.ts'
-import { runningEmbedded } from '../server/src/platform/postgres/index.ts'
+import { dump, writeArchive } from '../server/src/platform/backup/index.ts'
+import { createDb } from '../server/src/platform/db/db.ts'
+import { migrate } from '../server/src/platform/db/migrate.ts'
+import { createLog } from '../server/src/platform/log.ts'
+import { runningEmbedded, startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
 import { codeCache } from '../server/test/code-cache.ts'
 import {
   adminPassword,
@@ -23,7 +27,8 @@ import {
 import { serverDir } from './prepared.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
-const [dir, agentDir, restoredDir] = [serverDir(), temporaryDir(), temporaryDir()]
+const migrations = fileURLToPath(new URL('../server/migrations', import.meta.url))
+const [dir, agentDir, restoredDir, earlierDir] = [serverDir(), temporaryDir(), temporaryDir(), temporaryDir()]
 const [backupFile, passphraseFile] = [join(dir, 'before.backup'), join(agentDir, 'passphrase')]
 let server: RunningServer
 let agent: Started
@@ -48,7 +53,7 @@ afterAll(async () => {
   agent?.child.kill('SIGTERM')
   await agent?.ended
   await server?.stop()
-  for (const one of [dir, agentDir, restoredDir, tree.dir]) remove(one)
+  for (const one of [dir, agentDir, restoredDir, earlierDir, tree.dir]) remove(one)
 })
 
 const authorized = () => readFileSync(join(tree.dir, 'bus/usb/devices/1-2/authorized'), 'utf8').trim()
@@ -111,6 +116,29 @@ it('a person on the server accepts the rules, and hosts get their policy again',
   await until('the host gets the changed policy', () => authorized() === '1', 30_000)
 }, 120_000)
 
+it('a restart does not make the server seal the rules again after every trace of the seal was removed', async () => {
+  const { port } = new URL(server.url)
+  await inDatabase(`
+    delete from policy_rules;
+    alter table audit_records disable trigger user;
+    update audit_records set action = 'policy.changed' where action = 'policy.rulesSealed';
+    alter table audit_records enable trigger user;
+    update policy_head set set_version = null, set_sum = null, set_seal = null;
+    update schema_migrations set applied_at = now() - interval '2 hours' where version = 198`)
+  await server.stop()
+  server = await startServer(dir, { PORTCULLIS_PORT: port, PORTCULLIS_ADMIN_PASSWORD: adminPassword })
+  expect(await healthOf(server)).toBe('Error')
+  expect(await portcullis(dir, port, 'doctor')).toMatch(
+    /error +policy rules +changed in the database.*the seal of the set of rules is missing; missing: .*Printer/,
+  )
+  await server.stop()
+  expect(await portcullis(dir, port, 'admin', 'accept-rules', '--yes')).toMatch(
+    /^the seal of the set of rules is missing\nmissing: .*Printer.*\nThe rules are accepted/,
+  )
+  server = await startServer(dir, { PORTCULLIS_PORT: port, PORTCULLIS_ADMIN_PASSWORD: adminPassword })
+  expect(await healthOf(server)).toBe('OK')
+}, 120_000)
+
 it('a restored backup of an earlier state needs no acceptance', async () => {
   const { port } = new URL(server.url)
   const restored = await portcullis(restoredDir, port, 'restore', backupFile, ...withPassphrase)
@@ -121,6 +149,41 @@ it('a restored backup of an earlier state needs no acceptance', async () => {
     expect(await healthOf(other)).toBe('OK')
     expect(await vidsOf(other)).toEqual(['1B4F', null])
     await other.post('policy/rules', { effect: 'deny', vid: '0997', reason: 'test' })
+    expect(await healthOf(other)).toBe('OK')
+  } finally {
+    await other.stop()
+  }
+}, 120_000)
+
+it('a restored backup of release 0.2 is sealed again, although the key file records a seal', async () => {
+  const { port } = new URL(server.url)
+  // The user of the embedded database needs access to the folder.
+  chmodSync(earlierDir, 0o711)
+  const [source, target] = [join(earlierDir, 'source'), join(earlierDir, 'target')]
+  const file = join(earlierDir, 'earlier.backup')
+  const [log, schema] = [createLog('silent'), 197]
+  const postgres = await startEmbeddedPostgres({ dataDir: source, log })
+  const db = createDb({ connection: postgres.connection, max: 1, name: 'earlier', log, statementTimeoutMs: 0 })
+  try {
+    await migrate(db, migrations, schema)
+    await db.withClient(async (client) => {
+      await client.query('update policy_head set version = 1')
+      const head = { createdAt: new Date().toISOString(), product: '0.2.0', schema, hasKeys: false }
+      const chunks = []
+      for await (const chunk of writeArchive(dump(client, null), { head, passphrase: null })) chunks.push(chunk)
+      writeFileSync(file, Buffer.concat(chunks))
+    })
+  } finally {
+    await db.close()
+    await postgres.stop()
+  }
+  mkdirSync(target, { mode: 0o711 })
+  cpSync(join(dir, 'portcullis.key'), join(target, 'portcullis.key'))
+  expect(readFileSync(join(target, 'portcullis.key'), 'utf8')).toContain('"ruleSeal":"done"')
+  expect(await portcullis(target, port, 'restore', file)).toContain('Restored')
+  expect(await portcullis(target, port, 'doctor')).toMatch(/ok +policy rules +not sealed yet/)
+  const other = await startServer(target)
+  try {
     expect(await healthOf(other)).toBe('OK')
   } finally {
     await other.stop()

@@ -162,8 +162,8 @@ export const errorTable = define({
     title: 'The rules were changed in the database',
     detail: 'The stored rules are not those that the server sealed. It signs no policies.',
     cause:
-      'Rules were changed, deleted, restored or inserted in the database, not by the server. Armed hosts keep their last policy and ask again.',
-    cure: 'Run `portcullis doctor` on the server. It names the rules and says how to restore the set.',
+      'Rules were changed, deleted, restored or inserted in the database, or their seal was removed, not by the server. Armed hosts keep their last policy and ask again.',
+    cure: 'Run `portcullis doctor` on the server. It names what differs and says how to restore the set.',
   },
   named_hosts_required: {
     status: 403,

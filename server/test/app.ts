@@ -7,6 +7,7 @@ import { inject } from 'vitest'
 import { loadKnowledge } from '#features/devices/knowledge/index.ts'
 import type { ReleaseKeySource } from '#features/fleet/packages/index.ts'
 import { createDb } from '#platform/db/db.ts'
+import { sql } from '#platform/db/sql.ts'
 import { type Keys, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
@@ -109,6 +110,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     ...(options.through === undefined ? { patience: longPatience } : {}),
   })
   await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
+  // A clone counts as new, however long the tests have run.
+  if (options.database === undefined) await server.db.execute(sql`update schema_migrations set applied_at = now()`)
   const address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null
 
   const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)

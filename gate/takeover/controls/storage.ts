@@ -8,6 +8,8 @@ export const storageControls = {
   sealedRuleSet: ['A rule that is changed, deleted, restored or inserted with a valid seal in the database stops the signing of policies, and health reports it',
     'server/src/features/devices/policy/rule-integrity.test.ts > a set of rules that was changed in the database > a deleted rule: no policy is signed, and health reports it',
     'server/src/features/devices/policy/rule-integrity.test.ts > a set of rules that was changed in the database > a deny with another reason: no policy is signed, and health reports it'],
+  recordedSeal: ['The key file records that the rules were sealed, so a database without a trace of it does not get them sealed again',
+    'server/src/features/devices/policy/first-sealing.test.ts > a database writer who removes every trace of the seal and waits for a restart > does not make the server seal the rules that are left as if the upgrade was just now'],
   distrustedEnd: ['A rule that is marked as ended in the database stays in force until it expires',
     'server/src/features/devices/policy/rule-integrity.test.ts > a set of rules that was changed in the database > a deny that is marked as ended stays in force'],
   sealedSecrets: ['Each stored secret is encrypted with keys from outside the database and bound to its own row',

@@ -3,7 +3,14 @@ import { detected, notApplicable, possible, type Row, refused } from '../cell.ts
 export const databaseReader: Row = {
   runProgram: refused(['hashedTokens', 'agentReleaseKey']),
   freeHost: refused(['hashedTokens', 'commandSignature']),
-  allowDevice: refused(['hashedTokens', 'ruleSeals', 'sealedRuleSet', 'distrustedEnd', 'policySignature']),
+  allowDevice: refused([
+    'hashedTokens',
+    'ruleSeals',
+    'sealedRuleSet',
+    'recordedSeal',
+    'distrustedEnd',
+    'policySignature',
+  ]),
   readSecret: refused(
     ['sealedSecrets', 'hashedTokens'],
     'The inventory, the rules and the audit trail are readable. Weak passwords of accounts can be guessed from their argon2id hashes.',
@@ -32,7 +39,7 @@ export const databaseWriter: Row = {
     'Treat write access to the database as Administrator access. Restore the accounts from a backup, end all sessions, and compare the audit trail with its checkpoints.',
   ),
   allowDevice: possible(
-    `If a rule was changed, deleted, restored or inserted with a valid seal in the database, the server signs no policies and raises an alert. A rule that never had a valid seal has no effect. The server does not notice if all rules are put back with their earlier seal, or if the sum, its audit record and the time of the migration are falsified together before a restart. A change within the second that a check is shared can reach a host. Tags decide which rules apply to a host and are not sealed. ${administratorRow}the audit trail records rules created that way.`,
+    `If a rule was changed, deleted, restored or inserted with a valid seal in the database, the server signs no policies and raises an alert. A rule that never had a valid seal has no effect. The server does not notice if all rules are put back with their earlier seal, or if rules are changed before their first sealing, an hour after an upgrade from 0.2. A key file that records no sealing, because the server cannot write it, leaves that to the database after each restart. A change within the second that a check is shared can reach a host. Tags decide which rules apply to a host and are not sealed. ${administratorRow}the audit trail records rules created that way.`,
     'The same as for freeing hosts. `portcullis doctor` names the rules.',
   ),
   readSecret: possible(

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { ruleSetSchema } from '#features/devices/policy/index.ts'
 import {
   ArchiveError,
   makeDrillFolder,
@@ -19,7 +20,7 @@ import { loadConfig } from '#platform/config.ts'
 import { makeDirs } from '#platform/data-dir.ts'
 import { createDb } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open-database.ts'
-import { compareKeyFiles } from '#platform/keys.ts'
+import { compareKeyFiles, loadKeys } from '#platform/keys.ts'
 import { createLog } from '#platform/log.ts'
 import { Secret } from '#platform/secret.ts'
 import { isDiskFull, StartError } from '#platform/start-error.ts'
@@ -66,6 +67,15 @@ const problemOf = (error: unknown): string => {
       ? 'This is a folder, not a backup. Give the path of the file.'
       : `The backup cannot be read: ${message}. Check its permissions and its disk.`
   return stack ?? String(error)
+}
+
+/** Lets the server seal rules of an earlier release for the first time, also if it has sealed its own. */
+const expectFirstSealing = (keyFile: string): void => {
+  try {
+    if (existsSync(keyFile)) loadKeys(keyFile).ruleSeal.write('due')
+  } catch {
+    // The file cannot be written. The server reports a missing seal, and a person accepts the rules.
+  }
 }
 
 let isBrokenOff = false
@@ -128,7 +138,8 @@ const run = async (): Promise<void> => {
         hasWrittenKeys = true
       }
       const { tables, rows, keyFile, schema } = await restore(db, migrations, archive, keepKeys)
-      const { createdAt } = archive.head
+      const { createdAt, schema: earlier } = archive.head
+      if (drillDir === null && earlier < ruleSetSchema) expectFirstSealing(config.keyFile)
       const keys =
         keyFile === null
           ? drillDir !== null

@@ -28,6 +28,9 @@ export interface StoredCommandKey {
   retiresAt: string | null
 }
 
+/** `due`: the first sealing follows a running upgrade. `done`: the set of rules was sealed. */
+export type RuleSeal = 'due' | 'done'
+
 /** The key file of an installation, stored outside its database. */
 export interface KeyFile {
   version: 1
@@ -38,6 +41,8 @@ export interface KeyFile {
   commandKeys?: readonly StoredCommandKey[]
   /** Newest last; absent: derived from the root. */
   sealing?: { id: number; key: string }[]
+  /** Absent: nothing is known. */
+  ruleSeal?: RuleSeal
 }
 
 export interface KeyFileAccess {

@@ -10,7 +10,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { mustExist } from '@portcullis/domain'
 import { type CommandKeys, createCommandKeys } from './command-keys.ts'
-import { createKeyFile, type KeyFile, type KeyFileAccess, openKeyFile } from './key-file.ts'
+import { createKeyFile, type KeyFile, type KeyFileAccess, openKeyFile, type RuleSeal } from './key-file.ts'
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -24,6 +24,12 @@ export interface Keys {
   audit: { privateKey: KeyObject; publicKey: KeyObject }
   /** Keys that seal secrets at rest. */
   sealing: SealingKeys
+  /** Records the seal of the set of rules where a database writer cannot change it. */
+  ruleSeal: {
+    /** Returns undefined if the file records nothing. */
+    read(): RuleSeal | undefined
+    write(state: RuleSeal): void
+  }
 }
 
 export interface SealingKey {
@@ -156,5 +162,9 @@ export const loadKeys = (file: string): Keys => {
     audit: { privateKey: auditKey, publicKey: createPublicKey(auditKey) },
     sealing: createSealingKeys(opened, derive('sealing')),
     command: createCommandKeys(opened),
+    ruleSeal: {
+      read: () => opened.read().ruleSeal,
+      write: (ruleSeal) => opened.change((before) => ({ ...before, ruleSeal })),
+    },
   }
 }

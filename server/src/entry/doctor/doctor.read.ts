@@ -7,7 +7,8 @@ import {
   type SetRow,
   sealedPage,
   setSql,
-  wasSealedSql,
+  type UnsealedFacts,
+  unsealedSql,
 } from '#features/devices/policy/index.ts'
 import { createClient } from '#platform/db/connection.ts'
 import { floorSql } from '#platform/db/migrate.ts'
@@ -48,8 +49,7 @@ export interface BackupFacts {
 
 export interface RuleSetFacts {
   set: SetRow
-  /** Whether the audit trail says that a server has sealed the set. */
-  wasSealed: boolean
+  unsealed: UnsealedFacts
   differences: readonly Difference[]
   /** Returns a page of rules with everything that their seals cover. */
   sealedAfter(id: string): Promise<SealedRow[]>
@@ -186,10 +186,9 @@ export const createDoctorRead = (client: pg.Client) => {
     ruleSet: async (): Promise<RuleSetFacts | null> => {
       const set = await maybe<SetRow>(setSql)
       if (set === null) return null
-      const { found } = await one<{ found: boolean }>(wasSealedSql)
       return {
         set,
-        wasSealed: found,
+        unsealed: await one<UnsealedFacts>(unsealedSql),
         differences: (await client.query<Difference>(differencesSql)).rows,
         sealedAfter: async (id) => (await client.query<SealedRow>(sealedPage.sql, [id])).rows,
       }

@@ -55,13 +55,15 @@ export type { Change, Predict } from './predict.ts'
 export {
   type Difference,
   differencesSql,
+  ruleSetSchema,
   type SealedRow,
   type SetRow,
   sealedPage,
   setSql,
-  wasSealedSql,
+  type UnsealedFacts,
+  unsealedSql,
 } from './rule-integrity.store.ts'
-export { allDifferences, createSetSeals, setPurpose } from './rule-integrity.ts'
+export { allDifferences, createSetSeals, isSealDue, setPurpose } from './rule-integrity.ts'
 export { createSeals, rulesPurpose } from './seal.ts'
 export { worksAgainLines } from './works-again.ts'
 
@@ -126,7 +128,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const integrityStore = createRuleIntegrityStore()
   const findForgedRules = (q: Queryable) => findForged((id) => integrityStore.sealedAfter(q, id), seals)
   const integrity = createRuleIntegrity({
-    ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose) },
+    ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose), keyFile: deps.keys.ruleSeal },
     ...{ store: integrityStore, seals, findForged: findForgedRules },
     lockHead: store.lockHead,
   })

@@ -1,3 +1,4 @@
+import { mustExist } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import type { SealedPart } from './seal.ts'
@@ -33,12 +34,12 @@ const sealedRows = `select r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.seri
 /** Rules behind an id, to check their seals page by page. */
 export const sealedPage = { rows: 5_000, sql: `${sealedRows} where r.rule_id > $1::uuid order by r.rule_id limit 5000` }
 
-/** The head and all members in one snapshot: 16 bytes of id and 32 bytes of seal each. */
+/** The head, if it was not deleted, and all members in one snapshot: 16 bytes of id and 32 bytes of seal each. */
 export const setSql = `
   select h.set_version, h.set_sum, h.set_seal, m.members
-  from policy_head h, (
+  from (
     select coalesce(string_agg(uuid_send(r.rule_id) || r.seal, ''::bytea) filter (where octet_length(r.seal) = 32), '') as members
-    from policy_rules r) m`
+    from policy_rules r) m left join policy_head h on true`
 
 export interface SetRow {
   set_version: number | null
@@ -47,8 +48,25 @@ export interface SetRow {
   members: Buffer
 }
 
-/** Whether the audit trail says that a server has sealed the set. A checkpoint that covers the record reveals its removal. */
-export const wasSealedSql = "select exists (select from audit_records r where r.action = 'policy.rulesSealed') as found"
+/** Schema that introduced the seal of the set. */
+export const ruleSetSchema = 198
+
+/** What the database says about a set without a seal. An attacker can write all of it. */
+export interface UnsealedFacts {
+  /** Whether the audit trail has a record of a sealing. */
+  wasRecorded: boolean
+  /** Whether the policy never had a rule. */
+  isEmpty: boolean
+  /** Whether the upgrade was an hour ago, so that no server of the previous release changes rules any more. */
+  isHourOld: boolean
+}
+
+export const unsealedSql = `
+  select exists (select from audit_records r where r.action = 'policy.rulesSealed') as "wasRecorded",
+    exists (select from policy_head h where h.version = 0) and not exists (select from policy_rules) as "isEmpty",
+    not exists (
+      select from schema_migrations m
+      where m.version = ${ruleSetSchema} and m.applied_at > now() - interval '1 hour') as "isHourOld"`
 
 /** Compares the rules with the last change of each in the history, to name them. The history itself is not sealed. */
 export const differencesSql = `
@@ -68,7 +86,8 @@ export const differencesSql = `
   order by 1 limit 20`
 
 export const createRuleIntegrityStore = () => ({
-  all: async (q: Queryable): Promise<SetRow | undefined> => (await q.query<SetRow>(sql`${raw(setSql)}`))[0],
+  all: async (q: Queryable): Promise<SetRow> =>
+    mustExist((await q.query<SetRow>(sql`${raw(setSql)}`))[0], 'the set of rules'),
 
   differences: (q: Queryable): Promise<Difference[]> => q.query<Difference>(sql`${raw(differencesSql)}`),
 
@@ -82,7 +101,11 @@ export const createRuleIntegrityStore = () => ({
   },
 
   write: async (tx: Tx, { version, sum, seal }: StoredSum): Promise<void> => {
-    await tx.execute(sql`update policy_head set set_version = ${version}, set_sum = ${sum}, set_seal = ${seal}`)
+    await tx.execute(sql`
+      insert into policy_head (version, set_version, set_sum, set_seal)
+      values ((select coalesce(max(v.version), 0) from policy_versions v), ${version}, ${sum}, ${seal})
+      on conflict (single) do update
+        set set_version = excluded.set_version, set_sum = excluded.set_sum, set_seal = excluded.set_seal`)
   },
 
   ofHosts: (tx: Tx, agentIds: readonly string[]): Promise<SealedRow[]> =>
@@ -93,18 +116,6 @@ export const createRuleIntegrityStore = () => ({
       sql`${raw(sealedRows)} where r.rule_id > ${id}::uuid order by r.rule_id limit ${sealedPage.rows}::int`,
     ),
 
-  /** Returns whether a server has ever sealed the set, according to the audit trail. */
-  wasSealed: async (q: Queryable): Promise<boolean> =>
-    (await q.query<{ found: boolean }>(sql`${raw(wasSealedSql)}`))[0]?.found === true,
-
-  /**
-   * Returns whether no server of the previous release changes rules any more: the policy is empty, or the upgrade was an
-   * hour ago.
-   */
-  isUpgraded: async (q: Queryable): Promise<boolean> =>
-    (
-      await q.query(sql`
-        select 1 from policy_head h, schema_migrations m
-        where m.version = 198 and (h.version = 0 or m.applied_at < now() - interval '1 hour')`)
-    ).length > 0,
+  unsealed: async (q: Queryable): Promise<UnsealedFacts> =>
+    mustExist((await q.query<UnsealedFacts>(sql`${raw(unsealedSql)}`))[0], 'the facts of the set'),
 })

@@ -5,6 +5,8 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
+import type { RuleSeal } from '#platform/key-file.ts'
+import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import type { Secret } from '#platform/secret.ts'
 import { createYielder } from '#platform/yielder.ts'
@@ -15,17 +17,29 @@ import type {
   SealedRow,
   SetRow,
   StoredSum,
+  UnsealedFacts,
 } from './rule-integrity.store.ts'
 import type { Seals } from './seal.ts'
 
-/** `unsealed`: no server has sealed the set yet. `broken`: rows were changed, deleted, restored or inserted in the database. */
+/** `unsealed`: no server has sealed the set yet. `broken`: rows, or the seal, were changed in the database. */
 export type SetState = 'whole' | 'unsealed' | 'broken'
 
-/** The state of the set, and the rules that do not match their own seal. */
 interface Checked {
   state: SetState
+  /** Whether a set that was sealed before has no seal. */
+  isSealMissing: boolean
+  /** The rules that do not match their own seal. */
   forged: readonly Difference[]
 }
+
+/**
+ * Returns whether a set without a seal waits for its first sealing. The key file decides. A copy that records nothing
+ * believes the database that it is new, or that its upgrade began within the last hour.
+ */
+export const isSealDue = (
+  recorded: RuleSeal | undefined,
+  { wasRecorded, isEmpty, isHourOld }: UnsealedFacts,
+): boolean => recorded !== 'done' && !wasRecorded && (recorded === 'due' || isEmpty || !isHourOld)
 
 /** Purpose of the key that seals the set of rules. */
 export const setPurpose = 'policy-rule-set'
@@ -130,6 +144,7 @@ export interface RuleIntegrityDeps {
   log: Log
   audit: Audit
   key: Secret<Buffer>
+  keyFile: Keys['ruleSeal']
   store: ReturnType<typeof createRuleIntegrityStore>
   seals: Pick<Seals, 'isAuthentic'>
   /** Returns the rules that do not match their own seal. */
@@ -138,6 +153,9 @@ export interface RuleIntegrityDeps {
   lockHead(tx: Tx): Promise<number>
 }
 
+/** Time for the upgrade of all servers, before the first sealing. */
+const hourMs = 3_600_000
+
 /** A check of all rules is shared for a second, or for twenty times as long as it took. */
 const sharedMs = 1_000
 const sharedTimes = 20
@@ -145,9 +163,15 @@ const sharedTimes = 20
 const differenceText = ({ ruleId, what, sentence }: Difference): string => `${what}: ${sentence} (rule ${ruleId})`
 
 /** Returns how the rules differ from the sealed ones and from the history, each rule once. */
-export const allDifferences = (forged: readonly Difference[], others: readonly Difference[]): string[] => {
+export const allDifferences = (
+  { forged, isSealMissing }: Omit<Checked, 'state'>,
+  others: readonly Difference[],
+): string[] => {
   const ids = new Set(forged.map(({ ruleId }) => ruleId))
-  return [...forged.slice(0, 20), ...others.filter(({ ruleId }) => !ids.has(ruleId))].map(differenceText)
+  return [
+    ...(isSealMissing ? ['the seal of the set of rules is missing'] : []),
+    ...[...forged.slice(0, 20), ...others.filter(({ ruleId }) => !ids.has(ruleId))].map(differenceText),
+  ]
 }
 
 /** Detects rules that were changed, deleted, restored or inserted in the database, and seals the set of rules. */
@@ -157,42 +181,68 @@ export const createRuleIntegrity = ({
   log,
   audit,
   key,
+  keyFile,
   store,
   seals: { isAuthentic },
   findForged,
   lockHead,
 }: RuleIntegrityDeps) => {
   const seals = createSetSeals(key)
-  /** Whether this process knows that the set was sealed before; null: it has not asked the audit trail yet. */
+  /** Whether a server has sealed the set before; null: this process does not know yet. */
   let wasSealed: boolean | null = null
-  let last: { state: SetState; forged: readonly Difference[]; until: number } | null = null
+  /** When this process first saw the set without a seal. */
+  let unsealedSince: number | null = null
+  let isReadOnly = false
+  let last: (Checked & { until: number }) | null = null
   let running: Promise<Checked> | null = null
+
+  /** Fails closed: a key file that cannot be read counts as one that records the seal. */
+  function recorded(): RuleSeal | undefined {
+    try {
+      return keyFile.read()
+    } catch {
+      return 'done'
+    }
+  }
+
+  function note(state: RuleSeal): void {
+    const before = recorded()
+    if (before === state || before === 'done') return
+    try {
+      keyFile.write(state)
+    } catch (error) {
+      if (!isReadOnly)
+        log.warn({ err: error }, 'the key file cannot be written, so it does not record that the rules are sealed')
+      isReadOnly = true
+    }
+  }
 
   async function check(q: Queryable): Promise<Checked> {
     const forged = await findForged(q)
-    const row = await store.all(q)
-    const isWhole = row === undefined ? false : await seals.isWhole(row, forged)
-    if (isWhole !== null) {
-      wasSealed = true
-      return { state: isWhole ? 'whole' : 'broken', forged }
-    }
-    // Without the seal, the record of the first one decides. It lies in the database too: see ADR 91.
-    wasSealed ??= await store.wasSealed(q)
-    return { state: wasSealed ? 'broken' : 'unsealed', forged }
+    const isWhole = await seals.isWhole(await store.all(q), forged)
+    if (isWhole === null) wasSealed ??= !isSealDue(recorded(), await store.unsealed(q))
+    else wasSealed = true
+    note(wasSealed ? 'done' : 'due')
+    if (wasSealed) return { state: isWhole === true ? 'whole' : 'broken', isSealMissing: isWhole === null, forged }
+    unsealedSince ??= clock.now()
+    return { state: 'unsealed', isSealMissing: false, forged }
   }
+
+  const differencesOf = async (q: Queryable, checked: Checked): Promise<string[]> =>
+    allDifferences(checked, await store.differences(q))
 
   async function checkShared(): Promise<Checked> {
     if (last !== null && last.until > clock.now()) return last
     running ??= (async () => {
       const startedAt = performance.now()
-      const { state, forged } = await check(db)
-      if (state === 'broken' && last?.state !== 'broken')
+      const checked = await check(db)
+      if (checked.state === 'broken' && last?.state !== 'broken')
         log.error(
-          { rules: allDifferences(forged, await store.differences(db)) },
-          'rules were changed, deleted, restored or inserted in the database; the server signs no policies',
+          { rules: await differencesOf(db, checked) },
+          'the stored rules are not those that the server sealed; it signs no policies',
         )
       const took = performance.now() - startedAt
-      last = { state, forged, until: clock.now() + Math.max(sharedMs, took * sharedTimes) }
+      last = { ...checked, until: clock.now() + Math.max(sharedMs, took * sharedTimes) }
       return last
     })().finally(() => {
       running = null
@@ -203,10 +253,8 @@ export const createRuleIntegrity = ({
   /** Seals the rules as they are stored now. */
   async function seal(tx: Tx, actor: Actor, details: string): Promise<void> {
     const version = await lockHead(tx)
-    const row = await store.all(tx)
-    if (row === undefined) throw new AppError('conflict', { detail: 'The head of the policy is missing.' })
     // Rules that do not match their own seal have no effect and stay outside the set.
-    const members = withoutForged(row.members, await findForged(tx))
+    const members = withoutForged((await store.all(tx)).members, await findForged(tx))
     await store.write(tx, await seals.sealed(version, members))
     await audit.write(tx, actor, {
       action: 'policy.rulesSealed',
@@ -228,9 +276,6 @@ export const createRuleIntegrity = ({
   async function assertWhole(): Promise<void> {
     if ((await checkShared()).state === 'broken') throw new AppError('rules_not_authentic')
   }
-
-  const differencesOf = async (q: Queryable, forged: readonly Difference[]): Promise<string[]> =>
-    allDifferences(forged, await store.differences(q))
 
   return {
     /** Records in the sum what a change removed and added. The caller holds the head. A broken set stays broken. */
@@ -258,7 +303,10 @@ export const createRuleIntegrity = ({
     /** Seals the set for the first time, once no server of the previous release runs. Returns the state. */
     maintain: async (): Promise<SetState> => {
       const { state } = await checkShared()
-      if (state !== 'unsealed' || !(await store.isUpgraded(db))) return state
+      if (state !== 'unsealed') return state
+      const { isEmpty, isHourOld } = await store.unsealed(db)
+      // The process also measures the hour, because a database writer can move the time of the upgrade.
+      if (!isEmpty && !isHourOld && clock.now() < (unsealedSince ?? clock.now()) + hourMs) return state
       await db.transaction(async (tx) => {
         await lockHead(tx)
         if ((await check(tx)).state === 'unsealed') await seal(tx, systemActor('policy'), ', for the first time')
@@ -270,35 +318,32 @@ export const createRuleIntegrity = ({
     accept: (actor: Actor): Promise<readonly string[]> =>
       db.transaction(async (tx) => {
         await lockHead(tx)
-        const differences = await differencesOf(tx, await findForged(tx))
+        const differences = await differencesOf(tx, await check(tx))
         await seal(tx, actor, differences.length === 0 ? '' : `; ${differences.join('; ')}`)
         return differences
       }),
 
-    differences: async (): Promise<readonly string[]> => differencesOf(db, await findForged(db)),
+    differences: async (): Promise<readonly string[]> => differencesOf(db, await check(db)),
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const { state, forged } = await checkShared()
-      if (state !== 'broken' && forged.length > 0)
+      const checked = await checkShared()
+      const { state, forged } = checked
+      const named = (summary: string, differences: readonly string[]): string =>
+        `${summary} ${differences.slice(0, 3).join('; ')}`.slice(0, 500)
+      if (state === 'broken')
         return {
-          status: 'Warning',
-          description:
-            `Rules were written in the database and have no effect. ${allDifferences(forged.slice(0, 3), []).join('; ')}`.slice(
-              0,
-              500,
-            ),
-        }
-      if (state !== 'broken')
-        return { status: 'OK', description: state === 'whole' ? 'The rules are as sealed.' : 'Not sealed yet.' }
-      const differences = await differencesOf(db, forged)
-      return {
-        status: 'Error',
-        description:
-          `Rules were changed, deleted, restored or inserted in the database. No policies are signed. ${differences.slice(0, 3).join('; ')}`.slice(
-            0,
-            500,
+          status: 'Error',
+          description: named(
+            'The stored rules are not those that the server sealed. No policies are signed.',
+            await differencesOf(db, checked),
           ),
-      }
+        }
+      return forged.length > 0
+        ? {
+            status: 'Warning',
+            description: named('Rules were written in the database and have no effect.', allDifferences(checked, [])),
+          }
+        : { status: 'OK', description: state === 'whole' ? 'The rules are as sealed.' : 'Not sealed yet.' }
     },
   }
 }
