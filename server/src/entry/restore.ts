@@ -69,7 +69,7 @@ const problemOf = (error: unknown): string => {
   return stack ?? String(error)
 }
 
-/** Lets the server seal rules of an earlier release for the first time, also if it has sealed its own. */
+/** Lets the server seal rules of an earlier release for the first time, even if it has sealed its own. */
 const expectFirstSealing = (keyFile: string): void => {
   try {
     if (existsSync(keyFile)) loadKeys(keyFile).ruleSeal.write('due')

@@ -104,7 +104,7 @@ describe('a database writer who removes every trace of the seal and waits for a 
 describe('an upgrade', () => {
   beforeEach(addDeny)
 
-  it('seals the rules after an hour, also if the server was stopped meanwhile', async () => {
+  it('seals the rules after an hour, even if the server was stopped meanwhile', async () => {
     expect(await t.server.policy.integrity.maintain()).toBe('unsealed')
     expect(recordedIn(t.keyDir)).toBe('due')
     expect(await policyOf(t)).toBe('signed')
