@@ -119,6 +119,21 @@ describe('an upgrade', () => {
     expect(await t.server.policy.integrity.maintain()).toBe('whole')
   })
 
+  it('seals them once, even if a writer removes the traces at the same moment', async () => {
+    const other = await startOn(t.keyDir)
+    for (const { server } of [t, other]) expect(await server.policy.integrity.maintain()).toBe('unsealed')
+    await inDatabase(`
+      create function hide() returns trigger language plpgsql as $$ begin
+        new.set_version = null; new.set_sum = null; new.set_seal = null; return new; end $$;
+      create trigger hide before insert or update on policy_head for each row execute function hide();
+      create function rename() returns trigger language plpgsql as $$ begin
+        if new.action = 'policy.rulesSealed' then new.action = 'policy.changed'; end if; return new; end $$;
+      create trigger rename before insert on audit_records for each row execute function rename()`)
+    t.clock.advance(hourMs)
+    for (const { server } of [t, other]) expect(await server.policy.integrity.maintain()).toBe('broken')
+    expect(recordedIn(t.keyDir)).toBe('done')
+  })
+
   it('is recorded in the key file of each server', async () => {
     const other = await startOn(copiedKey('an earlier release'))
     for (const { server } of [t, other]) expect(await server.policy.integrity.maintain()).toBe('unsealed')

@@ -220,8 +220,8 @@ export const createRuleIntegrity = ({
   async function check(q: Queryable): Promise<Checked> {
     const forged = await findForged(q)
     const isWhole = await seals.isWhole(await store.all(q), forged)
-    if (isWhole === null) wasSealed ??= !isSealDue(recorded(), await store.unsealed(q))
-    else wasSealed = true
+    if (isWhole !== null || recorded() === 'done') wasSealed = true
+    else wasSealed ??= !isSealDue(recorded(), await store.unsealed(q))
     note(wasSealed ? 'done' : 'due')
     if (wasSealed) return { state: isWhole === true ? 'whole' : 'broken', isSealMissing: isWhole === null, forged }
     unsealedSince ??= clock.now()
@@ -311,6 +311,9 @@ export const createRuleIntegrity = ({
         await lockHead(tx)
         if ((await check(tx)).state === 'unsealed') await seal(tx, systemActor('policy'), ', for the first time')
       })
+      // Not what the database says now: a writer can have removed the seal again.
+      wasSealed = true
+      note('done')
       return (await checkShared()).state
     },
 
