@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,17 @@ describe('an upgrade', () => {
     expect(await t.server.policy.integrity.maintain()).toBe('unsealed')
     t.clock.advance(hourMs)
     expect(await t.server.policy.integrity.maintain()).toBe('whole')
+  })
+
+  it('signs no policy while the key file cannot be read, and goes on once it can', async () => {
+    expect(await t.server.policy.integrity.maintain()).toBe('unsealed')
+    renameSync(keyFile(t.keyDir), `${keyFile(t.keyDir)}.away`)
+    t.clock.advance(60_000)
+    expect(await t.server.policy.integrity.maintain()).toBe('broken')
+    renameSync(`${keyFile(t.keyDir)}.away`, keyFile(t.keyDir))
+    t.clock.advance(60_000)
+    expect(await policyOf(t)).toBe('signed')
+    expect(recordedIn(t.keyDir)).toBe('due')
   })
 
   it('seals them once, even if a writer removes the traces at the same moment', async () => {

@@ -196,18 +196,18 @@ export const createRuleIntegrity = ({
   let last: (Checked & { until: number }) | null = null
   let running: Promise<Checked> | null = null
 
-  /** Fails closed: a key file that cannot be read counts as one that records the seal. */
-  function recorded(): RuleSeal | undefined {
+  /** Null: the key file cannot be read at present. */
+  function recorded(): RuleSeal | undefined | null {
     try {
       return keyFile.read()
     } catch {
-      return 'done'
+      return null
     }
   }
 
   function note(state: RuleSeal): void {
     const before = recorded()
-    if (before === state || before === 'done') return
+    if (before === state || before === 'done' || before === null) return
     try {
       keyFile.write(state)
     } catch (error) {
@@ -220,8 +220,11 @@ export const createRuleIntegrity = ({
   async function check(q: Queryable): Promise<Checked> {
     const forged = await findForged(q)
     const isWhole = await seals.isWhole(await store.all(q), forged)
-    if (isWhole !== null || recorded() === 'done') wasSealed = true
-    else wasSealed ??= !isSealDue(recorded(), await store.unsealed(q))
+    const record = recorded()
+    if (isWhole !== null || record === 'done') wasSealed = true
+    // Fails closed, and only until the key file can be read.
+    else if (record === null && wasSealed !== true) return { state: 'broken', isSealMissing: true, forged }
+    else wasSealed ??= !isSealDue(record ?? undefined, await store.unsealed(q))
     note(wasSealed ? 'done' : 'due')
     if (wasSealed) return { state: isWhole === true ? 'whole' : 'broken', isSealMissing: isWhole === null, forged }
     unsealedSince ??= clock.now()
