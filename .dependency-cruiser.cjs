@@ -46,7 +46,7 @@ module.exports = {
     {
       name: 'platform-knows-no-feature',
       severity: 'error',
-      from: { path: '^server/src/platform/' },
+      from: { path: '^platform/server/' },
       to: { path: '^server/src/(features|entry|compose)' },
     },
     {
@@ -59,9 +59,9 @@ module.exports = {
       name: 'sql-only-in-stores',
       comment: 'SQL lies in *.store.ts (writes) and *.read.ts (screens); the platform has the tools',
       severity: 'error',
-      from: { path: '^server/src/', pathNot: `^server/src/platform/|\\.(store|read)\\.ts$|${TEST}` },
+      from: { path: '^server/src/', pathNot: `^platform/server/|\\.(store|read)\\.ts$|${TEST}` },
       to: {
-        path: '^server/src/platform/db/sql\\.ts$|node_modules/(pg|pg-copy-streams)/',
+        path: '^platform/server/db/sql\\.ts$|node_modules/(pg|pg-copy-streams)/',
         dependencyTypesNot: ['type-only', 'type-import'],
       },
     },

@@ -9,7 +9,7 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { residentBytes } from '../rig/proc.ts'
 import type { BenchServer } from '../rig/server-process.ts'
-import { agentsList } from '../server/src/features/fleet/agents/index.ts'
+import { agentsList } from '../features/agents/server/index.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
 

@@ -224,7 +224,7 @@ export const brokenPeers: Check = {
         ],
         notRun: typeof started === 'string' ? [`NATS: ${started}`] : [],
         notes: [
-          'This drill does not cover Kafka and LDAP. Tests break their peers (server/src/features/outbound/assets, server/src/features/people/directory).',
+          'This drill does not cover Kafka and LDAP. Tests break their peers (features/assets/server, features/identity/server/directory).',
         ],
       }
     } finally {

@@ -12,7 +12,7 @@ import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { compareStored } from '../rig/stored.ts'
 import { pause } from '../rig/trial.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
-import { startTestNodes, type TestNode, type TestNodes } from '../server/src/platform/postgres/test-nodes.ts'
+import { startTestNodes, type TestNode, type TestNodes } from '../platform/server/postgres/test-nodes.ts'
 
 const hosts = 64
 /** One-way delay between the primary and its standbys, as between two data centres of a region. */

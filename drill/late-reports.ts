@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { withClient } from '../rig/stored.ts'
 import { startTrial, type Trial } from '../rig/trial.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import type * as ApplyReport from '../server/src/features/fleet/ingest/index.ts'
+import type * as ApplyReport from '../features/ingest/server/index.ts'
 
 type Apply = Pick<typeof ApplyReport, 'applyReport' | 'storedHash'>
 type Judged = Extract<Parameters<Apply['applyReport']>[1][number], { op: 'attached' | 'changed' }>['device']
@@ -176,7 +176,7 @@ const counted = async (
 }
 
 const pure = async (runs: number, seed: number, root: string): Promise<Counted> => {
-  const file = join(root, 'server/src/features/fleet/ingest/index.ts')
+  const file = join(root, 'features/ingest/server/index.ts')
   const receiver = createModel((await import(pathToFileURL(file).href)) as Apply)
   return counted(runs, seed, async (steps) => {
     const { said, devices } = reportsOf(steps)

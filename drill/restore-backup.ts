@@ -13,7 +13,7 @@ import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
 import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { archiveNow, baseBackup, keepLog, recover } from '../rig/wal-archive.ts'
-import { leftOut } from '../server/src/platform/backup/index.ts'
+import { leftOut } from '../platform/server/backup/index.ts'
 
 const hosts = 16
 const run = promisify(execFile)

@@ -6,11 +6,11 @@ import { sourceFiles } from './source/files.ts'
 /** Expressions that are built at run time from safe input, by file and argument. */
 const explained: readonly { file: string; of: string }[] = [
   // Compiled only to check its syntax; its steps are counted right after (knowledge.patterns.ts).
-  { file: 'server/src/features/devices/knowledge/knowledge.patterns.ts', of: 'pattern' },
+  { file: 'features/knowledge/server/knowledge.patterns.ts', of: 'pattern' },
   // Patterns of the knowledge base, which accepts only patterns with bounded steps (knowledge.patterns.test.ts).
   { file: 'domain/src/device-test.ts', of: 'pattern' },
   // A pattern of the contract, run on the server's own example. This gate checks those patterns.
-  { file: 'server/src/platform/http/openapi-schema.ts', of: 'schema.pattern' },
+  { file: 'platform/server/http/openapi-schema.ts', of: 'schema.pattern' },
 ]
 
 const attackLength = 100_000

@@ -5,7 +5,7 @@ import { registerWorker } from '../rig/host.ts'
 import { sendRaw } from '../rig/raw.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf, type Sent, type Wire } from '../rig/wire.ts'
-import { loadKeys } from '../server/src/platform/keys.ts'
+import { loadKeys } from '../platform/server/keys.ts'
 import { flipped, forgeries } from './forgeries.ts'
 
 /** Time within which a revocation must reach every replica. */

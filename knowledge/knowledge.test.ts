@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { AttackToolRow, DeviceTest, GenuineRow, NameSupplement, VulnerableRow } from '../domain/src/index.ts'
-import { loadKnowledge } from '../server/src/features/devices/knowledge/index.ts'
+import { loadKnowledge } from '../features/knowledge/server/index.ts'
 
 const dir = fileURLToPath(new URL('.', import.meta.url))
 const read = (file: string): string => readFileSync(`${dir}/${file}`, 'utf8')

@@ -27,13 +27,13 @@ export const groups = {
       'domain/src/audit-chain.ts',
       'domain/src/audit-verify.ts',
       'domain/src/audit-checkpoint.ts',
-      'server/src/features/devices/policy/seal.ts',
-      'server/src/features/devices/knowledge/knowledge.seal.ts',
+      'features/policy/server/seal.ts',
+      'features/knowledge/server/knowledge.seal.ts',
     ],
     tests: [
       'domain/test/audit-*.test.ts',
-      'server/src/features/devices/policy/seal.mac.test.ts',
-      'server/src/features/devices/knowledge/knowledge.seal.test.ts',
+      'features/policy/server/seal.mac.test.ts',
+      'features/knowledge/server/knowledge.seal.test.ts',
     ],
   },
   enforcement: {
@@ -60,44 +60,44 @@ export const groups = {
     mutate: [
       'domain/src/{agent-package,release-keys}.ts',
       'agent/src/update/{fetch-build,release-key,version}.ts',
-      'server/src/features/fleet/packages/{package-file,release-key}.ts',
+      'features/builds/server/{package-file,release-key}.ts',
     ],
     tests: [
       'domain/test/{agent-package,release-keys}.test.ts',
       'agent/test/fetch-build.test.ts',
-      'server/src/features/fleet/packages/package-file.test.ts',
+      'features/builds/server/package-file.test.ts',
     ],
   },
   ingest: {
     mutate: [
-      'server/src/features/fleet/ingest/{apply-report,collect-report,report-events}.ts',
+      'features/ingest/server/{apply-report,collect-report,report-events}.ts',
       'domain/src/occurrence.ts',
     ],
     tests: [
-      'server/src/features/fleet/ingest/{apply-report,collect-report,report-events}.test.ts',
+      'features/ingest/server/{apply-report,collect-report,report-events}.test.ts',
       'domain/test/occurrence.test.ts',
     ],
   },
   accounts: {
     mutate: [
-      'server/src/features/people/accounts/{access-tokens,accounts.changes,accounts.fresh,accounts.rules}.ts',
-      'server/src/features/people/accounts/{signin.limits,suspension.rules,token-expiry.rules}.ts',
+      'features/identity/server/accounts/{access-tokens,accounts.changes,accounts.fresh,accounts.rules}.ts',
+      'features/identity/server/accounts/{signin.limits,suspension.rules,token-expiry.rules}.ts',
     ],
-    tests: ['server/src/features/people/accounts/accounts.rules.test.ts'],
+    tests: ['features/identity/server/accounts/accounts.rules.test.ts'],
   },
   'sign-in': {
-    mutate: ['server/src/features/people/accounts/{reauthentication,second-factor,signin}.service.ts'],
+    mutate: ['features/identity/server/accounts/{reauthentication,second-factor,signin}.service.ts'],
     tests: [
-      'server/src/features/people/accounts/{mfa,reauthentication,second-factor,signin,signin.flood,suspension}.test.ts',
+      'features/identity/server/accounts/{mfa,reauthentication,second-factor,signin,signin.flood,suspension}.test.ts',
     ],
     needsDatabase: true,
   },
   approvals: {
-    mutate: ['server/src/features/system/approvals/{approvals.service,seal,shown-change,sign-in-settings}.ts'],
+    mutate: ['features/change-requests/server/{approvals.service,seal,shown-change,sign-in-settings}.ts'],
     // Without random-sequences.test.ts, which takes seconds.
     tests: [
-      'server/src/features/system/approvals/{bypasses,links-and-settings,request-details,request-seal}.test.ts',
-      'server/src/features/system/approvals/{second-approver,settings-and-races,shown-changes}.test.ts',
+      'features/change-requests/server/{bypasses,links-and-settings,request-details,request-seal}.test.ts',
+      'features/change-requests/server/{second-approver,settings-and-races,shown-changes}.test.ts',
     ],
     needsDatabase: true,
   },

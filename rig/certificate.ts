@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+import { ensureOwnCertificate } from '../platform/server/tls/index.ts'
 
 /** Creates a certificate for 127.0.0.1. Returns its CA, and the environment for a server that uses the certificate. */
 export const makeCertificate = async (

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { startEmbeddedPostgres } from '../server/src/platform/postgres/index.ts'
+import { startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: (...args: unknown[]) => console.error(...args), debug: () => {} }

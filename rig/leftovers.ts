@@ -1,7 +1,7 @@
 /** Undoes what a run created on the machine when SIGINT or SIGTERM interrupts it. */
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
-import { postgresOn } from '../server/src/platform/postgres/index.ts'
+import { postgresOn } from '../platform/server/postgres/index.ts'
 
 type Undo = () => unknown
 

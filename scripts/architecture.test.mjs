@@ -29,7 +29,7 @@ let tree
 
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'portcullis-architecture-'))
-  mkdirSync(join(tree, 'server/src/features/system/tags'), { recursive: true })
+  mkdirSync(join(tree, 'features/tags/server'), { recursive: true })
   mkdirSync(join(tree, 'test'))
   writeFileSync(join(tree, 'test/shapes.test.ts'), '')
   writeFileSync(join(tree, 'server/src/a.ts'), 'export const createA = () => ({ readA: 1 })')

@@ -87,7 +87,7 @@ it('uses each picture of the guides, with an alternative text', () => {
 })
 
 it('lists every variable of the server in the configuration page', () => {
-  const known = /const known = \[([^\]]*)\]/.exec(read('server/src/platform/config.ts'))?.[1] ?? ''
+  const known = /const known = \[([^\]]*)\]/.exec(read('platform/server/config.ts'))?.[1] ?? ''
   const names = [...known.matchAll(/'(PORTCULLIS_\w+)'/g)].map((match) => match[1])
   expect(names.length).toBeGreaterThan(10)
   const page = read('docs/reference/configuration.md')

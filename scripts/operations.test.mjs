@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { agentUnit, packagedUnit } from '../server/src/features/fleet/agents/install/unit.ts'
-import { loadConfig, secretVariables, unknownVariables } from '../server/src/platform/config.ts'
+import { agentUnit, packagedUnit } from '../features/agents/server/install/unit.ts'
+import { loadConfig, secretVariables, unknownVariables } from '../platform/server/config.ts'
 import { ROOT } from './bootstrap/say.mjs'
 import { serverEnvironment } from './bootstrap/server-arguments.mjs'
 import { imageConfig } from './release/image.ts'
@@ -214,7 +214,7 @@ describe('the compose file', () => {
   })
 
   it('creates the database with the settings that the server requires', () => {
-    const embedded = read('server/src/platform/postgres/cluster.ts')
+    const embedded = read('platform/server/postgres/cluster.ts')
     const given = compose.services.database?.environment?.POSTGRES_INITDB_ARGS ?? ''
     for (const option of [
       '--encoding=UTF8',

@@ -36,9 +36,9 @@ const CLEAN = {
   'ARCHITECTURE.md': `${ROW}\n`,
   'server/src/compose.base.ts': BASE,
   'server/src/compose.ts': COMPOSE,
-  'server/src/features/system/events/ports.ts': 'export interface HostsPort {}\n',
-  'server/src/features/system/events/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
-  'server/src/features/fleet/agents/index.ts': 'export interface Deps {\n  rules: unknown\n}\n',
+  'features/events/server/ports.ts': 'export interface HostsPort {}\n',
+  'features/events/server/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
+  'features/agents/server/index.ts': 'export interface Deps {\n  rules: unknown\n}\n',
 }
 
 let tree
@@ -108,7 +108,7 @@ it.each([
   ],
   [
     'a ports.ts that is not listed',
-    { 'server/src/features/outbound/mail/ports.ts': 'export interface ReportsPort {}\n' },
+    { 'features/deliveries/server/mail/ports.ts': 'export interface ReportsPort {}\n' },
     'does not list ReportsPort of features/outbound/mail/ports.ts',
   ],
   [

@@ -12,8 +12,8 @@ import {
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
-import { contractOperations, openApiDocument } from '../server/src/platform/http/openapi.ts'
-import { exampleOf, type JsonSchema, plain } from '../server/src/platform/http/openapi-schema.ts'
+import { contractOperations, openApiDocument } from '../platform/server/http/openapi.ts'
+import { exampleOf, type JsonSchema, plain } from '../platform/server/http/openapi-schema.ts'
 import { referenceDir, referenceFiles } from './generate-reference.ts'
 
 const operations = contractOperations()

@@ -22,15 +22,15 @@ beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'portcullis-owners-'))
   write('server/migrations/0001.sql', 'CREATE TABLE hosts (id int);\nCREATE TABLE tags (id int);')
   write(
-    'server/src/features/fleet/agents/agents.store.ts',
+    'features/agents/server/agents.store.ts',
     'sql`insert into hosts (id) values (1)`; sql`update hosts h set id = 2`',
   )
-  write('server/src/features/system/tags/tags.store.ts', 'sql`delete from tags t`; sql`select 1 from hosts for update`')
+  write('features/tags/server/tags.store.ts', 'sql`delete from tags t`; sql`select 1 from hosts for update`')
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
 it('accepts tables with one writer and any readers', () => {
-  write('server/src/features/system/tags/tags.test.ts', 'sql`update hosts set id = 3`')
+  write('features/tags/server/tags.test.ts', 'sql`update hosts set id = 3`')
   expect(check()).toEqual({ status: 0, said: '' })
 })
 
@@ -43,25 +43,25 @@ it.each([
   ['truncate hosts cascade'],
   ['copy hosts (id) from stdin'],
 ])('names a second writer that runs: %s', (statement) => {
-  write('server/src/features/devices/policy/second.store.ts', `sql\`${statement}\``)
+  write('features/policy/server/second.store.ts', `sql\`${statement}\``)
   const { status, said } = check()
   expect(status).toBe(1)
   expect(said).toContain('table hosts has 2 writers: features/devices/policy')
-  expect(said).toContain('features/fleet/agents (server/src/features/fleet/agents/agents.store.ts)')
+  expect(said).toContain('features/fleet/agents (features/agents/server/agents.store.ts)')
 })
 
 it('reports a feature that declares a sealed column of another feature', () => {
-  write('server/src/features/outbound/mail/index.ts', "const c = { table: 'hosts', key: 't.id', column: 'box' }")
+  write('features/deliveries/server/mail/index.ts', "const c = { table: 'hosts', key: 't.id', column: 'box' }")
   expect(check().said).toContain('features/outbound/mail')
 })
 
 it('rejects a statement with a variable table name outside the platform', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the source under test
   const hidden = 'sql`update ${raw(table)} set id = 3`'
-  write('server/src/platform/tool.ts', hidden)
+  write('platform/server/tool.ts', hidden)
   expect(check().status).toBe(0)
-  write('server/src/features/fleet/ingest/hidden.store.ts', hidden)
+  write('features/ingest/server/hidden.store.ts', hidden)
   expect(check().said).toContain(
-    'server/src/features/fleet/ingest/hidden.store.ts: a statement hides which table it changes',
+    'features/ingest/server/hidden.store.ts: a statement hides which table it changes',
   )
 })

@@ -15,7 +15,7 @@ const PLACES = [
   ['docs/guide/containers.md', /portcullis:(\d\S*)/g],
   ['docs/guide/install.md', /portcullis-(?:server|agent)[-_](\d+\.\d+\.\d+)/g],
   ['docs/guide/upgrade.md', /\bv(\d+\.\d+\.\d+)/g],
-  ['contract/src/health.ts', /version: '([^']+)'/g],
+  ['features/health/contract/health.ts', /version: '([^']+)'/g],
 ]
 
 const printed = (...args) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Plugin } from 'vite'
-import { dark, fonts, light, type SchemeTokens, schemeVariables } from '../src/ui/theme/tokens.ts'
+import { dark, fonts, light, type SchemeTokens, schemeVariables } from '@portcullis/platform/console/ui/theme/tokens.ts'
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 

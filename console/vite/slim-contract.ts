@@ -45,10 +45,10 @@ export const slimContract = (): Plugin => ({
     const contract: Record<string, unknown> = await import('@portcullis/contract')
     const own = new Set(
       Object.keys({
-        ...(await import('../../contract/src/errors.ts')),
-        ...(await import('../../contract/src/permissions.ts')),
-        ...(await import('../../contract/src/config-items.ts')),
-        ...(await import('../../contract/src/event-text.ts')),
+        ...(await import('@portcullis/platform/contract/errors.ts')),
+        ...(await import('@portcullis/platform/contract/permissions.ts')),
+        ...(await import('@portcullis/features/settings/contract/config-items.ts')),
+        ...(await import('@portcullis/features/events/contract/event-text.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
@@ -60,7 +60,7 @@ export const slimContract = (): Plugin => ({
         `export const ${name} = ${JSON.stringify({ id: operationId, method, path, permission, ...(upload ? { upload } : {}) })}`,
       ]
     })
-    const { errorTable } = await import('../../contract/src/errors.ts')
+    const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
     // The server sends the detail, and only the reference has the cause.
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
     return [

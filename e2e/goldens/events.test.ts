@@ -7,7 +7,7 @@ import {
   syslogFormats,
 } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NewEvent } from '../../server/src/features/system/events/index.ts'
+import type { NewEvent } from '../../features/events/server/index.ts'
 import { startSender } from '../../server/test/deliveries.ts'
 import { append, deviceEvent, startMail } from '../../server/test/notices.ts'
 import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'

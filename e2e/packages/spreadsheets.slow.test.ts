@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CellForm, columnLabels, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { undefuse } from '../../server/src/platform/csv.ts'
+import { undefuse } from '../../platform/server/csv.ts'
 import { allCsvRecords } from '../../server/test/csv.ts'
 import {
   createTree,

@@ -76,7 +76,7 @@ export const bans: readonly Ban[] = [
         places: 1,
         because: 'a constant script that outlives the agent; paths are passed as arguments only',
       },
-      'server/src/platform/failover/promote.ts': {
+      'platform/server/failover/promote.ts': {
         places: 1,
         because: 'the command that an operator gives on the command line, run with the rights of that operator',
       },
@@ -98,7 +98,7 @@ export const bans: readonly Ban[] = [
         because:
           'reads a chain, sends nothing; compares its keys with the pinned hash, or names its issuer in an error',
       },
-      'server/src/platform/outbound-issuer.ts': {
+      'platform/server/outbound-issuer.ts': {
         places: 1,
         because: 'names the issuer of a certificate that was refused; sends nothing and ends the connection',
       },
@@ -106,7 +106,7 @@ export const bans: readonly Ban[] = [
         places: 1,
         because: 'checks whether the server on the same machine is ready; sends only the path',
       },
-      'server/src/features/system/settings/domain-test.ts': {
+      'features/settings/server/domain-test.ts': {
         places: 1,
         because: 'a connection test that reports faults of a certificate; sends no secret',
       },
@@ -133,9 +133,9 @@ export const bans: readonly Ban[] = [
       'cli/simulator/host-agent.ts': { places: 1, because: jitter },
       'console/src/app/main.tsx': { places: 1, because: jitter },
       'poller/src/worker.ts': { places: 1, because: jitter },
-      'server/src/features/fleet/agentless/polls.service.ts': { places: 1, because: jitter },
-      'server/src/platform/download-slots.ts': { places: 1, because: jitter },
-      'server/src/platform/semaphore.ts': { places: 1, because: jitter },
+      'features/agentless/server/polls.service.ts': { places: 1, because: jitter },
+      'platform/server/download-slots.ts': { places: 1, because: jitter },
+      'platform/server/semaphore.ts': { places: 1, because: jitter },
     },
   },
   {
@@ -150,18 +150,18 @@ export const bans: readonly Ban[] = [
       return taken !== undefined && /\b(?:body|query|params|request|actor)\b[.[?]/.test(taken.getText())
     },
     known: {
-      'server/src/features/outbound/exports/exports.read.ts': { places: 1, because: bound },
-      'server/src/platform/backup/dump.ts': { places: 1, because: names },
-      'server/src/platform/backup/load.ts': { places: 4, because: names },
-      'server/src/platform/backup/tables.ts': { places: 1, because: names },
-      'server/src/platform/db/bus.ts': { places: 1, because: 'the constant name of a channel' },
-      'server/src/platform/db/migrate.ts': { places: 1, because: 'a number from our own migrations' },
-      'server/src/platform/failover/promote.ts': {
+      'features/reports/server/exports/exports.read.ts': { places: 1, because: bound },
+      'platform/server/backup/dump.ts': { places: 1, because: names },
+      'platform/server/backup/load.ts': { places: 4, because: names },
+      'platform/server/backup/tables.ts': { places: 1, because: names },
+      'platform/server/db/bus.ts': { places: 1, because: 'the constant name of a channel' },
+      'platform/server/db/migrate.ts': { places: 1, because: 'a number from our own migrations' },
+      'platform/server/failover/promote.ts': {
         places: 1,
         because: 'constant names of settings, and values quoted by the driver',
       },
-      'server/src/platform/list/stream.ts': { places: 2, because: bound },
-      'server/src/platform/postgres/embedded.ts': { places: 2, because: 'constant names of a role and a database' },
+      'platform/server/list/stream.ts': { places: 2, because: bound },
+      'platform/server/postgres/embedded.ts': { places: 2, because: 'constant names of a role and a database' },
     },
   },
   {
@@ -172,8 +172,8 @@ export const bans: readonly Ban[] = [
       ) && /^['"`](?:md5|sha1|rc4|des|.*-(?:cbc|ecb))/i.test(firstArgument(node)?.getText() ?? ''),
     known: {
       'agent/src/transport/wake.ts': { places: 1, because: 'RFC 6455 requires SHA-1; it proves nothing' },
-      'server/src/platform/db/statement-names.ts': { places: 1, because: 'derives names for our own statements' },
-      'server/src/platform/tls/certificate.ts': { places: 1, because: 'a key identifier by RFC 5280; proves nothing' },
+      'platform/server/db/statement-names.ts': { places: 1, because: 'derives names for our own statements' },
+      'platform/server/tls/certificate.ts': { places: 1, because: 'a key identifier by RFC 5280; proves nothing' },
     },
   },
   {

@@ -4,8 +4,8 @@ import type { DeviceReport } from '@portcullis/contract'
 import { assignDeviceIds, factsHash, inventoryHash } from '@portcullis/domain'
 import { createHost } from '../../cli/simulator/hosts.ts'
 import type { Random } from '../../cli/simulator/random.ts'
-import { storedFacts } from '../../server/src/features/fleet/agents/index.ts'
-import { newId } from '../../server/src/platform/ids.ts'
+import { storedFacts } from '../../features/agents/server/index.ts'
+import { newId } from '../../platform/server/ids.ts'
 import type { Value } from './bulk.ts'
 
 /** A fingerprint as stored in the database. */

@@ -5,7 +5,7 @@ import { Refusal } from './say.mjs'
 
 /**
  * Stops before anything is fetched or built if the database user cannot reach the data directory. The server makes the
- * same check (`server/src/platform/postgres/let-through.ts`). Only root runs the database as another user.
+ * same check (`platform/server/postgres/let-through.ts`). Only root runs the database as another user.
  */
 export function assertDataDirReachable(env = process.env) {
   if (process.getuid?.() !== 0 || env.DATABASE_URL || env.DATABASE_URL_FILE) return

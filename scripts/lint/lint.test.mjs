@@ -10,18 +10,18 @@ const SYSTEM = 'Use the interface in agent/src/platform/platform.ts'
 const LOCKS = 'Add the lock to platform/db/locks.ts'
 
 const REFUSED = [
-  ['server/src/features/system/tags/tags.service.ts', 'export const at = Date.now()\n', CLOCK],
+  ['features/tags/server/tags.service.ts', 'export const at = Date.now()\n', CLOCK],
   ['agent/src/spool.ts', 'export const at = new Date()\n', CLOCK],
   ['agent/src/lock.ts', "export const isMac = process.platform === 'darwin'\n", SYSTEM],
   ['agent/src/platform/posix.ts', "export const isMac = process.platform === 'darwin'\n", SYSTEM],
-  ['console/src/lib/format.ts', 'export const at = Date.now()\n', CLOCK],
+  ['platform/console/lib/format.ts', 'export const at = Date.now()\n', CLOCK],
   ['cli/src/table.ts', 'export const port = process.env.PORT\n', CLOCK],
-  ['server/src/features/system/tags/tags.store.ts', 'export const s = sql`select pg_advisory_xact_lock(1)`\n', LOCKS],
+  ['features/tags/server/tags.store.ts', 'export const s = sql`select pg_advisory_xact_lock(1)`\n', LOCKS],
 ]
 const ACCEPTED = [
   ['server/src/entry/serve.ts', 'export const at = Date.now() + Number(process.env.PORT)\n'],
-  ['server/src/platform/clock.ts', 'export const at = Date.now()\n'],
-  ['server/src/features/system/tags/tags.routes.ts', 'export const at = (seconds) => new Date(seconds * 1000)\n'],
+  ['platform/server/clock.ts', 'export const at = Date.now()\n'],
+  ['features/tags/server/tags.routes.ts', 'export const at = (seconds) => new Date(seconds * 1000)\n'],
   ['agent/src/platform/windows/paths.ts', 'export const name = process.platform\n'],
   ['agent/test/spool.test.ts', 'export const at = Date.now()\n'],
 ]

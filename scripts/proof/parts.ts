@@ -29,10 +29,10 @@ const page = (name: Page) => (topic: string, shows: string, checks: string, inpu
 const [bench, drill, gate] = [page('bench'), page('drill'), page('gate')]
 const ofFleet = (...given: Parameters<typeof bench>): Part => ({ ...bench(...given), isOfFleet: true })
 
-const [db, http, postgres] = ['server/src/platform/db', 'server/src/platform/http', 'server/src/platform/postgres']
-const lists = ['server/src/platform/list', 'server/src/features/fleet/agents', db, 'server/migrations']
-const checkIns = ['server/src/features/fleet/ingest', 'server/src/features/fleet/agents', db, 'server/migrations']
-const agentless = ['poller', 'server/src/features/fleet/agentless']
+const [db, http, postgres] = ['platform/server/db', 'platform/server/http', 'platform/server/postgres']
+const lists = ['platform/server/list', 'features/agents/server', db, 'server/migrations']
+const checkIns = ['features/ingest/server', 'features/agents/server', db, 'server/migrations']
+const agentless = ['poller', 'features/agentless/server']
 const contract = 'contract/src'
 
 /** All parts, in run order. */
@@ -42,18 +42,18 @@ export const parts: readonly Part[] = [
     'domain/src/audit-verify.ts',
     'domain/src/audit-chain.ts',
     'domain/src/audit-checkpoint.ts',
-    'server/src/features/system/audit',
+    'features/audit/server',
   ]),
   gate('availability', 'A flood does not make the server refuse other clients.', 'availability', [
     'gate/availability.ts',
-    'server/src/features/fleet/ingest',
-    'server/src/features/people/accounts',
+    'features/ingest/server',
+    'features/identity/server/accounts',
     http,
   ]),
   gate('secrets', 'No output returns a secret that was entered.', 'canaries', [
     'gate/canaries.ts',
-    'server/src/features/system/settings',
-    'server/src/features/people/accounts',
+    'features/settings/server',
+    'features/identity/server/accounts',
     'server/src/entry/doctor',
     http,
     contract,
@@ -75,17 +75,17 @@ export const parts: readonly Part[] = [
       'gate/sources.ts',
       'domain/src/text.ts',
       'domain/src/siem',
-      'server/src/platform/csv.ts',
-      'server/src/platform/list',
-      'server/src/features/outbound/exports',
+      'platform/server/csv.ts',
+      'platform/server/list',
+      'features/reports/server/exports',
       contract,
     ],
   ),
   gate('credentials', 'A guessed, forged or revoked credential gives no access.', 'sign-in tokens', [
     'gate/sign-in.ts',
     'gate/tokens.ts',
-    'server/src/features/people/accounts',
-    'server/src/platform/http/authorise.ts',
+    'features/identity/server/accounts',
+    'platform/server/http/authorise.ts',
   ]),
   gate(
     'lying-devices',
@@ -103,7 +103,7 @@ export const parts: readonly Part[] = [
   drill('server-ends', 'A killed or stopped server loses and repeats nothing that it acknowledged.', 'D1 D2', [
     'drill/kill-server.ts',
     'drill/stop-server.ts',
-    'server/src/platform/http/lifecycle.ts',
+    'platform/server/http/lifecycle.ts',
     'server/src/entry/serve.ts',
     ...checkIns,
   ]),
@@ -115,7 +115,7 @@ export const parts: readonly Part[] = [
   ]),
   drill('full-disk', 'A full disk loses nothing, and the server recovers without a restart.', 'D5', [
     'drill/full-disk.ts',
-    'server/src/features/system/health',
+    'features/health/server',
     postgres,
     ...checkIns,
   ]),
@@ -131,27 +131,27 @@ export const parts: readonly Part[] = [
   drill('order', 'Late, repeated and wrongly dated reports never change what is attached.', 'D7 D8', [
     'drill/late-reports.ts',
     'drill/clock-skew.ts',
-    'server/src/features/fleet/ingest',
+    'features/ingest/server',
   ]),
   drill('connections', 'Slow and idle clients cost little memory and hardly delay others.', 'D9 D10', [
     'drill/slow-clients.ts',
     'drill/idle-connections.ts',
-    'server/src/features/fleet/ingest/wake.ts',
+    'features/ingest/server/wake.ts',
     http,
   ]),
   drill('receivers', 'Receivers of events that fail lose nothing and do not slow check-ins.', 'D11', [
     'drill/broken-peers.ts',
     'drill/broken-broker.ts',
-    'server/src/features/outbound/deliveries',
-    'server/src/features/outbound/assets',
-    'server/src/features/outbound/notifications',
-    'server/src/platform/syslog',
+    'features/deliveries/server',
+    'features/assets/server',
+    'features/alerts/server',
+    'platform/server/syslog',
   ]),
   drill('replicas', 'Restarts of replicas fail no request, and a promoted standby has every report.', 'D12 failover', [
     'drill/rolling-restart.ts',
     'drill/failover.ts',
-    'server/src/platform/failover',
-    'server/src/platform/http/lifecycle.ts',
+    'platform/server/failover',
+    'platform/server/http/lifecycle.ts',
     'server/src/entry/serve.ts',
     db,
   ]),
@@ -160,32 +160,32 @@ export const parts: readonly Part[] = [
     'drill/upgraded-operators.ts',
     'drill/install.ts',
     'server/migrations',
-    'server/src/platform/db/migrate.ts',
+    'platform/server/db/migrate.ts',
     'scripts/release',
   ]),
   drill('backup', 'A restored server has every record of the backup, and its hosts resume.', 'D14', [
     'drill/restore-backup.ts',
-    'server/src/platform/backup',
+    'platform/server/backup',
     'server/migrations',
   ]),
   drill('command-key', 'A rotated command key reaches all agents, and a forged one none.', 'rotate-command-key', [
     'drill/rotate-command-key.ts',
     'domain/src/command-key.ts',
     'agent/src/command-keys.ts',
-    'server/src/platform/command-keys.ts',
+    'platform/server/command-keys.ts',
   ]),
   drill('soak', 'A working server leaks neither memory nor handles.', 'D15', ['drill/soak.ts', 'server/src']),
   drill('overload', 'Large jobs and the return of a whole fleet leave the server responsive.', 'D16 D17', [
     'drill/busy-event-loop.ts',
     'drill/thundering-herd.ts',
-    'server/src/features/outbound/exports',
-    'server/src/features/fleet/commands',
+    'features/reports/server/exports',
+    'features/commands/server',
     http,
     ...checkIns,
   ]),
   drill('thrown-errors', 'An unexpected error fails one request and nothing else.', 'D18', [
     'drill/thrown-errors.ts',
-    'server/src/platform',
+    'platform/server',
   ]),
 
   ofFleet('lists', 'Lists, large pages and insights stay fast as the fleet grows.', 'list page insights mixed', [
@@ -193,7 +193,7 @@ export const parts: readonly Part[] = [
     'bench/page.ts',
     'bench/insights.ts',
     'bench/mixed.ts',
-    'server/src/features/devices/insights',
+    'features/devices/server/insights',
     ...lists,
   ]),
   ofFleet('console', 'Pages of the console open within a second.', 'console', [
@@ -203,12 +203,12 @@ export const parts: readonly Part[] = [
   ]),
   ofFleet('export', 'Exports are as fast as the database and need little memory.', 'export', [
     'bench/export.ts',
-    'server/src/features/outbound/exports',
+    'features/reports/server/exports',
     ...lists,
   ]),
   ofFleet('check-in', 'One core takes the check-ins of a large fleet.', 'check-in', [
     'bench/check-in.ts',
-    'server/src/platform/tls',
+    'platform/server/tls',
     http,
     ...checkIns,
   ]),
@@ -216,10 +216,10 @@ export const parts: readonly Part[] = [
   ofFleet('commands', 'Commands and new knowledge reach all hosts in time.', 'command rejudge', [
     'bench/command.ts',
     'bench/rejudge.ts',
-    'server/src/features/fleet/commands',
-    'server/src/features/fleet/actions',
-    'server/src/features/devices/knowledge',
-    'server/src/features/devices/peripherals',
+    'features/commands/server',
+    'features/hosts/server/bulk',
+    'features/knowledge/server',
+    'features/devices/server',
   ]),
   bench(
     'agentless',
@@ -229,12 +229,12 @@ export const parts: readonly Part[] = [
   ),
   bench('feeds', 'The lines of event feeds are read and stored fast.', 'feeds', [
     'bench/feeds.ts',
-    'server/src/features/fleet/feeds',
+    'features/feeds/server',
   ]),
   bench('platforms', 'Windows hosts cost the server about as much as Linux hosts.', 'platforms', [
     'bench/platforms.ts',
     'domain/src/platforms',
-    'server/src/features/fleet/ingest',
+    'features/ingest/server',
   ]),
   bench('windows', 'The agent for Windows is fast and small.', 'windows', ['bench/windows.ts', 'agent/src']),
   bench(
@@ -247,15 +247,15 @@ export const parts: readonly Part[] = [
     'bench/memory.ts',
     'bench/start.ts',
     'server/src/entry',
-    'server/src/platform/idle-memory.ts',
+    'platform/server/idle-memory.ts',
     postgres,
   ]),
   bench('strangers', 'Clients that hold connections hardly delay others.', 'strangers', ['bench/strangers.ts', http]),
   bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [
     'bench/notices.ts',
-    'server/src/features/outbound/notifications',
-    'server/src/features/outbound/deliveries',
-    'server/src/platform/syslog',
+    'features/alerts/server',
+    'features/deliveries/server',
+    'platform/server/syslog',
   ]),
   bench('devices', 'Attack tools are found, and ordinary devices are not mistaken for them.', 'devices', [
     'scripts/devices',

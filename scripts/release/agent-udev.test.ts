@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createUdev } from '../../agent/src/platform/linux/udev.ts'
-import { udevRule, udevWaiter } from '../../server/src/features/fleet/agents/install/udev.ts'
+import { udevRule, udevWaiter } from '../../features/agents/server/install/udev.ts'
 
 /** Creates a device at port 1-4 as number 7, and the agent's side of udev in a folder. */
 const setUp = () => {

@@ -1,13 +1,13 @@
 /** The packages of the agent: `portcullis-agent_….deb` and `portcullis-agent-….rpm`. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { reloadUdev, udevRule, udevWaiter } from '../../server/src/features/fleet/agents/install/udev.ts'
+import { reloadUdev, udevRule, udevWaiter } from '../../features/agents/server/install/udev.ts'
 import {
   installPaths,
   packagedUnit,
   packagePaths,
   unitName,
-} from '../../server/src/features/fleet/agents/install/unit.ts'
+} from '../../features/agents/server/install/unit.ts'
 import { ROOT } from '../bootstrap/say.mjs'
 import { unitHelpers } from './package-scripts.ts'
 import type { SystemPackage } from './system-package.ts'

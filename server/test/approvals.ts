@@ -1,4 +1,4 @@
-import { sql } from '#platform/db/sql.ts'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { TestApp } from './app.ts'
 
 type Api = Pick<ReturnType<TestApp['as']>, 'get' | 'post'>

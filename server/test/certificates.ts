@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
-import { issueCertificate } from '../src/platform/tls/certificate.ts'
+import { issueCertificate } from '@portcullis/platform/server/tls/certificate.ts'
 
 const day = 86_400_000
 /** Long enough to cover the test clock and the real clock. */

@@ -1,4 +1,4 @@
-import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
+import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
 
 export const allCsvRecords = async (bytes: Buffer): Promise<CsvRecord[]> => {
   const { header, batches } = readCsv(bytes)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { createDb, type Db } from '#platform/db/db.ts'
-import type { Patience } from '#platform/db/patience.ts'
-import { createLog } from '#platform/log.ts'
+import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
+import type { Patience } from '@portcullis/platform/server/db/patience.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
 
 export const templateDatabase = 'portcullis_template'
 

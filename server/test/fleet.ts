@@ -1,4 +1,4 @@
-import { sql } from '#platform/db/sql.ts'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { TestApp } from './app.ts'
 
 /** Host names that break code which builds JSON, CSV, COPY or LIKE by hand. */

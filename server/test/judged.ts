@@ -1,6 +1,6 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { parseReport, policyDevice } from '@portcullis/domain'
-import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint, JudgedDevice } from '@portcullis/features/devices/server/index.ts'
 
 const designs = new Map<string, Fingerprint>()
 

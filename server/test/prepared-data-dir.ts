@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDb } from '#platform/db/db.ts'
-import { migrate } from '#platform/db/migrate.ts'
-import { createLog } from '#platform/log.ts'
-import { startEmbeddedPostgres } from '#platform/postgres/index.ts'
+import { createDb } from '@portcullis/platform/server/db/db.ts'
+import { migrate } from '@portcullis/platform/server/db/migrate.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
+import { startEmbeddedPostgres } from '@portcullis/platform/server/postgres/index.ts'
 
 /**
  * Creates a data directory with PostgreSQL and an empty database of this release. A server starts on a copy of it as on

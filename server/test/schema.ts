@@ -1,5 +1,5 @@
-import type { Db } from '#platform/db/db.ts'
-import { sql } from '#platform/db/sql.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
 
 /** Lists everything that migrations create, one line each, sorted by text. */
 export const schemaOf = async (db: Db): Promise<string[]> => {

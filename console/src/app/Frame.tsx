@@ -1,15 +1,15 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
-import { Bell } from '../features/notices/Bell.tsx'
-import { useServices } from '../lib/services.tsx'
-import type { Confirmation } from '../ui/ConfirmDialog.tsx'
-import { answerConfirms } from '../ui/confirm.ts'
-import { Icon } from '../ui/icons.tsx'
-import { Logo } from '../ui/Logo.tsx'
-import { lazily, lazilyDialog } from '../ui/lazily.tsx'
-import { useLiveNac } from '../ui/nac/useNac.ts'
-import { useLiveNotices } from '../ui/notices/useNotices.ts'
-import { useKeys } from '../ui/useKeys.ts'
+import { Bell } from '@portcullis/features/alerts/console/inbox/Bell.tsx'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import type { Confirmation } from '@portcullis/platform/console/ui/ConfirmDialog.tsx'
+import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Logo } from '@portcullis/platform/console/ui/Logo.tsx'
+import { lazily, lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { useLiveNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
+import { useLiveNotices } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
 import { LiftBanner } from './LiftBanner.tsx'
@@ -25,9 +25,9 @@ import { WaitingCount } from './WaitingCount.tsx'
 // Loaded at first use, to keep the first page small.
 const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
 const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
-const JobTray = lazily(async () => (await import('../features/jobs/JobTray.tsx')).JobTray)
-const RequestsBadge = lazily(async () => (await import('../features/requests/RequestsBadge.tsx')).RequestsBadge)
-const ConfirmDialog = lazilyDialog(async () => (await import('../ui/ConfirmDialog.tsx')).ConfirmDialog, {
+const JobTray = lazily(async () => (await import('@portcullis/features/jobs/console/JobTray.tsx')).JobTray)
+const RequestsBadge = lazily(async () => (await import('@portcullis/features/change-requests/console/RequestsBadge.tsx')).RequestsBadge)
+const ConfirmDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/ConfirmDialog.tsx')).ConfirmDialog, {
   confirmation: null,
 })
 

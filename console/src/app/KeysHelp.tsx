@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import { useServices } from '../lib/services.tsx'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import classes from './KeysHelp.module.css'
 import { strings } from './strings.ts'
 

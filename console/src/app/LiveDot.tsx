@@ -1,5 +1,5 @@
-import { exactUtc } from '../lib/time.ts'
-import { useLiveStatus } from '../ui/useLive.ts'
+import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
+import { useLiveStatus } from '@portcullis/platform/console/ui/useLive.ts'
 import classes from './LiveDot.module.css'
 import { strings } from './strings.ts'
 

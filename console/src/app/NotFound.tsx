@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { EmptyState } from '../ui/EmptyState.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { strings } from './strings.ts'
 
 export const NotFound = () => (

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { release } from '../ui/code.ts'
+import { release } from '@portcullis/platform/console/ui/code.ts'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 

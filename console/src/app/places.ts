@@ -1,5 +1,5 @@
 import type { Permission } from '@portcullis/contract'
-import type { IconName } from '../ui/icons.tsx'
+import type { IconName } from '@portcullis/platform/console/ui/icons.tsx'
 import { strings } from './strings.ts'
 
 /** A page that the navigation, the palette and a key open. */

@@ -1,4 +1,4 @@
-import { messages } from '../lib/messages.ts'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 
 export const strings = messages({
   sections: 'Main',

@@ -15,7 +15,7 @@ export const agentControls = {
     'agent/test/windows-state-dir.test.ts > the state directory of Windows > is created with access for SYSTEM and Administrators only',
     'agent/test/windows-state-dir.test.ts > the state directory of Windows > restricts a folder of an administrator, with what administrators put into it'],
   linuxInstall: ['The install script for Linux leaves nothing that other users can change, whatever the umask of its caller',
-    'server/src/features/fleet/agents/install/install.test.ts > install script > leaves nothing that other users can change, whatever the umask of its caller'],
+    'features/agents/server/install/install.test.ts > install script > leaves nothing that other users can change, whatever the umask of its caller'],
   windowsUpdates: ['On Windows, the agent loads an update only from a directory that other users cannot change',
     'agent/test/windows-launcher.test.ts > the launcher of Windows > neither loads an update from a directory that other users can change, nor rolls it back'],
   macosInstallFolder: ['The agent for macOS is installed only if root alone can change its folder and every folder above it',

@@ -1,7 +1,7 @@
 /** Runs `portcullis admin accept-rules`, after rules were changed in the database. */
 import { parseArgs } from 'node:util'
-import { systemActor } from '#platform/http/actor.ts'
-import { StartError } from '#platform/start-error.ts'
+import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 
 const listed = (lines: readonly string[]): string =>

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { Reach } from '#features/fleet/agents/index.ts'
-import type { Config } from '#platform/config.ts'
-import { StartError } from '#platform/start-error.ts'
-import { ensureOwnCertificate, localIdentity } from '#platform/tls/index.ts'
+import type { Reach } from '@portcullis/features/agents/server/index.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
+import { ensureOwnCertificate, localIdentity } from '@portcullis/platform/server/tls/index.ts'
 
 export interface Address {
   tls: { cert: string; key: string } | null

@@ -1,7 +1,7 @@
 /** Runs `portcullis audit anchor` after a restore. It needs access to the machine and its key file. */
 import { parseArgs } from 'node:util'
-import { TrailFault } from '#features/system/audit/index.ts'
-import { StartError } from '#platform/start-error.ts'
+import { TrailFault } from '@portcullis/features/audit/server/index.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 
 const run = async (): Promise<void> => {

@@ -1,14 +1,14 @@
 /** Composes the server of this checkout with the configuration of this machine. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { loadKnowledge } from '#features/devices/knowledge/index.ts'
-import { loadReleaseKey } from '#features/fleet/packages/index.ts'
-import { systemClock } from '#platform/clock.ts'
-import { type Config, loadConfig } from '#platform/config.ts'
-import { openDatabase } from '#platform/db/open-database.ts'
-import { loadKeys } from '#platform/keys.ts'
-import { createLog } from '#platform/log.ts'
-import { StartError } from '#platform/start-error.ts'
+import { loadKnowledge } from '@portcullis/features/knowledge/server/index.ts'
+import { loadReleaseKey } from '@portcullis/features/builds/server/index.ts'
+import { systemClock } from '@portcullis/platform/server/clock.ts'
+import { type Config, loadConfig } from '@portcullis/platform/server/config.ts'
+import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
+import { loadKeys } from '@portcullis/platform/server/keys.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { type ComposeOptions, compose, type Server } from '../compose.ts'
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))

@@ -1,10 +1,10 @@
 /** Runs `portcullis database status` and `promote`, from any machine that reaches the servers of the database. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type DatabaseHost, databaseHosts } from '#platform/db/hosts.ts'
-import { PromotionFailed, PromotionRefused, promote } from '#platform/failover/promote.ts'
-import { clusterStatus, statusText } from '#platform/failover/status.ts'
-import { StartError } from '#platform/start-error.ts'
+import { type DatabaseHost, databaseHosts } from '@portcullis/platform/server/db/hosts.ts'
+import { PromotionFailed, PromotionRefused, promote } from '@portcullis/platform/server/failover/promote.ts'
+import { clusterStatus, statusText } from '@portcullis/platform/server/failover/status.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 
 /** Exit code if a promotion is refused: nothing was changed. */
 const refusedCode = 2

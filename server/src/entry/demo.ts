@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { systemActor } from '#platform/http/actor.ts'
-import { StartError } from '#platform/start-error.ts'
+import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import type { Server } from '../compose.ts'
 
 /** Departments of the simulated organisation with the tags of their hosts. */

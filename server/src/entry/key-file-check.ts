@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import type pg from 'pg'
-import type { Config } from '#platform/config.ts'
-import { createClient } from '#platform/db/connection.ts'
-import { hasAccounts } from '#platform/db/in-use.ts'
-import type { Log } from '#platform/log.ts'
-import { StartError } from '#platform/start-error.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
+import { createClient } from '@portcullis/platform/server/db/connection.ts'
+import { hasAccounts } from '@portcullis/platform/server/db/in-use.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 
 const isUsed = async (connection: pg.PoolConfig): Promise<boolean> => {
   const client = createClient({ ...connection, connectionTimeoutMillis: 10_000 })

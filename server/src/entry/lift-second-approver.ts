@@ -1,7 +1,7 @@
 /** Runs `portcullis admin lift-second-approver`, for installations that no longer have a second Administrator. */
 import { parseArgs } from 'node:util'
-import { systemActor } from '#platform/http/actor.ts'
-import { StartError } from '#platform/start-error.ts'
+import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 
 const mostMinutes = 1_440

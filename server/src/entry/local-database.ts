@@ -1,8 +1,8 @@
-import type { Config } from '#platform/config.ts'
-import { connectionOf } from '#platform/db/connection.ts'
-import { type OpenDatabase, openDatabase } from '#platform/db/open-database.ts'
-import type { Log } from '#platform/log.ts'
-import { runningEmbedded } from '#platform/postgres/index.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
+import { connectionOf } from '@portcullis/platform/server/db/connection.ts'
+import { type OpenDatabase, openDatabase } from '@portcullis/platform/server/db/open-database.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import { runningEmbedded } from '@portcullis/platform/server/postgres/index.ts'
 
 /** Opens the database of this installation for a command, whether the server runs or not. */
 export const openLocalDatabase = async (config: Config, log: Log): Promise<OpenDatabase> => {

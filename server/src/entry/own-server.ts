@@ -2,8 +2,8 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Config } from '#platform/config.ts'
-import { isLoopbackHost } from '#platform/http/local-caller.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
+import { isLoopbackHost } from '@portcullis/platform/server/http/local-caller.ts'
 
 export interface OwnServerAnswer {
   status: number

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createLog } from '#platform/log.ts'
-import { Secret } from '#platform/secret.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
+import { Secret } from '@portcullis/platform/server/secret.ts'
 import { startOwnWorker } from './own-worker.ts'
 
 const isRunning = (pid: number): boolean => {

@@ -1,8 +1,8 @@
 /** Runs the agentless worker of `npm start` in its own process, a client like any other, while there is work for it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Log } from '#platform/log.ts'
-import type { Secret } from '#platform/secret.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import type { Secret } from '@portcullis/platform/server/secret.ts'
 
 const worker = fileURLToPath(new URL('../../../poller/src/main.ts', import.meta.url))
 const stopMs = 5_000

@@ -1,5 +1,5 @@
 /** Health check of a container: exits with 0 if the server of this configuration is ready. */
-import { loadConfig } from '#platform/config.ts'
+import { loadConfig } from '@portcullis/platform/server/config.ts'
 import { askOwnServer } from './own-server.ts'
 
 askOwnServer(loadConfig(process.env, process.getuid?.() === 0)).then(

@@ -3,8 +3,8 @@
  * access. It can run beside a server, like a second replica.
  */
 import { parseArgs } from 'node:util'
-import { AppError } from '#platform/app-error.ts'
-import { StartError } from '#platform/start-error.ts'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 import { openLocalDatabase } from './local-database.ts'
 

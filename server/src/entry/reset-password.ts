@@ -1,6 +1,6 @@
 /** Runs `portcullis admin reset-password`: recovery for operators with access to the machine and its key file. */
 import { parseArgs } from 'node:util'
-import { StartError } from '#platform/start-error.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 
 const run = async (): Promise<void> => {

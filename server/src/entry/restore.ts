@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ruleSetSchema } from '#features/devices/policy/index.ts'
+import { ruleSetSchema } from '@portcullis/features/policy/server/index.ts'
 import {
   ArchiveError,
   makeDrillFolder,
@@ -15,15 +15,15 @@ import {
   readArchive,
   removeAbandonedDrills,
   restore,
-} from '#platform/backup/index.ts'
-import { loadConfig } from '#platform/config.ts'
-import { makeDirs } from '#platform/data-dir.ts'
-import { createDb } from '#platform/db/db.ts'
-import { openDatabase } from '#platform/db/open-database.ts'
-import { compareKeyFiles, loadKeys } from '#platform/keys.ts'
-import { createLog } from '#platform/log.ts'
-import { Secret } from '#platform/secret.ts'
-import { isDiskFull, StartError } from '#platform/start-error.ts'
+} from '@portcullis/platform/server/backup/index.ts'
+import { loadConfig } from '@portcullis/platform/server/config.ts'
+import { makeDirs } from '@portcullis/platform/server/data-dir.ts'
+import { createDb } from '@portcullis/platform/server/db/db.ts'
+import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
+import { compareKeyFiles, loadKeys } from '@portcullis/platform/server/keys.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
+import { Secret } from '@portcullis/platform/server/secret.ts'
+import { isDiskFull, StartError } from '@portcullis/platform/server/start-error.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 

@@ -5,10 +5,10 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { codeCacheOf, dataDirOf } from '#platform/data-dir.ts'
-import { assertReachable } from '#platform/postgres/let-through.ts'
-import { chooseOwner } from '#platform/postgres/owner.ts'
-import { StartError } from '#platform/start-error.ts'
+import { codeCacheOf, dataDirOf } from '@portcullis/platform/server/data-dir.ts'
+import { assertReachable } from '@portcullis/platform/server/postgres/let-through.ts'
+import { chooseOwner } from '@portcullis/platform/server/postgres/owner.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 
 const dataDir = dataDirOf(process.env, process.getuid?.() === 0)
 

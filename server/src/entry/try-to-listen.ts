@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { Config } from '#platform/config.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 
 /** Tries to listen as the server would. Returns the error, or null if it can listen. */
 export const tryToListen = ({ host, port }: Pick<Config, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> =>

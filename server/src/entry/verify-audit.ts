@@ -14,15 +14,15 @@ import {
   publicKeysOf,
   readCheckpointLines,
   trailLines,
-} from '#features/system/audit/index.ts'
-import { loadConfig } from '#platform/config.ts'
-import { connectionOf } from '#platform/db/connection.ts'
-import { createDb, type Db } from '#platform/db/db.ts'
-import { type OpenDatabase, openDatabase } from '#platform/db/open-database.ts'
-import { loadKeys } from '#platform/keys.ts'
-import { streamLines } from '#platform/list/stream.ts'
-import { createLog } from '#platform/log.ts'
-import { StartError } from '#platform/start-error.ts'
+} from '@portcullis/features/audit/server/index.ts'
+import { loadConfig } from '@portcullis/platform/server/config.ts'
+import { connectionOf } from '@portcullis/platform/server/db/connection.ts'
+import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
+import { type OpenDatabase, openDatabase } from '@portcullis/platform/server/db/open-database.ts'
+import { loadKeys } from '@portcullis/platform/server/keys.ts'
+import { streamLines } from '@portcullis/platform/server/list/stream.ts'
+import { createLog } from '@portcullis/platform/server/log.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { auditReport, type Copy, type Verdict } from './verify-audit-text.ts'
 
 const readKeys = (files: readonly string[]): Map<string, KeyObject> =>

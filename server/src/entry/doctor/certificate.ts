@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Config } from '#platform/config.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 
 const day = 86_400_000

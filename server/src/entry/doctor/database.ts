@@ -1,5 +1,5 @@
-import { readMigrations } from '#platform/db/migrate.ts'
-import { poolLimits } from '#platform/db/pool-limits.ts'
+import { readMigrations } from '@portcullis/platform/server/db/migrate.ts'
+import { poolLimits } from '@portcullis/platform/server/db/pool-limits.ts'
 import type { AppliedMigration, DatabaseFacts } from './doctor.read.ts'
 import { error, type Finding, gigabytes, ok, warning } from './finding.ts'
 

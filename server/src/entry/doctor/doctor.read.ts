@@ -9,9 +9,9 @@ import {
   setSql,
   type UnsealedFacts,
   unsealedSql,
-} from '#features/devices/policy/index.ts'
-import { createClient } from '#platform/db/connection.ts'
-import { floorSql } from '#platform/db/migrate.ts'
+} from '@portcullis/features/policy/server/index.ts'
+import { createClient } from '@portcullis/platform/server/db/connection.ts'
+import { floorSql } from '@portcullis/platform/server/db/migrate.ts'
 
 export interface DatabaseFacts {
   versionNumber: number

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Config, secretVariables } from '#platform/config.ts'
-import { loadKeys } from '#platform/keys.ts'
+import { type Config, secretVariables } from '@portcullis/platform/server/config.ts'
+import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { error, type Finding, gigabytes, ok, reasonOf, warning } from './finding.ts'
 
 const modeOf = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0')

@@ -1,4 +1,4 @@
-import type { Config } from '#platform/config.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 import { askOwnServer, type OwnServerAnswer } from '../own-server.ts'
 import { tryToListen } from '../try-to-listen.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { connect, type TcpNetConnectOpts } from 'node:net'
 import { cleanText } from '@portcullis/domain'
-import type { Config } from '#platform/config.ts'
-import { createDestinations, DestinationError, type ResolveDestination, routeTo } from '#platform/destinations.ts'
-import type { OutboundProxy } from '#platform/outbound-proxy.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
+import { createDestinations, DestinationError, type ResolveDestination, routeTo } from '@portcullis/platform/server/destinations.ts'
+import type { OutboundProxy } from '@portcullis/platform/server/outbound-proxy.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 
 /** A configured destination of the server. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
-import { loadReleaseKey, type ReleaseKeySource } from '#features/fleet/packages/index.ts'
-import type { Config } from '#platform/config.ts'
+import { loadReleaseKey, type ReleaseKeySource } from '@portcullis/features/builds/server/index.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 import type { ServerKeyFile } from './server-environment.ts'
 

@@ -6,8 +6,8 @@ import {
   isSealDue,
   rulesPurpose,
   setPurpose,
-} from '#features/devices/policy/index.ts'
-import type { Keys } from '#platform/keys.ts'
+} from '@portcullis/features/policy/server/index.ts'
+import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { RuleSetFacts } from './doctor.read.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadConfig } from '#platform/config.ts'
+import { loadConfig } from '@portcullis/platform/server/config.ts'
 
 /** The source of the server's release key file, as far as another process can determine it. */
 export type ServerKeyFile =

@@ -3,9 +3,9 @@ import { closeSync, existsSync, fstatSync, linkSync, openSync, readSync, rmSync,
 import { availableParallelism, hostname, loadavg, release, totalmem, uptime, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigKind, configGroups } from '@portcullis/contract'
-import { type Config, type Environment, secretVariables } from '#platform/config.ts'
-import { logFileOf } from '#platform/log-file.ts'
-import { StartError } from '#platform/start-error.ts'
+import { type Config, type Environment, secretVariables } from '@portcullis/platform/server/config.ts'
+import { logFileOf } from '@portcullis/platform/server/log-file.ts'
+import { StartError } from '@portcullis/platform/server/start-error.ts'
 import packageFile from '../../../../../package.json' with { type: 'json' }
 import type { Finding } from '../finding.ts'
 import type { DatabaseForBundle } from './bundle.read.ts'

@@ -1,9 +1,0 @@
-import { Link } from '@tanstack/react-router'
-import { EmptyState } from '../../ui/EmptyState.tsx'
-import { strings } from './strings.ts'
-
-export const NoDevices = () => (
-  <EmptyState icon="peripherals" title={strings.emptyTitle}>
-    <p>{strings.empty({ link: (text) => <Link to="/settings/enrolment">{text}</Link> })}</p>
-  </EmptyState>
-)

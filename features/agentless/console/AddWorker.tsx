@@ -1,0 +1,54 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { createWorkerToken, type ResponseOf } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './agentless.module.css'
+import { strings } from './strings.ts'
+
+const Body = ({ close }: { close: () => void }) => {
+  const { api } = useServices()
+  const [made, setMade] = useState<ResponseOf<typeof createWorkerToken> | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const make = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      setMade(await api.call(createWorkerToken))
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (made !== null)
+    return (
+      <Stack gap="md">
+        <p className={classes.text}>{strings.tokenText({ time: <Time value={made.expiresAt} form="local" /> })}</p>
+        <CopyField value={made.command} what={strings.command} />
+        <p className={classes.text}>{strings.tokenOnly}</p>
+        <CopyField value={made.token} what={strings.token} />
+        <Group justify="flex-end">
+          <Button onClick={close}>{strings.done}</Button>
+        </Group>
+      </Stack>
+    )
+  return (
+    <Stack gap="md">
+      <p className={classes.text}>{strings.addWorkerText}</p>
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions close={close} action={strings.createToken} run={() => void make()} busy={busy} startsAt="action" />
+    </Stack>
+  )
+}
+
+/** Creates the token of another worker process and shows it once. */
+export const AddWorker = ({ opened, close }: { opened: boolean; close: () => void }) => (
+  <Modal opened={opened} onClose={close} title={strings.addWorker} size="lg">
+    {opened ? <Body close={close} /> : null}
+  </Modal>
+)

@@ -1,0 +1,134 @@
+import { Button } from '@mantine/core'
+import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
+import { useRef, useState } from 'react'
+import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ExportListsMenu } from '@portcullis/platform/console/ui/ExportMenu.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { exportKeysOf } from '@portcullis/platform/console/ui/table/column.ts'
+import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import classes from './agentless.module.css'
+import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
+import { CauseStrip } from './CauseStrip.tsx'
+import { CompareKeysDialog } from './CompareKeysDialog.tsx'
+import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
+import { ConnectionsBar } from './ConnectionsBar.tsx'
+import { exportedLists } from './connection-exports.ts'
+import { DefaultsDialog } from './DefaultsDialog.tsx'
+import { FeedsDialog } from './FeedsDialog.tsx'
+import { strings } from './strings.ts'
+import { UploadDialog } from './UploadDialog.tsx'
+import { useFreshRows } from './useFreshRows.ts'
+import { WorkerCard } from './WorkerCard.tsx'
+
+const hrefOf = ({ uuid, computerName }: ConnectionStatus) =>
+  uuid === '' ? `/agentless?open=${encodeURIComponent(computerName)}` : agentAddress(uuid)
+
+const idOf = (row: ConnectionStatus) => row.computerName
+
+/** The hosts that are polled over SSH instead of running an agent, and the worker that polls them. */
+export const AgentlessPage = () => {
+  useTitle(strings.title)
+  const { session } = useServices()
+  const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | 'feeds' | null>(null)
+  const table = useRef<HTMLDivElement>(null)
+  const list = useList('/inside/agentless', statusView, connectionDetailsStatus, idOf)
+  const { open } = list.view.state
+  useFreshRows(list.source, table)
+  const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
+  const canWrite = session.may('fleet:write')
+  const openNew = () => list.view.set({ open: newConnection })
+  useKeys(canWrite ? [{ keys: 'n', description: strings.add, run: openNew }] : [])
+  const add = canWrite ? (
+    <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={openNew}>
+      {strings.add}
+    </Button>
+  ) : null
+
+  return (
+    <>
+      <ListPage
+        title={strings.title}
+        list={list}
+        actions={
+          <>
+            <Button size="compact-sm" variant="default" onClick={() => setDialog('feeds')}>
+              {strings.feedsMenu}
+            </Button>
+            {session.may('config:write') ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('defaults')}>
+                {strings.defaults}
+              </Button>
+            ) : null}
+            {canWrite ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
+                {strings.upload}
+              </Button>
+            ) : null}
+            {canWrite ? (
+              <Button size="compact-sm" variant="default" onClick={() => setDialog('keys')}>
+                {strings.compareKeysMenu}
+              </Button>
+            ) : null}
+            {add}
+          </>
+        }
+        filters={statusFilters}
+        searchPlaceholder={strings.searchPlaceholder}
+        above={
+          <>
+            <WorkerCard />
+            <CauseStrip
+              chosen={list.view.state.filters.Cause ?? null}
+              choose={(Cause) => list.view.set({ filters: { Cause, StatusString: null } })}
+            />
+          </>
+        }
+        tools={
+          <ExportListsMenu
+            lists={exportedLists(
+              list.query,
+              exportKeysOf(statusColumns, list.view.state.columns),
+              list.counts?.filtered ?? null,
+            )}
+          />
+        }
+        label={strings.title}
+        columns={statusColumns}
+        topics={['agents']}
+        hrefOf={hrefOf}
+        selection={canWrite ? selection : undefined}
+        empty={
+          <EmptyState icon="network" title={strings.emptyTitle}>
+            <p>{strings.emptyText}</p>
+            {add}
+          </EmptyState>
+        }
+        wrap={(rows) => (
+          <div ref={table} className={classes.list}>
+            {rows}
+          </div>
+        )}
+        drawer={
+          open === null ? null : (
+            <ConnectionDrawer
+              name={open}
+              close={() => list.view.set({ open: null })}
+              onSaved={(name) => list.view.set({ open: name }, { replace: true })}
+            />
+          )
+        }
+        bar={canWrite ? <ConnectionsBar selection={selection} filtered={list.counts?.filtered ?? null} /> : null}
+      />
+      <CompareKeysDialog opened={dialog === 'keys'} close={() => setDialog(null)} />
+      <UploadDialog opened={dialog === 'upload'} close={() => setDialog(null)} />
+      <FeedsDialog opened={dialog === 'feeds'} close={() => setDialog(null)} />
+      <DefaultsDialog opened={dialog === 'defaults'} close={() => setDialog(null)} />
+    </>
+  )
+}

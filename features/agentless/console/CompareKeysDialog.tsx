@@ -1,0 +1,101 @@
+import { Button, FileButton, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import classes from './agentless.module.css'
+import { useConnectionActions } from './connection-actions.ts'
+import { strings } from './strings.ts'
+
+type Compared = Awaited<ReturnType<ReturnType<typeof useConnectionActions>['compareKeys']>>
+
+const shown = (names: readonly string[]): string => {
+  const first = names.slice(0, 10).join(', ')
+  return names.length > 10 ? strings.namesAndMore({ names: first, count: names.length - 10 }) : first
+}
+
+const Outcome = ({ outcome }: { outcome: Compared }) => (
+  <div className={classes.text} role="status">
+    <p>
+      {outcome.confirmed.length === 0
+        ? strings.noKeysConfirmed
+        : strings.keysConfirmed({ count: outcome.confirmed.length, names: shown(outcome.confirmed) })}
+    </p>
+    {outcome.different.length === 0 ? null : (
+      <p>
+        {strings.keysDifferent({
+          names: shown(outcome.different.map(({ computerName }) => computerName)),
+        })}
+      </p>
+    )}
+    {outcome.notShown.length === 0 ? null : <p>{strings.keysNotShown({ names: shown(outcome.notShown) })}</p>}
+    {outcome.unknown === 0 ? null : <p>{strings.keysUnknown({ count: outcome.unknown })}</p>}
+    {outcome.unreadableLines.length === 0 ? null : (
+      <p>{strings.keysUnreadable({ lines: outcome.unreadableLines.join(', ') })}</p>
+    )}
+  </div>
+)
+
+const Body = ({ close }: { close: () => void }) => {
+  const [list, setList] = useState('')
+  const [outcome, setOutcome] = useState<Compared | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const actions = useConnectionActions(() => undefined)
+  const compare = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      setOutcome(await actions.compareKeys(list))
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const read = async (file: File | null) => {
+    try {
+      if (file !== null) setList(await file.text())
+    } catch (reason) {
+      setFailure(reason)
+    }
+  }
+  return (
+    <Stack gap="md">
+      <Textarea
+        label={strings.hostKeys}
+        description={strings.hostKeysHelp}
+        autosize
+        minRows={6}
+        maxRows={16}
+        value={list}
+        onChange={(event) => setList(event.currentTarget.value)}
+      />
+      <Group>
+        <FileButton onChange={(file) => void read(file)}>
+          {(props) => (
+            <Button {...props} size="compact-sm" variant="default">
+              {strings.chooseKeysFile}
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+      {outcome === null ? null : <Outcome outcome={outcome} />}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions
+        close={close}
+        {...(outcome === null ? {} : { closeLabel: strings.close })}
+        action={strings.confirmMatching}
+        run={() => void compare()}
+        busy={busy}
+        isReady={list.trim() !== ''}
+      />
+    </Stack>
+  )
+}
+
+/** Confirms the host keys of many hosts from a trusted list. */
+export const CompareKeysDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
+  <Modal opened={opened} onClose={close} title={strings.compareKeys} size="lg">
+    {opened ? <Body close={close} /> : null}
+  </Modal>
+)

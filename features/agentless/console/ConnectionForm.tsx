@@ -1,0 +1,170 @@
+import { Button, Group, NativeSelect, NumberInput, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
+import { connectionPlatforms, getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
+import classes from './agentless.module.css'
+import { CredentialFields } from './CredentialFields.tsx'
+import { platformLabels } from './labels.ts'
+import { strings } from './strings.ts'
+import { TestSteps } from './TestSteps.tsx'
+import { type ConnectionEditing, type ConnectionFormProps, useConnectionForm } from './useConnectionForm.ts'
+
+const platforms = connectionPlatforms.map((value) => ({ value, label: platformLabels[value] }))
+
+interface PartProps {
+  form: ConnectionEditing
+}
+
+/** Name, port and operating system. */
+const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: PartProps) => (
+  <Group gap="md" align="flex-start" wrap="nowrap">
+    <TextInput
+      label={strings.hostName}
+      description={strings.nameOrAddress}
+      flex={1}
+      maxLength={255}
+      autoComplete="off"
+      spellCheck={false}
+      data-autofocus={before === null || undefined}
+      value={draft.computerName}
+      error={errorOf('computerName')}
+      onChange={(event) => change({ computerName: event.currentTarget.value })}
+    />
+    <NumberInput
+      label={strings.port}
+      description={strings.portHelp}
+      w={130}
+      min={1}
+      max={65_535}
+      allowDecimal={false}
+      placeholder={defaults === undefined ? '' : strings.defaultValue({ value: defaults.port })}
+      value={draft.port}
+      error={errorOf('port')}
+      onChange={(port) => change({ port })}
+    />
+    <NativeSelect
+      label={strings.systemColumn}
+      description={strings.system}
+      w={130}
+      data={platforms}
+      value={draft.platform}
+      error={errorOf('platform')}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value
+        change({ platform: connectionPlatforms.find((one) => one === chosen) ?? 'auto' })
+      }}
+    />
+  </Group>
+)
+
+const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
+  const { api } = useServices()
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  return (
+    <>
+      <TagsInput
+        label={strings.hostTags}
+        placeholder={draft.hashtags.length === 0 ? strings.none : ''}
+        data={(tags.data ?? []).map(({ name }) => name)}
+        maxTags={100}
+        value={draft.hashtags}
+        error={errorOf('hashtags')}
+        onChange={(hashtags) => change({ hashtags })}
+      />
+      <TextInput
+        label={strings.hostKey}
+        description={strings.hostKeyHelp}
+        spellCheck={false}
+        value={draft.hostKeyFingerprint}
+        error={errorOf('hostKeyFingerprint')}
+        onChange={(event) => change({ hostKeyFingerprint: event.currentTarget.value })}
+      />
+      <Switch
+        label={strings.overrideDefaults}
+        checked={draft.isOverrideDefaults}
+        onChange={(event) => change({ isOverrideDefaults: event.currentTarget.checked })}
+      />
+    </>
+  )
+}
+
+const OwnCredentials = ({ form: { before, draft, change, defaults, errorOf } }: PartProps) => (
+  <CredentialFields
+    draft={draft}
+    stored={{
+      password: before?.hasPassword === true,
+      privateKey: before?.hasPrivateKey === true,
+      passphrase: before?.hasPassphrase === true,
+    }}
+    onChange={change}
+    errorOf={errorOf}
+    placeholders={{
+      userName: strings.none,
+      intervalMinutes: defaults === undefined ? '' : strings.defaultValue({ value: defaults.intervalMinutes }),
+    }}
+  />
+)
+
+const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) => {
+  const { before, status, test, isStored, busy } = form
+  return (
+    <div className={classes.formFoot}>
+      <DialogActions
+        close={close}
+        {...(before === null ? {} : { closeLabel: strings.close })}
+        action={before === null ? strings.add : form.opens === null ? strings.save : strings.saveAndAllow}
+        busy={busy}
+        isStored={isStored}
+        startsAt="form"
+        takesFocus={form.opens !== null}
+        aside={
+          <>
+            <MoreMenu label={strings.moreActions} curl={form.curl} />
+            <p className={classes.said} role="status">
+              {status}
+            </p>
+          </>
+        }
+      >
+        <Button variant="default" onClick={test.busy ? test.stop : form.runTest}>
+          {test.busy ? strings.stopTest : strings.runTest}
+        </Button>
+      </DialogActions>
+    </div>
+  )
+}
+
+/** Adds or changes an agentless host, and tests its connection. */
+export const ConnectionForm = (props: ConnectionFormProps) => {
+  const form = useConnectionForm(props)
+  const { test } = form
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void form.save()
+      }}
+    >
+      <Stack gap="sm">
+        <ComputerFields form={form} />
+        <HostFields form={form} />
+        {form.draft.isOverrideDefaults ? <OwnCredentials form={form} /> : null}
+        {form.saveFailure === null ? null : (
+          <ErrorState
+            failure={form.saveFailure}
+            {...(form.before === null ? {} : { resend: () => void form.save() })}
+            inline
+          />
+        )}
+        {form.isStored ? null : <NewlyAllowed opens={form.opens} reason="" setReason={() => {}} />}
+        {form.testFailure === null ? null : <ErrorState failure={form.testFailure} inline />}
+        {test.test === null ? null : <TestSteps test={test.test} isPolling={form.isPolling} />}
+        <Foot form={form} close={props.close} />
+      </Stack>
+    </form>
+  )
+}

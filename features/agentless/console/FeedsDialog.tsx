@@ -1,0 +1,157 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { deleteFeed, type Feed, listFeeds } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import classes from './agentless.module.css'
+import { NewFeed } from './NewFeed.tsx'
+import { strings } from './strings.ts'
+
+const right = (title: string) => ({ title, align: 'right' }) as const
+const head = [
+  strings.feed,
+  right(strings.feedHosts),
+  right(strings.feedStored),
+  right(strings.feedDuplicates),
+  right(strings.feedIgnored),
+  right(strings.feedCovered),
+  right(strings.feedRefused),
+  right(strings.feedFailed),
+  right(strings.feedLast),
+  ' ',
+]
+
+const Recent = ({ feed }: { feed: Feed }) => (
+  <Stack gap="sm">
+    <SmallTable
+      label={strings.feedErrors}
+      head={[strings.feedErrors, right(strings.feedLine), strings.feedReason]}
+      rows={feed.recentErrors.map(({ at, line, message }, i) => ({
+        key: `${at} ${line} ${i}`,
+        cells: [<Time key="at" value={at} form="ago" />, line, message],
+      }))}
+      empty={strings.feedNoErrors}
+    />
+    <SmallTable
+      label={strings.feedLines}
+      head={[strings.feedLines, strings.feedHost, strings.feedDevice]}
+      rows={feed.recentLines.map(({ at, host, device }, i) => ({
+        key: `${at} ${i}`,
+        cells: [
+          <Time key="at" value={at} form="ago" />,
+          <DeviceText key="host" value={host} />,
+          <DeviceText key="device" value={device} />,
+        ],
+      }))}
+      empty={strings.feedNoLines}
+    />
+  </Stack>
+)
+
+const Body = ({ close }: { close: () => void }) => {
+  const { api, session } = useServices()
+  const [isAdding, setIsAdding] = useState(false)
+  const [replacing, setReplacing] = useState<Feed | undefined>()
+  const [opened, setOpened] = useState<string | null>(null)
+  const feeds = useQuery({
+    queryKey: ['feeds'],
+    queryFn: ({ signal }) => api.call(listFeeds, { signal }),
+    refetchInterval: 5_000,
+  })
+  const canWrite = session.may('config:write')
+  const remove = ({ id, name }: Feed) =>
+    confirm({
+      title: strings.deleteFeedTitle,
+      names: [name],
+      kind: strings.feedCount,
+      consequence: strings.deleteFeedConsequence,
+      action: strings.deleteFeed,
+      run: async () => {
+        await api.call(deleteFeed, { params: { id } })
+        tell(strings.feedDeleted)
+        await feeds.refetch()
+      },
+    })
+  if (isAdding || replacing !== undefined)
+    return (
+      <NewFeed
+        feed={replacing}
+        close={() => {
+          setIsAdding(false)
+          setReplacing(undefined)
+        }}
+        onCreated={() => void feeds.refetch()}
+      />
+    )
+  if (feeds.error !== null && feeds.data === undefined)
+    return <ErrorState failure={feeds.error} retry={() => void feeds.refetch()} inline />
+  const shown = feeds.data?.find(({ id }) => id === opened)
+  return (
+    <Stack gap="md">
+      <p className={classes.text}>{strings.feedsText}</p>
+      <SmallTable
+        label={strings.feeds}
+        head={head}
+        rows={feeds.data?.map((feed) => ({
+          key: feed.id,
+          cells: [
+            <DeviceText key="name" value={feed.name} />,
+            feed.hosts,
+            feed.stored,
+            feed.duplicates,
+            feed.ignored,
+            feed.covered,
+            feed.refused,
+            feed.failed,
+            <Time key="last" value={feed.lastAt} form="ago" />,
+            <Group key="actions" gap="xs" wrap="nowrap" justify="flex-end">
+              <Button
+                size="compact-xs"
+                variant="default"
+                aria-expanded={opened === feed.id}
+                onClick={() => setOpened(opened === feed.id ? null : feed.id)}
+              >
+                {strings.feedRecent}
+              </Button>
+              {canWrite ? (
+                <>
+                  <Button size="compact-xs" variant="default" onClick={() => setReplacing(feed)}>
+                    {strings.replaceTokenMenu}
+                  </Button>
+                  <Button size="compact-xs" variant="default" onClick={() => remove(feed)}>
+                    {strings.deleteFeedMenu}
+                  </Button>
+                </>
+              ) : null}
+            </Group>,
+          ],
+        }))}
+        empty={strings.noFeeds}
+      />
+      {shown === undefined ? null : <Recent feed={shown} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={close}>
+          {strings.close}
+        </Button>
+        {canWrite ? (
+          <Button data-autofocus onClick={() => setIsAdding(true)}>
+            {strings.addFeed}
+          </Button>
+        ) : null}
+      </Group>
+    </Stack>
+  )
+}
+
+/** Lists the feeds with their last lines and errors. */
+export const FeedsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
+  <Modal opened={opened} onClose={close} title={strings.feeds} size="70rem">
+    {opened ? <Body close={close} /> : null}
+  </Modal>
+)

@@ -1,0 +1,99 @@
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
+import { type FormEvent, useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import classes from './agentless.module.css'
+import { strings } from './strings.ts'
+
+interface Made {
+  address: string
+  token: string
+}
+
+export interface NewFeedProps {
+  /** The feed that gets a new token; absent: a new feed. */
+  feed?: Feed | undefined
+  close: () => void
+  onCreated: () => void
+}
+
+/** The time zones of the browser, after the choice of an unknown one. */
+const zones = [{ value: '', label: strings.feedNoZone }, ...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])]
+
+/** Creates a feed with its API token, or a new token of a feed, and shows the token once. */
+export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
+  const { api } = useServices()
+  const [name, setName] = useState(known?.name ?? '')
+  const [timeZone, setTimeZone] = useState('')
+  const [made, setMade] = useState<Made | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const make = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setFailure(null)
+    try {
+      const token = await api.call(createApiToken, {
+        body: { name: `${strings.feed} ${name.trim()}`, userProfile: 20, scopes: ['feeds:write'] },
+      })
+      if (known !== undefined) await api.call(updateFeed, { params: { id: known.id }, body: { tokenId: token.id } })
+      const { id } = known ?? (await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id, timeZone } }))
+      setMade({ address: `${location.origin}/prime/webui/ingest/feeds/${id}`, token: token.token })
+      onCreated()
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (made !== null)
+    return (
+      <Stack gap="md">
+        <p className={classes.text}>{strings.feedMade}</p>
+        <CopyField value={made.address} what={strings.address} />
+        <CopyField value={made.token} what={strings.token} />
+        <Group justify="flex-end">
+          <Button onClick={close}>{strings.done}</Button>
+        </Group>
+      </Stack>
+    )
+  return (
+    <form onSubmit={(event) => void make(event)}>
+      <Stack gap="md">
+        <p className={classes.text}>
+          {known === undefined ? strings.newFeedText : strings.replaceTokenText({ name: known.name })}
+        </p>
+        {known !== undefined ? null : (
+          <>
+            <TextInput
+              label={strings.feedName}
+              value={name}
+              maxLength={100}
+              required
+              data-autofocus
+              onChange={(event) => setName(event.currentTarget.value)}
+            />
+            <NativeSelect
+              label={strings.feedZone}
+              description={strings.feedZoneHelp}
+              data={zones}
+              value={timeZone}
+              onChange={(event) => setTimeZone(event.currentTarget.value)}
+            />
+          </>
+        )}
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <DialogActions
+          close={close}
+          action={known === undefined ? strings.createFeed : strings.replaceToken}
+          busy={busy}
+          isReady={name.trim() !== ''}
+          startsAt="form"
+        />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,67 @@
+import { Button } from '@mantine/core'
+import { createEnrollmentToken } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Arrivals } from './Arrivals.tsx'
+import classes from './enrolment.module.css'
+import { InstallCommand } from './InstallCommand.tsx'
+import type { MadeToken } from './made-token.ts'
+import { strings } from './strings.ts'
+
+/**
+ * Shown in place of the first host: the install command with a new token, then the wait for the host. The list behind
+ * receives live updates and replaces this as soon as the host has enrolled.
+ */
+export const FirstHost = () => {
+  const { api, session } = useServices()
+  const [made, setMade] = useState<MadeToken | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+
+  if (!session.may('enrolment:manage')) {
+    return (
+      <EmptyState icon="agents" title={strings.noHostTitle}>
+        <p>{strings.noHostText}</p>
+      </EmptyState>
+    )
+  }
+  const make = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      setMade(
+        await api.call(createEnrollmentToken, { body: { name: strings.firstHost, expiresInHours: 1, maxUses: 1 } }),
+      )
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <EmptyState icon="agents" title={strings.firstHostTitle}>
+      {made === null ? (
+        <>
+          <p>{strings.firstHostText}</p>
+          {failure === null ? null : <ErrorState failure={failure} inline />}
+          <Button
+            leftSection={<Icon name="plus" />}
+            loading={busy}
+            onClick={() => void make()}
+            data-testid="make-command"
+          >
+            {strings.createInstallCommand}
+          </Button>
+        </>
+      ) : (
+        <div className={classes.first}>
+          <InstallCommand made={made} />
+          <Arrivals made={made} />
+        </div>
+      )}
+    </EmptyState>
+  )
+}

@@ -1,0 +1,152 @@
+import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { Arrivals } from './Arrivals.tsx'
+import classes from './enrolment.module.css'
+import { HostNamesField } from './HostNamesField.tsx'
+import { hostsFault, namesIn } from './host-names.ts'
+import { InstallCommand } from './InstallCommand.tsx'
+import type { MadeToken } from './made-token.ts'
+import { strings } from './strings.ts'
+
+interface TokenValues {
+  name: string
+  expiresInHours: number
+  maxUses: number
+  hashtags: string[]
+  allowTakeOver: boolean
+  /** Host names as entered. */
+  hosts: string
+}
+
+const initialValues: TokenValues = {
+  name: strings.newHosts({ count: 1 }),
+  // By default a leaked token enrols one host, within one hour.
+  expiresInHours: 1,
+  maxUses: 1,
+  hashtags: [],
+  allowTakeOver: true,
+  hosts: '',
+}
+
+/** Returns the default name of a token. */
+const defaultName = ({ hosts, maxUses }: TokenValues): string =>
+  strings.newHosts({ count: namesIn(hosts).length || Number(maxUses) || 1 })
+
+const bodyOf = ({ hosts, ...values }: TokenValues) => {
+  const hostIdentifiers = namesIn(hosts)
+  return {
+    ...values,
+    name: values.name.trim(),
+    ...(hostIdentifiers.length === 0 ? {} : { hostIdentifiers, maxUses: hostIdentifiers.length }),
+  }
+}
+
+/** Creates an enrolment token and shows its command once. */
+export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
+  const { api } = useServices()
+  const [made, setMade] = useState<MadeToken | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const form = useForm({
+    initialValues,
+    validate: { hosts: hostsFault },
+    onValuesChange: (values, previous) => {
+      if (values.name === defaultName(previous) && values.name !== defaultName(values))
+        form.setFieldValue('name', defaultName(values))
+    },
+  })
+  if (made !== null) {
+    return (
+      <section className={classes.card}>
+        <InstallCommand made={made} />
+        <Arrivals made={made} />
+        <Group>
+          <Button variant="default" size="xs" onClick={() => setMade(null)}>
+            {strings.createAnotherCommand}
+          </Button>
+        </Group>
+      </section>
+    )
+  }
+  const listed = namesIn(form.values.hosts).length
+  return (
+    <form
+      className={classes.card}
+      onSubmit={form.onSubmit(async (values) => {
+        setBusy(true)
+        setFailure(null)
+        try {
+          setMade(await api.call(createEnrollmentToken, { body: bodyOf(values) }))
+          onMade()
+        } catch (reason) {
+          setFailure(reason)
+        } finally {
+          setBusy(false)
+        }
+      })}
+    >
+      <Stack gap="md">
+        <Group grow gap="md" align="flex-start">
+          <TextInput
+            label={strings.purpose}
+            required
+            withAsterisk={false}
+            maxLength={120}
+            {...form.getInputProps('name')}
+            error={fieldMessage(failure, 'name')}
+          />
+          <NumberInput
+            label={strings.validForHours}
+            min={1}
+            max={8760}
+            allowDecimal={false}
+            {...form.getInputProps('expiresInHours')}
+            error={fieldMessage(failure, 'expiresInHours')}
+          />
+          <NumberInput
+            label={strings.maximumHosts}
+            disabled={listed > 0}
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            {...form.getInputProps('maxUses')}
+            {...(listed > 0 ? { value: listed } : {})}
+            error={fieldMessage(failure, 'maxUses')}
+          />
+        </Group>
+        <TagsInput
+          label={strings.tagsToAssign}
+          placeholder={form.values.hashtags.length === 0 ? strings.none : ''}
+          data={(tags.data ?? []).map(({ name }) => name)}
+          maxTags={50}
+          {...form.getInputProps('hashtags')}
+          error={fieldMessage(failure, 'hashtags')}
+        />
+        <HostNamesField
+          {...form.getInputProps('hosts')}
+          error={form.errors.hosts ?? fieldMessage(failure, 'hostIdentifiers')}
+        />
+        <Checkbox label={strings.allowTakeOver} {...form.getInputProps('allowTakeOver', { type: 'checkbox' })} />
+        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <Group gap="sm">
+          <Button type="submit" loading={busy}>
+            {strings.createInstallCommand}
+          </Button>
+          <MoreMenu
+            label={strings.more}
+            curl={() => curlOf(window.location.origin, createEnrollmentToken, { body: bodyOf(form.values) })}
+          />
+        </Group>
+      </Stack>
+    </form>
+  )
+}

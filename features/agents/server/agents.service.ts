@@ -1,0 +1,193 @@
+import type { AgentRevocation, BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { TagsApi } from '#features/tags/server/index.ts'
+import { notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import type { List } from '@portcullis/platform/server/list/list.ts'
+import type { Announce } from '@portcullis/platform/server/live.ts'
+import type { AgentsRead, DetailRow } from './agents.read.ts'
+import type { AgentsStore } from './agents.store.ts'
+import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { DeletedAgent } from './revocations.ts'
+
+/** A feature's step that releases its rows of hosts, in the transaction that removes the hosts. */
+export interface RemovalStep {
+  /** Called before the rows of some hosts are deleted, with at most 2,000 of the requested ids, in id order. */
+  before?(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Called once, after the rows of all these hosts were deleted. From then on, no new row references them. */
+  after?(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
+
+/** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
+export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
+
+export interface AgentsDeps {
+  db: Db
+  clock: Clock
+  store: AgentsStore
+  read: AgentsRead
+  list: List
+  audit: Audit
+  tags: Pick<TagsApi, 'runGated' | 'setAgentTags'>
+  events: EnrollmentDeps['events']
+  announce: Announce
+  /** Signs the deletion of an agent. */
+  revoke(agent: DeletedAgent): AgentRevocation | null
+  removal: readonly RemovalStep[]
+  unlinked: readonly UnlinkedListener[]
+  /** Announces to every replica, at COMMIT, that these agents were removed. */
+  announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
+
+export type AgentsService = ReturnType<typeof createAgentsService>
+
+/**
+ * Removing an agent changes some ten rows, so this many agents stay well within the statement timeout
+ * (compose.base.ts).
+ */
+const rowsPerStatement = 2_000
+/** Number of 37-character ids that fit into the details of one audit record. */
+const idsPerRecord = 200
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+
+export const createAgentsService = ({
+  db,
+  clock,
+  store,
+  read,
+  list,
+  audit,
+  tags,
+  events,
+  announce,
+  announceRemoved,
+  revoke,
+  removal,
+  unlinked,
+}: AgentsDeps) => {
+  async function tellUnlinked(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<void> {
+    for (const tell of unlinked) await tell(tx, { agentIds, by: actor.userName })
+  }
+
+  async function remove(tx: Tx, actor: Actor, uuids: readonly string[]): Promise<BulkResult> {
+    const ids = [...new Set(uuids)]
+    const known = ids.filter(isId).sort()
+    const removed: Awaited<ReturnType<AgentsStore['remove']>>['removed'] = []
+    const alone: string[] = []
+    for (const some of slices(known, rowsPerStatement)) {
+      for (const step of removal) await step.before?.(tx, some)
+      const done = await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)
+      removed.push(...done.removed)
+      alone.push(...done.unlinked)
+    }
+    const accepted = new Set(removed.map((r) => r.agent_id))
+    if (removed.length > 0) {
+      for (const step of removal) await step.after?.(tx, [...accepted])
+      await announce(tx, { agents: [...accepted] })
+      await announceRemoved(tx, [...accepted])
+      await tellUnlinked(tx, actor, [...accepted, ...alone])
+      for (const some of slices(removed, rowsPerStatement))
+        await events.append(
+          tx,
+          some.map((r) => ({
+            kind: 'removed' as const,
+            agentId: r.agent_id,
+            entity: `${r.host} (${r.address})`,
+            hashtags: '',
+            details: `Removed by ${actor.userName}`,
+          })),
+        )
+      for (const r of removed.slice(0, 1000))
+        await audit.write(tx, actor, {
+          action: 'agent.removed',
+          entity: `${r.host} (${r.address})`,
+          details: `agent ${r.agent_id}`,
+          objects: [{ kind: 'host', id: r.agent_id, name: r.host }],
+        })
+      for (const some of slices(removed.slice(1000), idsPerRecord))
+        await audit.write(tx, actor, {
+          action: 'agent.removed',
+          entity: `${some.length} more agents`,
+          details: some.map((r) => r.agent_id).join(','),
+          count: some.length,
+          objects: some.map((r) => ({ kind: 'host', id: r.agent_id, name: r.host })),
+        })
+    }
+    return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
+  }
+
+  return {
+    page: list.page,
+
+    /**
+     * Returns the list row of an agent as JSON text, and the fields that only its page shows; null if it does not exist.
+     */
+    one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
+      if (!isId(agentId)) return null
+      const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
+      return row === undefined || detail === undefined ? null : { row, detail }
+    },
+
+    summary: async (query: Readonly<Record<string, unknown>>) => {
+      const compiled = list.compile(query)
+      const [s, groups] = await Promise.all([read.summary(compiled), read.groups(compiled)])
+      const group = (what: string) => groups.filter((g) => g.what === what).map(({ key, count }) => ({ key, count }))
+      return {
+        total: s.total,
+        connected: s.connected,
+        disconnected: s.total - s.connected,
+        armed: s.armed,
+        free: s.total - s.armed,
+        unapproved: s.unapproved,
+        vulnerable: s.vulnerable,
+        knownAttackTools: s.attack_tool,
+        bySeverity: group('severity'),
+        byOs: group('os'),
+        byVersion: group('version'),
+        license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
+        deploymentMode: { agent: s.total - s.agentless - s.feed, agentless: s.agentless, feed: s.feed },
+        computedAt: new Date(clock.now()).toISOString(),
+      }
+    },
+
+    /** Removes agents permanently. Their keys are refused from the COMMIT on. */
+    remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      transactionAgain(db, (tx) => remove(tx, actor, uuids)),
+
+    /**
+     * Decides whether a look-alike is the same machine. If it is, the host gets its tags, and the look-alike is removed.
+     */
+    decideDuplicate: (
+      actor: Actor,
+      agentId: string,
+      { uuid: other, isSameMachine }: BodyOf<typeof decideDuplicate>,
+    ): Promise<{ removed: boolean }> =>
+      tags.runGated(actor, () =>
+        transactionAgain(db, async (tx) => {
+          const both = isId(agentId) && isId(other) ? await store.lockLinked(tx, agentId, other) : []
+          const [kept, gone] = [agentId, other].map((id) => both.find(({ agent_id }) => agent_id === id))
+          if (kept === undefined || gone === undefined)
+            throw notFound('These hosts are not possible duplicates of each other.')
+          const [own, added] = [kept, gone].map((host) => host.tags.split(',').filter((name) => name !== ''))
+          await tellUnlinked(tx, actor, await store.unlink(tx, [agentId, other], [agentId, other]))
+          if (isSameMachine) {
+            const names = [...new Set([...(own ?? []), ...(added ?? [])])]
+            if (names.length > (own ?? []).length) await tags.setAgentTags(tx, actor, [{ agentId, names }])
+            await remove(tx, actor, [other])
+          } else await announce(tx, { agents: [agentId, other] })
+          await audit.write(tx, actor, {
+            action: 'agent.duplicate_decided',
+            entity: `${kept.host} (${kept.address})`,
+            details: `${isSameMachine ? 'same machine as' : 'different machine from'} ${gone.host}, agent ${other}`,
+            objects: [{ kind: 'host', id: agentId, name: kept.host }],
+          })
+          return { removed: isSameMachine }
+        }),
+      ),
+  }
+}

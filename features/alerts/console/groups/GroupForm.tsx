@@ -1,0 +1,109 @@
+import { Button, Switch } from '@mantine/core'
+import { type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useId, useRef } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { sendsEvents } from './draft.ts'
+import { FreshSecret } from './FreshSecret.tsx'
+import { MailFields } from './MailFields.tsx'
+import classes from './notifications.module.css'
+import { SyslogFields } from './SyslogFields.tsx'
+import { strings } from './strings.ts'
+import { useGroupDraft } from './useGroupDraft.ts'
+import { WebhookFields } from './WebhookFields.tsx'
+import { WhatFields } from './WhatFields.tsx'
+import { WhenFields } from './WhenFields.tsx'
+
+const leaveTexts = {
+  title: strings.leaveTitle,
+  words: strings.leaveText,
+}
+
+/** The form of a group: triggers, timing and channels. */
+export const GroupForm = ({ group }: { group: NotificationGroup }) => {
+  const { session } = useServices()
+  const canWrite = session.may('config:write')
+  const formId = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const entry = useGroupDraft(group, form)
+  const { draft, change, failure, isDirty, isAtField } = entry
+  const isOfEvents = sendsEvents(group)
+  const shared = { group, entry, canWrite }
+  return (
+    <div className={classes.form}>
+      <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : leaveTexts)} />
+      <form
+        id={formId}
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          entry.submit()
+        }}
+      >
+        <fieldset disabled={!canWrite} className={classes.sections}>
+          <Switch
+            name="isEnabled"
+            label={strings.enabled}
+            description={strings.enabledHelp}
+            checked={draft.isEnabled}
+            onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
+          />
+          <p className={text.note}>{strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}</p>
+          <WhatFields {...shared} />
+          {isOfEvents ? null : <WhenFields {...shared} />}
+          {isOfEvents ? null : <MailFields {...shared} />}
+          <WebhookFields {...shared} />
+          <SyslogFields {...shared} />
+        </fieldset>
+      </form>
+      {failure === null || isAtField ? null : <ErrorState failure={failure} resend={entry.submit} inline />}
+      {canWrite ? (
+        <SaveBar
+          before={entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}
+          status={
+            entry.status !== ''
+              ? entry.status
+              : failure !== null && isAtField
+                ? strings.notSaved
+                : isDirty
+                  ? strings.unsaved
+                  : ''
+          }
+        >
+          <MoreMenu
+            label={strings.moreActions}
+            curl={() => {
+              const { secret, ...webhook } = change.channels?.webhook ?? {}
+              // A secret never goes to the clipboard with a command.
+              const shown = secret === undefined ? webhook : { ...webhook, secret: secret === '' ? '' : '$SECRET' }
+              return curlOf(window.location.origin, updateNotificationGroup, {
+                body: {
+                  id: group.id,
+                  ...change,
+                  ...(change.channels === undefined ? {} : { channels: { ...change.channels, webhook: shown } }),
+                },
+              })
+            }}
+          />
+          {isDirty ? (
+            <Button variant="default" onClick={entry.discard}>
+              {strings.discard}
+            </Button>
+          ) : null}
+          <Button type="submit" form={formId} loading={entry.busy}>
+            {strings.save}
+          </Button>
+        </SaveBar>
+      ) : (
+        <p className={text.note}>{strings.readOnly}</p>
+      )}
+    </div>
+  )
+}

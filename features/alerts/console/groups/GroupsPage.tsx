@@ -1,0 +1,89 @@
+import { listNotificationGroups, type NotificationGroup } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { type Chip, chipsOf, termsOf } from './chips.ts'
+import { NoMailServer } from './NoMailServer.tsx'
+import classes from './notifications.module.css'
+import { strings } from './strings.ts'
+import { useGroups, useHasMail } from './useGroups.ts'
+
+const chipText = (state: Chip['state'], channel: ReactNode): ReactNode => {
+  if (state === 'off') return strings.channelOff({ channel })
+  return state === 'idle' ? strings.channelNoMail({ channel }) : channel
+}
+
+const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
+  const chips = chipsOf(group, hasMail)
+  return (
+    <li className={classes.group} data-off={!group.isEnabled || undefined}>
+      <div className={classes.groupHead}>
+        <h2>
+          <Link to="/settings/notifications/$group" params={{ group: String(group.id) }}>
+            {group.groupName}
+          </Link>
+        </h2>
+        {group.isEnabled ? null : <span className={classes.chip}>{strings.paused}</span>}
+        <span className={text.note}>{group.description}</span>
+      </div>
+      <div className={classes.chips}>
+        {chips.length === 0 ? <span className={text.note}>{strings.noRecipients}</span> : null}
+        {chips.map(({ channel, label, state, why }) => (
+          <span key={channel} className={classes.chip} data-state={state} title={why}>
+            {state === 'on' ? <Icon name="check" size={12} title={strings.on} /> : null}
+            {state === 'idle' ? <SeverityShape severity="amber" /> : null}
+            {chipText(state, <DeviceText value={label} />)}
+          </span>
+        ))}
+      </div>
+      <p className={text.note}>
+        <DeviceText value={termsOf(group).join('; ')} />
+      </p>
+    </li>
+  )
+}
+
+/** The notification groups. */
+export const GroupsPage = () => {
+  useTitle(strings.notificationGroups)
+  const { session } = useServices()
+  const groups = useGroups()
+  const hasMail = useHasMail()
+  return (
+    <SettingsPage
+      title={strings.notificationGroups}
+      intro={strings.intro({ link: (text) => <Link to="/notices">{text}</Link> })}
+      actions={
+        <>
+          {session.may('config:read') ? <Link to="/settings/deliveries">{strings.deliveries}</Link> : null}
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listNotificationGroups)} />
+        </>
+      }
+    >
+      {hasMail === false ? <NoMailServer /> : null}
+      {groups.data === undefined ? (
+        groups.error === null ? (
+          <DetailSkeleton />
+        ) : (
+          <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
+        )
+      ) : (
+        <ul className={classes.groups}>
+          {groups.data.map((group) => (
+            <Group key={group.id} group={group} hasMail={hasMail} />
+          ))}
+        </ul>
+      )}
+    </SettingsPage>
+  )
+}

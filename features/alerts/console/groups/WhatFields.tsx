@@ -1,0 +1,50 @@
+import { Checkbox, NativeSelect } from '@mantine/core'
+import { type NotificationGroup, severityNames } from '@portcullis/contract'
+import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { sendsEvents } from './draft.ts'
+import classes from './notifications.module.css'
+import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
+
+/** The triggers of a group: kinds of alerts, severity and tags. */
+export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionProps) => (
+  <section className={classes.section} aria-label={strings.triggers}>
+    <h2>{strings.triggers}</h2>
+    <div className={classes.switches}>
+      {group.notifications.map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          label={name}
+          checked={draft.on.includes(id)}
+          onChange={(event) => {
+            const { checked } = event.currentTarget
+            enter({ on: checked ? [...draft.on, id] : draft.on.filter((one) => one !== id) })
+          }}
+        />
+      ))}
+    </div>
+    {draft.on.length === 0 ? <p className={text.note}>{strings.noTriggers}</p> : null}
+    <NativeSelect
+      name="minimumSeverity"
+      label={strings.minimumSeverity}
+      description={group.kind === 'SystemHealth' ? strings.severityHelp : undefined}
+      maw={280}
+      data={[...severityNames]}
+      value={draft.minimumSeverity}
+      onChange={(event) =>
+        enter({ minimumSeverity: event.currentTarget.value as NotificationGroup['minimumSeverity'] })
+      }
+    />
+    {group.kind === 'SystemHealth' ? null : (
+      <TagsField
+        name="hashtags"
+        label={strings.tags}
+        description={sendsEvents(group) ? strings.tagsEventsHelp : strings.tagsHelp}
+        error={errorOf('hashtags')}
+        value={draft.hashtags}
+        onChange={(hashtags) => enter({ hashtags }, 'hashtags')}
+      />
+    )}
+  </section>
+)

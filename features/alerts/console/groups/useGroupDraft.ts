@@ -1,0 +1,128 @@
+import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
+import { type RefObject, useEffect, useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { faultsOfTest, focusField } from '@portcullis/platform/console/ui/form/focus-field.ts'
+import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
+import { strings } from './strings.ts'
+import { type TestState, useChannelTest } from './useChannelTest.ts'
+import { groupsKey } from './useGroups.ts'
+
+const savedText = (hasSecret: boolean): string => (hasSecret ? strings.savedSecret : strings.saved)
+
+/** Saves changes of a group, and keeps a new secret until the user confirms that it is saved. */
+const useSaveGroup = () => {
+  const { api, queries } = useServices()
+  const [fresh, setFresh] = useState<string | null>(null)
+  /** Returns whether the webhook got a new secret. */
+  const save = async (id: number, change: ReturnType<typeof changeOf>): Promise<boolean> => {
+    const groups = await api.call(updateNotificationGroup, { body: { id, ...change } })
+    queries.setQueryData(
+      groupsKey,
+      groups.map((one) =>
+        freshSecretOf(one) === null
+          ? one
+          : { ...one, channels: { ...one.channels, webhook: { ...one.channels.webhook, secret: maskedSecret } } },
+      ),
+    )
+    const secret = groups.map(freshSecretOf).find((one) => one !== null) ?? null
+    // Another save does not hide the secret.
+    if (secret !== null) setFresh(secret)
+    return secret !== null
+  }
+  return { save, fresh, acknowledge: () => setFresh(null) }
+}
+
+/** Moves the focus to the first wrong field after a refusal or a failed test. Returns how to move it there at other times. */
+const useFocusOnFaults = (
+  form: RefObject<HTMLFormElement | null>,
+  found: Record<string, string>,
+  saveFailure: unknown,
+  test: TestState | null,
+) => {
+  const focusOn = (faults: Record<string, string>) => focusField(form.current, (name) => Object.hasOwn(faults, name))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal and each test
+  useEffect(() => focusOn(found), [saveFailure, test?.failure, test?.result])
+  return focusOn
+}
+
+/** State of the form of a group: entered values, errors, test and save. */
+export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLFormElement | null>) => {
+  const { save, fresh, acknowledge } = useSaveGroup()
+  const [edited, setEdited] = useState<Draft | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const { test, start, stop, forget } = useChannelTest(group)
+  const [status, setStatus] = useState('')
+  const [isSubmitted, setIsSubmitted] = useState(false)
+  /** Fields that were changed since the server reported errors, which no longer apply to them. */
+  const [changedFields, setChangedFields] = useState<ReadonlySet<string>>(new Set())
+
+  const draft = edited ?? draftOf(group)
+  const change = changeOf(group, draft)
+  const isDirty = Object.keys(change).length > 0
+  const own = faultsOfDraft(draft)
+  const found = { ...faultsOfTest(test?.result), ...faultsOfFailure(test?.failure), ...faultsOfFailure(failure) }
+
+  const focusOn = useFocusOnFaults(form, found, failure, test)
+
+  const store = async () => {
+    setBusy(true)
+    setFailure(null)
+    setChangedFields(new Set())
+    try {
+      const hasSecret = await save(group.id, change)
+      setEdited(null)
+      setIsSubmitted(false)
+      forget()
+      setStatus(savedText(hasSecret))
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return {
+    draft,
+    change,
+    busy,
+    failure,
+    test,
+    status,
+    fresh,
+    isDirty,
+    acknowledge,
+    /** Returns whether every error is shown at a field. */
+    isAtField: Object.keys(faultsOfFailure(failure)).length > 0,
+    errorOf: (name: string): string | undefined =>
+      (isSubmitted || name === 'channels.email.recipients' ? own[name] : undefined) ??
+      (changedFields.has(name) ? undefined : found[name]),
+    /** Enters a part of the draft; `names` are the fields that it changes. */
+    enter: (part: Partial<Draft>, ...names: string[]) => {
+      setStatus('')
+      setChangedFields((old) => new Set([...old, ...names]))
+      setEdited({ ...draft, ...part })
+    },
+    runTest: async (channel: Channel) => {
+      if (channel === 'email' && own['channels.email.recipients'] !== undefined) return focusOn(own)
+      setChangedFields(new Set())
+      await start(channel, draft)
+    },
+    stop,
+    discard: () => {
+      setEdited(null)
+      setFailure(null)
+      forget()
+      setIsSubmitted(false)
+      setStatus('')
+    },
+    submit: () => {
+      setIsSubmitted(true)
+      if (Object.keys(own).length > 0) focusOn(own)
+      else if (isDirty) void store()
+      else setStatus(strings.noChanges)
+    },
+  }
+}
+
+export type GroupDraft = ReturnType<typeof useGroupDraft>

@@ -1,0 +1,38 @@
+import { Popover } from '@mantine/core'
+import { Suspense, useState } from 'react'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
+import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import classes from './Bell.module.css'
+import { strings } from './strings.ts'
+
+const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel)
+
+/** The bell in the frame: shows the number of unread alerts and opens the newest ones. */
+export const Bell = () => {
+  const [isOpen, setIsOpen] = useState(false)
+  const unread = useNoticeCounts().data?.unread ?? 0
+  const label = unread === 0 ? strings.bellNoneUnread : strings.bellUnread({ unread })
+  return (
+    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus returnFocus>
+      <Popover.Target>
+        <button
+          type="button"
+          className={classes.bell}
+          aria-label={label}
+          aria-expanded={isOpen}
+          title={label}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          <Icon name="bell" size={18} />
+          {unread === 0 ? null : <span className={classes.count}>{unread > 999 ? '999+' : unread}</span>}
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown p={0}>
+        <Suspense>
+          <BellPanel close={() => setIsOpen(false)} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

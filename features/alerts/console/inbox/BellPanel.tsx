@@ -1,0 +1,82 @@
+import { Button } from '@mantine/core'
+import { listHealthNotices, listRiskNotices } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
+import { foremostOf } from '@portcullis/platform/console/ui/notices/foremost.ts'
+import { lineOfHealth, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
+import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { useNoticeActions } from './notice-actions.ts'
+import classes from './notices.module.css'
+import { strings } from './strings.ts'
+
+const shown = 5
+const nothing = () => undefined
+
+/** The most severe alerts of both lists, with a link to all. */
+export const BellPanel = ({ close }: { close: () => void }) => {
+  const { api } = useServices()
+  const counts = useNoticeCounts().data
+  const risk = useNoticeActions('risk', nothing)
+  const health = useNoticeActions('health', nothing)
+  const foremost = useQuery({
+    queryKey: [noticesKey, 'foremost'],
+    queryFn: async ({ signal }) => {
+      // Pinned alerts come first in the list, whatever their severity. The most severe are among the first of both parts.
+      const part = (isPinned: string) => api.call(listRiskNotices, { query: { isPinned, pageSize: shown }, signal })
+      const [pinned, others, { items }] = await Promise.all([
+        part('true'),
+        part('false'),
+        api.call(listHealthNotices, { signal }),
+      ])
+      return foremostOf(
+        [
+          ...[...pinned, ...others].map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) })),
+          ...items.map((notice) => ({ list: 'health' as const, line: lineOfHealth(notice) })),
+        ],
+        shown,
+      )
+    },
+  })
+  return (
+    <section
+      className={classes.panel}
+      aria-label={strings.foremost}
+      onKeyDown={(event) => {
+        // A letter typed here must not reach the list behind, which would dismiss or pin.
+        if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
+      }}
+    >
+      {foremost.data === undefined ? (
+        foremost.error === null ? (
+          <div className={classes.panelSkeleton} aria-busy="true" />
+        ) : (
+          <ErrorState failure={foremost.error} retry={() => void foremost.refetch()} inline />
+        )
+      ) : foremost.data.length === 0 ? (
+        <p className={classes.panelEmpty}>{strings.panelEmpty}</p>
+      ) : (
+        <AlertList alerts={foremost.data} opened={close} />
+      )}
+      <footer className={classes.panelFoot}>
+        <Link to="/notices" onClick={close}>
+          {counts === undefined ? strings.all : strings.allCount({ count: counts.total })}
+        </Link>
+        {(counts?.unread ?? 0) > 0 ? (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            onClick={() => {
+              risk.readAll()
+              health.readAll()
+            }}
+          >
+            {strings.markAllRead}
+          </Button>
+        ) : null}
+      </footer>
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { type HealthStatus, listHealthNotices } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { lineOfHealth, statusSeverity } from '@portcullis/platform/console/ui/notices/line.ts'
+import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import type { View } from '@portcullis/platform/console/ui/useView.ts'
+import { NoticeGrid } from './NoticeGrid.tsx'
+import classes from './notices.module.css'
+import { strings } from './strings.ts'
+
+const overallLabels: Readonly<Record<HealthStatus, string>> = {
+  OK: strings.overallOk,
+  Warning: strings.overallWarning,
+  Error: strings.overallError,
+  Unknown: strings.overallUnknown,
+}
+
+/** Alerts about parts of this server that are or recently were unhealthy. */
+export const HealthInbox = ({ view }: { view: View }) => {
+  const { api, session } = useServices()
+  const overall = useQuery({
+    queryKey: [noticesKey, 'overall'],
+    queryFn: ({ signal }) => api.call(listHealthNotices, { signal }),
+  })
+  return (
+    <div className={classes.list}>
+      <p className={classes.overall} aria-live="polite">
+        {overall.data === undefined ? (
+          strings.checking
+        ) : (
+          <>
+            <SeverityTag severity={statusSeverity[overall.data.status]} word={overallLabels[overall.data.status]} />
+            <span className={classes.quiet}>
+              {strings.checkedAt({ time: <Time value={overall.data.lastUpdated} /> })}
+            </span>
+            {session.may('health:read') ? <Link to="/settings/health">{strings.healthLink}</Link> : null}
+          </>
+        )}
+      </p>
+      <NoticeGrid
+        list="health"
+        label={strings.healthAlerts}
+        view={view}
+        name="health"
+        read={async (_size, signal) => (await api.call(listHealthNotices, { signal })).items.map(lineOfHealth)}
+        canDismiss={session.may('notices:dismiss')}
+        empty={
+          <EmptyState icon="health" title={strings.healthEmptyTitle}>
+            <p>{strings.healthEmptyText}</p>
+          </EmptyState>
+        }
+      />
+    </div>
+  )
+}

@@ -1,0 +1,247 @@
+import { Button } from '@mantine/core'
+import {
+  type Channel,
+  type DeliveryState,
+  getNotice,
+  listHealthNotices,
+  listRiskNotices,
+  type ResponseOf,
+  readableEvent,
+} from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import type { Api } from '@portcullis/platform/console/lib/api.ts'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
+import { alertHostsAddress, type Line, lineOfHealth, lineOfRisk, type NoticeList } from '@portcullis/platform/console/ui/notices/line.ts'
+import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SidePanel, SidePanelHead } from '@portcullis/platform/console/ui/SidePanel.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { AlertSteps } from './AlertSteps.tsx'
+import { NoticeHosts } from './NoticeHosts.tsx'
+import classes from './notices.module.css'
+import type { Decision } from './steps.ts'
+import { strings } from './strings.ts'
+
+export interface NoticeDrawerProps {
+  id: number
+  list: NoticeList
+  /** The alert from the list; null if the list does not have it. */
+  line: Line | null
+  canDismiss: boolean
+  pin: (line: Line) => void
+  decide: (line: Line, effect: Decision) => void
+  dismiss: (line: Line) => void
+  close: () => void
+}
+
+/** Finds an alert that the list does not show: filtered out, further down or dismissed. */
+const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, signal: AbortSignal) => {
+  if (list === 'health') {
+    const { items } = await api.call(listHealthNotices, { signal })
+    const found = items.find((one) => one.id === id)
+    return found === undefined ? null : lineOfHealth(found)
+  }
+  for (const isDismissed of ['false', 'true']) {
+    const [found] = await api.call(listRiskNotices, { query: { id: String(id), isDismissed }, signal })
+    if (found !== undefined) return lineOfRisk(found)
+  }
+  return null
+}
+
+type Data = ResponseOf<typeof getNotice>
+
+type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'decide' | 'dismiss'> & { line: Line }
+
+/** The finding, and the actions for it. */
+const LineHead = ({ line, canDismiss, pin, decide, dismiss }: LineProps) => (
+  <>
+    <div className={classes.line}>
+      <SeverityTag severity={line.severity} word={line.severityLabel} />
+      {line.isDismissed ? null : (
+        <span className={classes.decide}>
+          <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
+            {line.isPinned ? strings.unpin : strings.pin}
+          </Button>
+          {canDismiss ? (
+            <Button size="compact-sm" variant="default" title={strings.dismissHelp} onClick={() => dismiss(line)}>
+              {strings.dismiss}
+            </Button>
+          ) : null}
+        </span>
+      )}
+    </div>
+    {line.isDismissed ? null : (
+      <section aria-label={strings.nextSteps} className={classes.nextSteps}>
+        <AlertSteps line={line} decide={decide} />
+      </section>
+    )}
+    <p className={classes.happened}>
+      <DeviceText value={readableEvent(line.description)} absent="" />
+    </p>
+  </>
+)
+
+const Why = ({ data, line }: { data: Data; line: Line | null }) => (
+  <section aria-label={strings.why} className={classes.section}>
+    <h3>{strings.whyTitle}</h3>
+    <p>{data.why}</p>
+    {data.matched.length === 0 ? null : (
+      <ul>
+        {data.matched.map((line) => (
+          <li key={line}>
+            <DeviceText value={line} />
+          </li>
+        ))}
+      </ul>
+    )}
+    <Facts
+      rows={[
+        [strings.happened, strings.happenedTimes({ count: data.count })],
+        ...(line === null
+          ? []
+          : [
+              [strings.first, <Time key="first" value={line.firstAt} form="local" />] as const,
+              [strings.last, <Time key="last" value={line.lastAt} form="local" />] as const,
+            ]),
+      ]}
+    />
+  </section>
+)
+
+const Events = ({ data }: { data: Data }) => (
+  <section aria-label={strings.events} className={classes.section}>
+    <h3>
+      {data.events.length < data.count && data.events.length > 0
+        ? strings.newestEvents({ shown: data.events.length, count: data.count })
+        : strings.eventsTitle}
+    </h3>
+    {data.events.length === 0 ? (
+      <p className={classes.quiet}>{strings.eventsGone}</p>
+    ) : (
+      <ol className={classes.events}>
+        {data.events.map((event) => (
+          <li key={event.eventID}>
+            <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
+            <span>
+              <DeviceText value={event.eventEntityID} />
+              <span className={classes.details}>
+                <DeviceText value={readableEvent(event.details)} absent="" />
+              </span>
+            </span>
+            <Time value={event.creationTime} />
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+)
+
+const Notified = ({ data }: { data: Data }) => {
+  const { session } = useServices()
+  return (
+    <section aria-label={strings.notified} className={classes.section}>
+      <h3>{strings.notified}</h3>
+      {data.told.length === 0 ? (
+        <p className={classes.quiet}>
+          {strings.notifiedNone({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
+        </p>
+      ) : (
+        <ol className={classes.told}>
+          {data.told.map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may look the same
+            <li key={index}>
+              <span>
+                {strings.sentTo({
+                  channel: channelLabels[one.channel as Channel] ?? one.channel,
+                  destination: <DeviceText value={one.destination} />,
+                })}
+                <span className={classes.details}>
+                  {strings.sentByGroup({
+                    group: one.groupName,
+                    state: deliveryLabels[one.state as DeliveryState] ?? one.state,
+                  })}
+                </span>
+              </span>
+              <Time value={one.at} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {data.told.length > 0 && session.may('config:read') ? (
+        <Link to="/settings/deliveries">{strings.allDeliveries}</Link>
+      ) : null}
+    </section>
+  )
+}
+
+const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
+  const { api } = useServices()
+  const timeline = useQuery({
+    queryKey: [noticesKey, 'timeline', id],
+    queryFn: ({ signal }) => api.call(getNotice, { params: { id }, signal }),
+    retry: false,
+  })
+  const elsewhere = useQuery({
+    queryKey: [noticesKey, 'one', list, id],
+    queryFn: ({ signal }) => findLine(api, list, id, signal),
+    enabled: listed === null,
+  })
+  const line = listed ?? elsewhere.data ?? null
+  const data = timeline.data
+  if (data === undefined)
+    return timeline.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={timeline.error} retry={() => void timeline.refetch()} />
+    )
+  return (
+    <>
+      <SidePanelHead>
+        <h2>
+          <DeviceText value={line?.title ?? data.title} />
+        </h2>
+        <MoreMenu
+          label={strings.moreActions}
+          curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
+        />
+      </SidePanelHead>
+      <div className={classes.drawerBody}>
+        {line === null ? null : <LineHead {...{ line, canDismiss, pin, decide, dismiss }} />}
+        {data.dismissedBy === '' ? null : (
+          <p className={classes.quiet} role="note">
+            {strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}
+          </p>
+        )}
+        {data.hosts.length === 0 ? null : (
+          <section aria-label={strings.hosts} className={classes.section}>
+            <h3>{strings.hostsCount({ count: data.hostsCount || data.hosts.length })}</h3>
+            <NoticeHosts hosts={data.hosts} evidence={data.matched} />
+            {data.hostsCount > data.hosts.length ? (
+              <PlainLink href={alertHostsAddress({ id })}>{strings.allHosts({ count: data.hostsCount })}</PlainLink>
+            ) : null}
+          </section>
+        )}
+        <Why data={data} line={line} />
+        <Events data={data} />
+        <Notified data={data} />
+      </div>
+    </>
+  )
+}
+
+/** The drawer of an alert: its cause, its hosts and events, who was notified, and the actions. */
+export const NoticeDrawer = ({ close, ...rest }: NoticeDrawerProps) => (
+  <SidePanel label={strings.alert} close={close}>
+    <Body key={`${rest.list} ${rest.id}`} {...rest} />
+  </SidePanel>
+)

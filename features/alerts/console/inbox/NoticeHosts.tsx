@@ -1,0 +1,72 @@
+import { Button } from '@mantine/core'
+import type { NoticeHost } from '@portcullis/contract'
+import { useState } from 'react'
+import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
+import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import classes from './notices.module.css'
+import { strings } from './strings.ts'
+
+const DecideDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog)
+
+/** Lists the hosts behind an alert, with links and, for waiting devices, approval controls. */
+export const NoticeHosts = ({
+  hosts,
+  evidence,
+}: {
+  hosts: readonly NoticeHost[]
+  /** Reasons why a device counts as an attack tool. */
+  evidence: readonly string[]
+}) => {
+  const { session } = useServices()
+  const [question, setQuestion] = useState<DecideQuestion | null>(null)
+  const canDecide = session.may('fleet:write')
+  const ask = ({ uuid, hostIdentifier, hashtags }: NoticeHost, device: NoticeHost['devices'][number]) =>
+    setQuestion({
+      subject: {
+        name: device.name,
+        vid: device.vid,
+        pid: device.pid,
+        devices: [{ uuid, hostIdentifier, deviceID: device.deviceID, serialNumber: device.serialNumber }],
+        tags: hashtags.split(',').filter((tag) => tag !== ''),
+        isAttackTool: device.isKnownAttackTool,
+        evidence: device.isKnownAttackTool ? evidence : [],
+      },
+      start: { effect: 'allow', scope: 'host' },
+    })
+  return (
+    <>
+      <ul className={classes.hosts}>
+        {hosts.map((host) => (
+          <li key={host.uuid}>
+            <div className={classes.host}>
+              <PlainLink href={agentAddress(host.uuid)}>
+                <DeviceText value={host.hostIdentifier} />
+              </PlainLink>
+            </div>
+            {host.devices.map((device) => (
+              <div key={device.deviceID} className={classes.device}>
+                <PlainLink href={deviceAddress(host.uuid, device.deviceID)}>
+                  <DeviceText value={device.name} />
+                </PlainLink>
+                <DeviceIds device={device} />
+                {device.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
+                {device.waits && canDecide ? (
+                  <Button size="compact-xs" variant="default" onClick={() => ask(host, device)}>
+                    {strings.approve}
+                  </Button>
+                ) : null}
+              </div>
+            ))}
+          </li>
+        ))}
+      </ul>
+      <DecideDialog question={question} close={() => setQuestion(null)} />
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { listRiskNotices } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
+import { type Line, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
+import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
+import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import type { View } from '@portcullis/platform/console/ui/useView.ts'
+import { NoticeGrid } from './NoticeGrid.tsx'
+import { useNoticeActions } from './notice-actions.ts'
+import classes from './notices.module.css'
+import { riskFilters, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
+import { strings } from './strings.ts'
+
+const Nothing = () => (
+  <EmptyState icon="bell" title={strings.emptyTitle}>
+    <p>{strings.emptyText}</p>
+    <p>{strings.emptyGroups({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</p>
+  </EmptyState>
+)
+
+const NoMatch = ({ clear }: { clear: () => void }) => (
+  <EmptyState icon="filter" title={strings.noMatch}>
+    <Button variant="subtle" size="compact-sm" onClick={clear}>
+      {strings.clearFilters}
+    </Button>
+  </EmptyState>
+)
+
+/** Risk alerts: pinned ones first, then the most severe. */
+export const RiskInbox = ({ view }: { view: View }) => {
+  const { api, session } = useServices()
+  const counts = useNoticeCounts()
+  const { filters, search, sort } = view.state
+  const sortBy = riskOrderOf(sort)
+  const query = useMemo(() => riskQueryOf({ filters, search }), [filters, search])
+  const isFiltered = Object.keys(query).length > 0
+  const load = useCallback(
+    async (pageNumber: number, pageSize: number, signal?: AbortSignal): Promise<Line[]> => {
+      const notices = await api.call(listRiskNotices, {
+        query: { ...query, sortBy, pageNumber, pageSize },
+        ...(signal === undefined ? {} : { signal }),
+      })
+      return notices.map(lineOfRisk)
+    },
+    [api, query, sortBy],
+  )
+  const source = useMemo(
+    () => ({
+      key: ['listRiskNotices', query, sortBy] as const,
+      idOf: ({ id }: Line) => String(id),
+      load: async (page: number, size: number, signal?: AbortSignal) => {
+        const data = await load(page, size, signal)
+        return { recordsTotal: data.length, recordsFiltered: data.length, data }
+      },
+    }),
+    [load, query, sortBy],
+  )
+  const canDismiss = session.may('notices:dismiss')
+  // The list does not return how many alerts match its filters. The number is known only without filters.
+  const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
+  const { dismiss } = useNoticeActions('risk', () => undefined)
+  return (
+    <div className={classes.list}>
+      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder}>
+        <NativeSelect
+          size="xs"
+          aria-label={strings.order}
+          value={sortBy}
+          data={riskOrders.map((order) => ({ ...order }))}
+          onChange={(event) => view.set({ sort: event.currentTarget.value })}
+        />
+      </FilterBar>
+      <NoticeGrid
+        list="risk"
+        label={strings.riskAlerts}
+        view={view}
+        name={JSON.stringify([query, sortBy])}
+        read={(size, signal) => load(1, size, signal)}
+        canDismiss={canDismiss}
+        {...(canDismiss ? { selection } : {})}
+        empty={<Nothing />}
+        {...(isFiltered ? { noMatch: <NoMatch clear={view.clearFilters} /> } : {})}
+      />
+      {canDismiss ? (
+        <SelectionBar selection={selection} filtered={counts.data?.riskNotifications ?? null}>
+          <Button size="compact-sm" variant="default" onClick={() => dismiss(selection.rows(), selection.clear)}>
+            {strings.dismissMenu}
+          </Button>
+        </SelectionBar>
+      ) : null}
+    </div>
+  )
+}

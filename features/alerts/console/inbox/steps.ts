@@ -1,0 +1,63 @@
+import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/notices/line.ts'
+import { strings } from './strings.ts'
+
+/** `accept`: accepts the suspected finding about the model. */
+export type Decision = 'allow' | 'deny' | 'accept'
+
+export type Step = { decide: Decision; label: string } | { decide: null; label: string; href: string }
+
+type Name = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+
+/** The steps that fit the cause of an alert, the most useful first. */
+const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
+  attackTool: ['deny', 'accept', 'hosts', 'devices'],
+  driverMismatch: ['hosts', 'devices', 'deny'],
+  unknownDriver: ['hosts', 'devices'],
+  vulnerable: ['devices', 'deny', 'hosts'],
+  uncommon: ['devices', 'deny', 'hosts'],
+  // The model may be an attack tool, so people see the devices before they approve.
+  whitelistViolation: ['devices', 'approve', 'deny', 'hosts'],
+  blocked: ['devices', 'approve', 'hosts'],
+  keyClone: ['hosts', 'events'],
+  duplicate: ['hosts', 'events'],
+  agentSilent: ['hosts', 'events'],
+  tokenExpiring: ['list'],
+  accountSuspended: ['list'],
+  accountDisabled: ['list'],
+  health: ['health'],
+}
+
+const page = (label: string, href: string): Step => ({ decide: null, label, href })
+
+const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
+  const { model, hosts, hostsCount } = line
+  const [only] = hosts
+  switch (name) {
+    case 'approve':
+      return model !== null && canDecide ? { decide: 'allow', label: strings.approve } : null
+    case 'deny':
+      return model !== null && canDecide ? { decide: 'deny', label: strings.deny } : null
+    case 'accept':
+      return model !== null && canDecide ? { decide: 'accept', label: strings.acceptFinding } : null
+    case 'devices':
+      return model === null
+        ? null
+        : page(strings.reviewDevices, `/peripherals?vid=${model.vid}&pid=${model.pid}&present=true`)
+    case 'hosts':
+      if (only === undefined) return null
+      return hostsCount === 1
+        ? page(strings.openHost, agentAddress(only.uuid))
+        : page(strings.showHosts, alertHostsAddress(line))
+    case 'events':
+      return line.page?.startsWith('/events') === true ? page(strings.showEvents, line.page) : null
+    case 'list':
+      return line.page === null ? null : page(strings.openList, line.page)
+    case 'health':
+      return line.page === null ? null : page(strings.healthPage, line.page)
+  }
+}
+
+/** Returns the next steps for an alert. An alert about many models offers its hosts and events. */
+export const stepsOf = (line: Line, canDecide: boolean): Step[] =>
+  [...new Set<Name>([...fitting[line.kind], 'events'])].flatMap((name) => stepOf(name, line, canDecide) ?? [])

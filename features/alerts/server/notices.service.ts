@@ -1,0 +1,179 @@
+import { alertGuide, type NoticeKind } from '@portcullis/contract'
+import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import type { Hint } from '@portcullis/platform/server/live.ts'
+import { type Findings, matchedOf } from './matched.ts'
+import type { NoticesRead } from './notices.read.ts'
+import type { NoticesStore } from './notices.store.ts'
+import type { HealthPort } from './ports.ts'
+
+/** Time after a recovery until a health alert is closed. */
+const recoveredMs = 24 * 3_600_000
+/** Maximum number of hosts in a response. */
+const hostsShown = 20
+/** Time that a removed device still waits for an approval, as in the list of approvals. */
+const waitingMs = 7 * 86_400_000
+
+export interface NoticesDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: NoticesStore
+  read: NoticesRead
+  events: Pick<EventsApi, 'some' | 'head'>
+  deliveries: Pick<DeliveriesApi, 'about'>
+  findings: Findings
+  /** Returns the overall health and its time. */
+  health: HealthPort
+  hint: Hint
+}
+
+type ListName = 'risk' | 'health'
+
+const unknown = (list: ListName, id: number): AppError =>
+  new AppError('not_found', { detail: `${list === 'risk' ? 'Risk' : 'Health'} alert ${id} does not exist.` })
+
+/** The inbox: alerts as an account sees, reads and pins them, and their dismissal for all. */
+export const createNotices = (deps: NoticesDeps) => {
+  const { db, clock, audit, store, read, events, deliveries, hint } = deps
+
+  const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const { accountId } = actor
+      if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin an alert.' })
+      const notice = await store.one(tx, list, id, accountId)
+      if (notice === undefined) throw unknown(list, id)
+      const isPinned = wanted ?? !notice.is_pinned
+      if (isPinned && notice.is_dismissed)
+        throw new AppError('conflict', { detail: 'The alert is dismissed, so it cannot be pinned.' })
+      const isChanged = await store.pin(tx, accountId, id, isPinned)
+      // For other windows of the same person.
+      if (isChanged) await hint(tx, 'notices')
+      return isChanged
+    })
+
+  /** Dismisses the alerts about these subjects, because a decision answers them. */
+  async function close(tx: Tx, kind: NoticeKind, subjects: readonly string[], by: string): Promise<void> {
+    const found = await store.known(
+      tx,
+      subjects.map((subject) => ({ kind, subject })),
+    )
+    const open = found.filter(({ is_dismissed }) => !is_dismissed)
+    for (const { notice_id } of open) await store.dismiss(tx, 'risk', notice_id, new Date(clock.now()), by)
+    if (open.length > 0) await hint(tx, 'notices')
+  }
+
+  return {
+    counts: (actor: Actor) => read.counts(actor.accountId),
+    risk: (actor: Actor, query: Readonly<Record<string, unknown>>) =>
+      read.risk(actor.accountId, query as Readonly<Record<string, string | number | undefined>>),
+    health: async (actor: Actor) => {
+      const [overall, items] = await Promise.all([deps.health.overall(), read.health(actor.accountId)])
+      return { ...overall, items }
+    },
+
+    dismiss: (actor: Actor, list: ListName, id: number): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        const notice = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
+        if (notice === undefined) throw unknown(list, id)
+        if (notice.was_dismissed) return false
+        await hint(tx, 'notices')
+        await audit.write(tx, actor, {
+          action: 'notice.dismissed',
+          entity: notice.title.slice(0, 300),
+          details: `notice ${id}`,
+        })
+        return true
+      }),
+
+    /** Dismisses the alert about an attack tool. The audit trail has the acceptance, with its reason. */
+    closeAccepted: (tx: Tx, { vid, pid, by }: { vid: string; pid: string; by: string }): Promise<void> =>
+      close(tx, 'attackTool', [`${vid}:${pid}`], by),
+    /** Dismisses the alerts about possible duplicates. The audit trail has the decisions. */
+    closeDuplicates: (tx: Tx, { agentIds, by }: { agentIds: readonly string[]; by: string }): Promise<void> =>
+      close(tx, 'duplicate', agentIds, by),
+
+    pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
+      setPin(actor, list, id, isPinned),
+    /** Toggles the pin. Always returns true, because the pin changes. */
+    togglePin: (actor: Actor, list: ListName, id: number): Promise<boolean> => setPin(actor, list, id, null),
+
+    markRead: (actor: Actor, list: ListName): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        const isChanged = actor.accountId !== null && (await store.read(tx, list, actor.accountId))
+        if (isChanged) await hint(tx, 'notices')
+        return isChanged
+      }),
+
+    details: async (id: number) => {
+      const notice = await read.details(id)
+      if (notice === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
+      const [some, deliveryRows, reached] = await Promise.all([
+        events.some(notice.events),
+        deliveries.about(id),
+        read.hostIds(id, hostsShown),
+      ])
+      const agentIds = [
+        ...new Set([
+          ...some.flatMap(({ agent_id }) => agent_id ?? []),
+          ...reached,
+          ...(notice.entity_type === 'Agent' && isId(notice.entity_id) ? [notice.entity_id] : []),
+        ]),
+      ]
+      const devices = some.flatMap(({ agent_id, device_id }) =>
+        agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
+      )
+      const [matched, hosts] = await Promise.all([
+        matchedOf(notice.kind, some, deps.findings),
+        read.hosts(
+          agentIds.slice(0, hostsShown),
+          devices,
+          notice.entity_type === 'Model' ? notice.entity_id : '',
+          new Date(clock.now() - waitingMs),
+        ),
+      ])
+      return {
+        id,
+        title: notice.title,
+        why:
+          notice.kind === 'health'
+            ? `A check found a problem with the subsystem "${notice.subject}". Settings, Health shows what to do.`
+            : alertGuide[notice.kind as NoticeKind].meaning,
+        matched,
+        count: notice.count,
+        hosts,
+        hostsCount: notice.host_count,
+        events: some.map((event) => ({
+          eventID: event.event_id,
+          creationTime: event.created_at.toISOString(),
+          eventEntityID: event.entity,
+          details: event.details,
+        })),
+        told: deliveryRows.map((row) => ({
+          groupName: row.group_name,
+          channel: row.channel,
+          destination: row.destination,
+          state: row.state,
+          at: row.created_at.toISOString(),
+        })),
+        dismissedBy: notice.dismissed_by,
+      }
+    },
+
+    /** Counts the events not yet processed for alerts. */
+    behind: async (): Promise<number> => Math.max(0, (await events.head(db)) - (await store.followedTo(db))),
+
+    /** Closes health alerts a day after recovery, and deletes old alerts; 0 days keeps all. */
+    forget: (days: number): Promise<number> =>
+      db.transaction((tx) => {
+        const now = clock.now()
+        return store.forget(tx, new Date(now - recoveredMs), days === 0 ? null : new Date(now - days * 86_400_000))
+      }),
+  }
+}

@@ -1,0 +1,187 @@
+import type { RiskNotification, UncommonPeripheral } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { UsableViolation } from '#features/devices/server/insights/index.ts'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { insertFleet } from '@portcullis/server/test/fleet.ts'
+import { createNoticesStore } from './notices.store.ts'
+import { createWatchers } from './watchers.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await startTestApp()
+  await insertFleet(t, 1_200)
+})
+afterAll(() => t.close())
+
+const notices = async (kind: string): Promise<RiskNotification[]> =>
+  (await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?kind=${kind}`)).json()
+const eventsOf = async (code: string): Promise<number> =>
+  (await t.db.query<{ n: number }>(sql`select count(*)::int as n from events e where e.code = ${Number(code)}::int`))[0]
+    ?.n ?? 0
+
+const hour = 3_600_000
+
+describe('disconnected hosts', () => {
+  it('are reported once, merged if many, and again after a check-in', async () => {
+    const seen = (at: number, host: number) =>
+      t.db.execute(sql`
+        update agent_heartbeats h set last_seen = ${new Date(at)}, connected = ${false}
+        from agent_rows r where r.agent_id = h.agent_id and r.address = ${`10.0.0.${host}`}`)
+    await t.db.execute(sql`update agent_heartbeats set connected = true, last_seen = ${new Date(t.clock.now())}`)
+    await seen(t.clock.now() - 71 * hour, 1)
+    await t.notifications.watch.silence()
+    expect(await eventsOf('0x120013')).toBe(0)
+    await seen(t.clock.now() - 73 * hour, 1)
+    await t.notifications.watch.silence()
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect(await eventsOf('0x120013')).toBe(1)
+    const [notice] = await notices('agentSilent')
+    expect(notice).toMatchObject({ count: 1, description: expect.stringContaining('No check-in for 3 days') })
+    await seen(t.clock.now(), 1)
+    await t.notifications.watch.silence()
+    expect(await eventsOf('0x120014')).toBe(1)
+    // After a check-in the alert is closed without a person.
+    await t.notifications.run()
+    expect(await notices('agentSilent')).toEqual([])
+    const story = (await (await t.admin()).get(`/prime/webui/systemNotification/notices/${notice?.id}`)).json()
+    expect(story.dismissedBy).toBe('system (heard again)')
+    await seen(t.clock.now() - 80 * hour, 1)
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect((await notices('agentSilent')).map(({ id, count }) => [id, count])).toEqual([[notice?.id, 2]])
+    // An outage: all hosts at once make one alert with their number.
+    await t.db.execute(
+      sql`update agent_heartbeats set connected = false, last_seen = ${new Date(t.clock.now() - 80 * hour)}`,
+    )
+    await t.notifications.watch.silence()
+    await t.notifications.run()
+    expect(await eventsOf('0x120013')).toBe(1_201)
+    const alerts = await notices('agentSilent')
+    expect(alerts.map(({ entityType, count, hostsCount }) => [entityType, count, hostsCount])).toEqual([
+      ['Many', 1_199, 1_199],
+      ['Agent', 2, 1],
+    ])
+    expect(alerts[0]?.title).toBe('1,199 hosts stopped checking in')
+    // The link of the alert lists its hosts.
+    const listed = await (await t.admin()).get(`/prime/webui/agents?Alert=${alerts[0]?.id}&PageSize=1`)
+    expect(listed.json().recordsFiltered).toBe(1_199)
+    expect((await (await t.admin()).get('/prime/webui/agents?Alert=x')).statusCode).toBe(400)
+  })
+})
+
+describe('findings of the insights', () => {
+  const host = async (n: number) => {
+    const [row] = await t.db.query<{ agent_id: string; host: string }>(
+      sql`select r.agent_id, r.host from agent_rows r where r.address = ${`10.0.0.${n}`}`,
+    )
+    return { uuid: row?.agent_id as string, hostIdentifier: row?.host as string, localIpAddress: '' }
+  }
+  let rare: UncommonPeripheral[] | null = []
+  let violating: UsableViolation[] = []
+  const watchers = () =>
+    createWatchers({
+      db: t.db,
+      clock: t.clock,
+      store: createNoticesStore(),
+      events: t.events,
+      silentHours: () => 0,
+      uncommon: async () => rare,
+      violations: async () => violating,
+    })
+
+  it('are reported when they begin, and again when they return', async () => {
+    const one = {
+      vid: '1D50',
+      pid: '60FC',
+      guiVid: 'OpenMoko',
+      guiPid: 'HackRF',
+      devIcon: 98,
+      interfaces: 'ff',
+    } as UncommonPeripheral
+    const tool = { ...one, pid: '60FD', isKnownAttackTool: true }
+    rare = [
+      { ...one, agents: [await host(5)] },
+      { ...tool, agents: [await host(5)] },
+    ]
+    await watchers().uncommon()
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(1)
+    rare = [{ ...one, agents: [await host(5), await host(6)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(2)
+    // Too few hosts for this insight: nothing is forgotten.
+    rare = null
+    await watchers().uncommon()
+    rare = [{ ...one, agents: [await host(5)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(2)
+    rare = [{ ...one, agents: [await host(5), await host(6)] }]
+    await watchers().uncommon()
+    expect(await eventsOf('0x110013')).toBe(3)
+    await t.notifications.run()
+    expect(await notices('uncommon')).toMatchObject([
+      {
+        count: 3,
+        entityType: 'Model',
+        entityId: '1D50:60FC',
+        title: 'OpenMoko HackRF (uncommon) on 2 hosts',
+      },
+    ])
+  })
+
+  it('about the allowlist are reported when they last, one alert per model', async () => {
+    const one = async (n: number, serial: string): Promise<UsableViolation> => ({
+      agentId: (await host(n)).uuid,
+      deviceId: `USB\\VID_0781&PID_5567\\${serial}`,
+      vid: '0781',
+      pid: '5567',
+      serial,
+      vendor: 'SanDisk',
+      product: 'Cruzer',
+      icon: 3,
+      isDue: false,
+    })
+    violating = [await one(7, 'A1'), await one(7, 'B2'), await one(8, 'C3')]
+    await watchers().violations()
+    await t.notifications.run()
+    expect(await notices('whitelistViolation')).toEqual([])
+    // One of them was blocked in the meantime.
+    t.clock.advance(91_000)
+    violating = violating.slice(0, 2)
+    await watchers().violations()
+    await watchers().violations()
+    await t.notifications.run()
+    const hostIdentifier = cleanText((await host(7)).hostIdentifier, 200)
+    expect(await notices('whitelistViolation')).toMatchObject([
+      {
+        count: 2,
+        entityId: '0781:5567',
+        title: `SanDisk Cruzer (not on the allowlist) on ${hostIdentifier}`,
+        hosts: [{ hostIdentifier }],
+      },
+    ])
+    // A host that must fetch its policy is not forgotten, and a new finding waits until the host has the policy.
+    const events = await eventsOf('0x110014')
+    const due = { ...(await one(9, 'D4')), isDue: true }
+    violating = [...violating.map((known) => ({ ...known, isDue: true })), due]
+    for (let i = 0; i < 3; i++) {
+      await watchers().violations()
+      t.clock.advance(91_000)
+    }
+    violating = violating.map((known) => ({ ...known, isDue: false }))
+    t.clock.advance(-91_000)
+    await watchers().violations()
+    expect(await eventsOf('0x110014')).toBe(events)
+    t.clock.advance(91_000)
+    await watchers().violations()
+    expect(await eventsOf('0x110014')).toBe(events + 1)
+  })
+
+  it('come from the real insights without errors', async () => {
+    await t.notifications.watch.uncommon()
+    await t.notifications.watch.violations()
+  })
+})

@@ -1,0 +1,159 @@
+import type { NoticeKind, UncommonPeripheral } from '@portcullis/contract'
+import type { UsableViolation } from '#features/devices/server/insights/index.ts'
+import { deviceDetails, type EventsApi, type NewEvent } from '#features/events/server/index.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { NoticesStore } from './notices.store.ts'
+
+/** Hosts per run, which limits its duration. */
+const atOnce = 1_000
+/** Violations read per run. Beyond this number, missing ones may just be cut off. */
+const mostViolations = 20_000
+/** After a change of the policy, hosts fetch it, block devices and report within this time. */
+const settleMs = 90_000
+
+export interface WatcherDeps {
+  db: Db
+  clock: Clock
+  store: NoticesStore
+  events: Pick<EventsApi, 'append'>
+  /** Hours without a check-in after which a host counts as silent; 0: never. */
+  silentHours(): number
+  /** Returns the current insight; null: the fleet is too small for it. */
+  uncommon(): Promise<readonly UncommonPeripheral[] | null>
+  /** Returns the devices that armed hosts let work although no rule allows them. */
+  violations(limit: number): Promise<readonly UsableViolation[]>
+}
+
+const lasting = (ms: number): string => {
+  const hours = Math.floor(ms / 3_600_000)
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
+}
+
+/** Turns states (silent, uncommon, not on the allowlist) into one event each when they begin. */
+export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
+  /** Appends events for new findings, in one replica at a time. */
+  async function reportNew<T>(
+    kind: NoticeKind,
+    found: readonly T[],
+    subjectOf: (one: T) => string,
+    eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string }) => NewEvent,
+    hostOf: (one: T) => string,
+    isWhole: boolean,
+    settle = 0,
+    isUnsettled: (one: T) => boolean = () => false,
+  ): Promise<void> {
+    await db.transaction(async (tx) => {
+      if (!(await store.tryWatch(tx))) return
+      const now = new Date(clock.now())
+      const unsettled = found.filter(isUnsettled).map(subjectOf)
+      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now, settle, unsettled)
+      if (fresh.size === 0) return
+      const news = found.filter((one) => fresh.has(subjectOf(one)))
+      const hosts = new Map(
+        (await store.hosts(tx, [...new Set(news.map(hostOf))])).map((host) => [host.agent_id, host]),
+      )
+      await events.append(
+        tx,
+        news.flatMap((one) => {
+          const host = hosts.get(hostOf(one))
+          if (host === undefined) return []
+          return [
+            eventOf(one, {
+              agentId: host.agent_id,
+              entity: `${host.host} (${host.address})`,
+              hashtags: host.tags,
+            }),
+          ]
+        }),
+      )
+    })
+  }
+
+  async function watchSilence(): Promise<void> {
+    const hours = silentHours()
+    if (hours === 0) return
+    const now = clock.now()
+    async function step(tx: Tx): Promise<boolean> {
+      if (!(await store.tryWatch(tx))) return false
+      const rows = await store.silence(tx, new Date(now - hours * 3_600_000), atOnce)
+      if (rows.length === 0) return false
+      const idsOf = (isSilent: boolean) => rows.filter((row) => row.is_silent === isSilent).map((row) => row.agent_id)
+      await store.noteSilent(tx, idsOf(true), new Date(now))
+      await store.forgetSilent(tx, idsOf(false))
+      await events.append(
+        tx,
+        rows.map(
+          (row): NewEvent => ({
+            kind: row.is_silent ? 'silent' : 'heardAgain',
+            agentId: row.agent_id,
+            entity: `${row.host} (${row.address})`,
+            hashtags: row.tags,
+            details: row.is_silent
+              ? `No check-in for ${lasting(now - row.last_seen.getTime())}, last at ${row.last_seen.toISOString().slice(0, 19).replace('T', ' ')}`
+              : '',
+          }),
+        ),
+      )
+      return rows.length >= atOnce
+    }
+    while (await db.transaction(step));
+  }
+
+  return {
+    silence: watchSilence,
+
+    /** Reports each device of an uncommon shape with one event. Attack tools are left out: they have their own alert. */
+    uncommon: async (): Promise<void> => {
+      const rare = await uncommon()
+      if (rare === null) return
+      const found = rare
+        .filter(({ isKnownAttackTool }) => !isKnownAttackTool)
+        .flatMap((one) => one.agents.map((agent) => ({ one, agent })))
+      await reportNew(
+        'uncommon',
+        found,
+        ({ one, agent }) => `${one.vid}:${one.pid} ${one.interfaces} ${agent.uuid}`,
+        ({ one }, host) => ({
+          ...host,
+          kind: 'uncommon',
+          icon: one.devIcon,
+          details: deviceDetails({
+            vulnerable: false,
+            vid: one.vid,
+            pid: one.pid,
+            serial: '',
+            vendor: one.guiVid,
+            product: one.guiPid,
+          }),
+        }),
+        ({ agent }) => agent.uuid,
+        true,
+      )
+    },
+
+    /**
+     * Reports devices that armed hosts let work although no rule allows them. Hosts in monitoring mode report none: there
+     * the list of devices shows them. What the host blocks within a moment is reported as blocked.
+     */
+    violations: async (): Promise<void> => {
+      const found = await violations(mostViolations)
+      await reportNew(
+        'whitelistViolation',
+        found,
+        (one) => `${one.agentId} ${one.deviceId}`,
+        (one, host) => ({
+          ...host,
+          kind: 'violation',
+          icon: one.icon,
+          deviceId: one.deviceId,
+          details: deviceDetails({ vulnerable: false, ...one }),
+        }),
+        ({ agentId }) => agentId,
+        found.length < mostViolations,
+        settleMs,
+        ({ isDue }) => isDue,
+      )
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { Button } from '@mantine/core'
+import { assetStream } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './assets.module.css'
+import { aboutOf, newestFirst, typeLabels } from './messages.ts'
+import { strings } from './strings.ts'
+
+const shown = 20
+const addressOf = (id: string): string => `/settings/assets?message=${encodeURIComponent(id)}`
+
+/** The newest messages, as consumers receive them. */
+export const MessagesTable = ({ newest }: { newest: number }) => {
+  const { api } = useServices()
+  const navigate = useNavigate({ from: '/settings/assets' })
+  const { message: open } = useSearch({ from: '/inside/settings/assets' })
+  const messages = useQuery({
+    queryKey: ['assets', 'messages', newest],
+    queryFn: async ({ signal }) => {
+      const { blob } = await api.download(assetStream, {
+        query: { after: Math.max(0, newest - shown), follow: false },
+        signal,
+      })
+      return newestFirst(await blob.text())
+    },
+    placeholderData: (before) => before,
+  })
+  const show = (id: string | undefined) =>
+    void navigate({
+      to: '.',
+      search: (old) => ({ ...old, message: id }),
+      replace: true,
+    })
+  const one = messages.data?.find(({ id }) => id === open)
+  if (messages.error !== null)
+    return <ErrorState failure={messages.error} retry={() => void messages.refetch()} inline />
+  return (
+    <>
+      <SmallTable
+        label={strings.newestMessages}
+        head={[{ title: strings.sequence, align: 'right' }, strings.type, strings.object, strings.time, '']}
+        rows={messages.data?.map((message) => ({
+          key: message.id,
+          href: addressOf(message.id),
+          cells: [
+            <PlainLink key="sequence" href={addressOf(message.id)}>
+              {Number(message.sequence).toLocaleString('en')}
+            </PlainLink>,
+            typeLabels[message.type],
+            <DeviceText key="about" value={aboutOf(message)} />,
+            <Time key="time" value={message.time} />,
+            <Button
+              key="open"
+              size="compact-xs"
+              variant="default"
+              aria-expanded={open === message.id}
+              onClick={() => show(open === message.id ? undefined : message.id)}
+            >
+              {open === message.id ? strings.close : strings.viewJson}
+            </Button>,
+          ],
+        }))}
+        empty={strings.noMessages}
+      />
+      {one === undefined ? null : (
+        <section className={classes.card} aria-label={strings.message}>
+          <CopyField
+            value={JSON.stringify(one)}
+            what={strings.message}
+            shown={
+              <span className={classes.json}>
+                <DeviceText value={JSON.stringify(one, null, 2)} />
+              </span>
+            }
+          />
+        </section>
+      )}
+    </>
+  )
+}

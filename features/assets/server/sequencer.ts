@@ -1,0 +1,105 @@
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Bus } from '@portcullis/platform/server/db/bus.ts'
+import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Hint } from '@portcullis/platform/server/live.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import type { AssetsStore } from './assets.store.ts'
+
+/** Assets per transaction: about 60 ms, during which notes and replays wait. */
+const batch = 5_000
+/** Shortest interval between two hints to consoles. */
+const hintMs = 1_000
+
+/** Bus topic: the stream has new messages. */
+export const assetsTopic = 'assets'
+
+export interface SequencerDeps {
+  db: Db
+  /** A pool for long statements: a fingerprint may have a million peripherals. */
+  exportDb: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  log: Log
+  store: AssetsStore
+  hint: Hint
+}
+
+/**
+ * Assigns changed assets their positions in the stream, in one replica at a time, by a row lock that ends with its
+ * connection. Transactions that change assets take no lock for it.
+ */
+export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: SequencerDeps) => {
+  let hintedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | null = null
+  /** When waiting changes were first seen, by the monotonic clock. */
+  let waitingSince: number | null = null
+
+  /** Notifies the readers and publishers at COMMIT. */
+  async function notify(tx: Tx): Promise<void> {
+    await bus.publish(tx, assetsTopic)
+    if (performance.now() - hintedAt < hintMs) return
+    hintedAt = performance.now()
+    await hint(tx, 'assets')
+  }
+
+  /** Runs one step. Returns true if more may be due. */
+  const step = (): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      if (!(await store.tryLock(tx))) return false
+      const { taken, keys } = await store.take(tx, batch)
+      if (keys.length > 0) {
+        await notify(tx)
+        await store.assignPositions(tx, new Date(clock.now()), keys)
+      }
+      return taken > 0
+    })
+
+  /** Replaces changed fingerprints with their peripherals. Returns whether there were any. */
+  async function spread(): Promise<boolean> {
+    if (!(await store.hasDesigns())) return false
+    try {
+      await exportDb.transaction((tx) => store.spreadDesigns(tx))
+      return true
+    } catch (error) {
+      log.warn({ err: error }, 'cannot list the devices of changed designs; they wait for a position')
+      return false
+    }
+  }
+
+  async function work(): Promise<void> {
+    for (;;) {
+      if (!(await store.isDirty())) {
+        waitingSince = null
+        return
+      }
+      waitingSince ??= performance.now()
+      const isPlaced = await step()
+      // After everything else: a pool without free connections must not hold up all assets.
+      const isSpread = await spread()
+      if (!isPlaced && !isSpread) return
+      waitingSince = performance.now()
+    }
+  }
+
+  return {
+    notify,
+    /** Returns the time since which changes have waited for a position, or null if none wait. */
+    waitingSince: (): number | null => waitingSince,
+    /** Assigns positions to all changes. A call during a run waits for a later run. */
+    run: async (): Promise<void> => {
+      for (let other = running; other !== null; other = running) {
+        await other.catch(() => {})
+        if (running === other) running = null
+      }
+      const mine = work()
+      running = mine
+      try {
+        await mine
+      } finally {
+        if (running === mine) running = null
+      }
+    },
+  }
+}
+
+export type Sequencer = ReturnType<typeof createSequencer>

@@ -1,0 +1,63 @@
+import { auditStatus } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { strings } from './strings.ts'
+
+// A checkpoint is at most a minute newer than a record.
+const interval = 30_000
+
+const count = (value: number): string => value.toLocaleString('en')
+
+/** Shows up to which record the trail is signed, by which key, and whether a copy outside the database has it. */
+export const Checkpoints = () => {
+  const { api } = useServices()
+  const status = useQuery({
+    queryKey: ['audit', 'checkpoints'],
+    queryFn: ({ signal }) => api.call(auditStatus, { signal }),
+    refetchInterval: interval,
+  })
+  if (status.error !== null && status.data === undefined)
+    return <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
+  if (status.data === undefined) return null
+  const { lastCheckpoint: last, newestAuditTrailID, uncovered, keyId, secondSink, problem } = status.data
+  return (
+    <section aria-label={strings.checkpoints}>
+      <Facts
+        rows={[
+          [
+            strings.signed,
+            last === null ? (
+              strings.noCheckpoint
+            ) : (
+              <span key="signed">
+                {(uncovered === 0 ? strings.signedUpTo : strings.signedUpToWaiting)({
+                  signed: count(last.auditTrailID),
+                  newest: count(newestAuditTrailID),
+                  number: count(last.number),
+                  time: <Time value={last.time} form="local" />,
+                  waiting: count(uncovered),
+                })}
+              </span>
+            ),
+          ],
+          [strings.key, <code key="key">{keyId}</code>],
+          [
+            strings.copy,
+            secondSink.isCurrent ? (
+              strings.copyComplete
+            ) : (
+              <SeverityTag key="sink" severity="amber" word={strings.copyUpTo({ record: count(secondSink.upTo) })} />
+            ),
+          ],
+          ...(problem === ''
+            ? []
+            : [[strings.problem, <SeverityTag key="problem" severity="red" word={problem} />] as const]),
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,103 @@
+import type { HostsByReleaseKey, listPackages, ReleaseKey, ResponseOf } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './PackagesPage.module.css'
+import { hostSteps, keySteps } from './publish.ts'
+import { Steps } from './Steps.tsx'
+import { strings } from './strings.ts'
+
+const meaning: Record<HostsByReleaseKey['state'], string> = {
+  Current: strings.keyCurrent,
+  Earlier: strings.keyEarlier,
+  Foreign: strings.keyForeign,
+  None: strings.keyNone,
+  Unreported: strings.keyUnreported,
+}
+
+const sourceText: Record<ReleaseKey['source'], string> = {
+  file: strings.sourceFile,
+  build: strings.sourceBuild,
+}
+
+const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
+  <p>
+    <code className={classes.key}>{releaseKey.fingerprint}</code>
+    <br />
+    {sourceText[releaseKey.source]}
+    {releaseKey.rotatedAt === null ? null : (
+      <>
+        {' '}
+        {strings.rotation({
+          sequence: releaseKey.sequence,
+          time: <Time value={releaseKey.rotatedAt} form="local" />,
+        })}
+      </>
+    )}
+    {releaseKey.earlier.length === 0 ? null : (
+      <>
+        <br />
+        {strings.replaces({
+          keys: releaseKey.earlier.map((fingerprint) => (
+            <code key={fingerprint} className={classes.key}>
+              {fingerprint}{' '}
+            </code>
+          )),
+        })}
+      </>
+    )}
+  </p>
+)
+
+/** The key that signs agent builds, which hosts have it, and how to configure one. */
+export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPackages> }) => {
+  const { releaseKey, formerlyPinned, hosts } = answer
+  const isIncomplete = hosts.some(({ state }) => state !== 'Current' && state !== 'Earlier')
+  return (
+    <>
+      <h2>{strings.releaseKey}</h2>
+      {releaseKey === null ? <p>{strings.noKey}</p> : <Configured releaseKey={releaseKey} />}
+      {releaseKey?.isInBuild === false ? <p>{strings.notInBuild}</p> : null}
+      {formerlyPinned === null ? null : (
+        <p>
+          {strings.formerlyPinned({
+            strong: (text) => <strong>{text}</strong>,
+            key: <code className={classes.key}>{formerlyPinned.fingerprint}</code>,
+            name: <DeviceText value={formerlyPinned.pinnedBy} />,
+            time: <Time value={formerlyPinned.pinnedAt} form="local" />,
+          })}
+        </p>
+      )}
+      <h2>{strings.hostKeys}</h2>
+      <SmallTable
+        label={strings.hostKeys}
+        head={[strings.key, { title: strings.hosts, align: 'right' }, strings.meaning]}
+        rows={hosts.map((group) => ({
+          key: group.releaseKey,
+          quiet: group.state === 'Current',
+          cells: [
+            <code key="key">{group.releaseKey}</code>,
+            <Link key="hosts" to="/agents" search={{ ReleaseKey: group.releaseKey }}>
+              {group.hosts.toLocaleString('en')}
+            </Link>,
+            meaning[group.state],
+          ],
+        }))}
+        empty={strings.noHosts}
+      />
+      {releaseKey === null ? (
+        <>
+          <h2>{strings.configureTitle}</h2>
+          <p>{strings.releaseHint}</p>
+          <Steps steps={[...keySteps, ...hostSteps]} />
+        </>
+      ) : isIncomplete ? (
+        <>
+          <h2>{strings.pinTitle}</h2>
+          <Steps steps={hostSteps} />
+        </>
+      ) : null}
+    </>
+  )
+}

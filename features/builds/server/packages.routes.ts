@@ -1,0 +1,83 @@
+import {
+  agentPaths,
+  closed,
+  listPackages,
+  operation,
+  packageFileLimits,
+  publishPackage,
+  withdrawPackage,
+} from '@portcullis/contract'
+import { Type } from 'typebox'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
+import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { Guard } from '@portcullis/platform/server/http/machine.ts'
+import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
+import type { PackagesService } from './packages.service.ts'
+
+const download = operation({
+  id: 'agentPackage',
+  method: 'GET',
+  path: `${agentPaths.packages}/{sha256}`,
+  tag: 'Agent protocol',
+  summary: 'A published agent build, as the bytes of its executable',
+  permission: 'agent',
+  params: closed({ sha256: Type.String({ maxLength: 64, description: 'SHA-256 of the executable, hex.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/octet-stream',
+  errors: ['agent_session_expired', 'agent_revoked'],
+})
+
+export interface PackageRoutesDeps {
+  packages: PackagesService
+  clock: Clock
+  /** Returns the agent of a session token; null: this server did not issue it, or it expired. */
+  verifySession(token: string, nowSeconds: number): { agentId: string } | null
+  isRevoked(agentId: string): Promise<boolean>
+}
+
+export const registerPackageRoutes = (
+  app: HttpApp,
+  { packages, clock, verifySession, isRevoked }: PackageRoutesDeps,
+): void => {
+  app.register(listPackages, () => packages.list())
+  app.register(withdrawPackage, ({ actor, params }) => packages.withdraw(actor, params.id))
+
+  let isPublishing = false
+  app.register(publishPackage, async ({ actor, query, request }) => {
+    const part = await uploadedFile(request, packageFileLimits.fileBytes)
+    // One upload at a time: each may take 128 MiB of disk space and CPU time for some seconds.
+    if (isPublishing) throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
+    isPublishing = true
+    try {
+      return await packages.publish(actor, query.trust, { chunks: part.file, isCut: () => part.file.truncated })
+    } catch (error) {
+      // A browser shows the refusal only after its whole upload was read.
+      request.raw.unpipe()
+      request.raw.resume()
+      throw error
+    } finally {
+      isPublishing = false
+    }
+  })
+
+  const agent: Guard<void> = {
+    credential: 'header',
+    check: async ({ headers, raw }) => {
+      const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+      const session = verifySession(token, clock.now() / 1000)
+      if (session === null) throw new AppError('agent_session_expired')
+      if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+      credentialSeen(raw.socket, machineOwner(session.agentId))
+    },
+  }
+  app.registerMachine(download, agent, async ({ params }) => {
+    const { content, size, name } = await packages.download(params.sha256)
+    return new WithHeaders(new FileAnswer(name, 'application/octet-stream', content), {
+      'content-length': String(size),
+    }) as never
+  })
+}

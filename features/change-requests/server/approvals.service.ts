@@ -1,0 +1,489 @@
+import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
+import {
+  approverHoldMs,
+  type GateAccount,
+  type GateState,
+  type GateVerdict,
+  type GateWish,
+  type Influence,
+  judgeApproval,
+  judgeWish,
+  mustExist,
+} from '@portcullis/domain'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import type { Secret } from '@portcullis/platform/server/secret.ts'
+import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
+import { refusals } from './refusals.ts'
+import { createRequestSeals, type UnsealedRequest } from './seal.ts'
+import { digestOf, fileOf, shownLine } from './shown-change.ts'
+
+const waitMs = 24 * 3_600_000
+/** Maximum number of waiting requests. Each may name 100,000 hosts. */
+const maxWaiting = 50
+/** Maximum number of waiting requests of one account, so that nobody fills the queue. */
+const maxWaitingOfAccount = 10
+/** Number of waiting requests reserved for Administrators, so that requests of Managers lock nobody out. */
+const reservedForAdministrators = 10
+const listed = 200
+
+/** Runs after the approval has committed, to refresh caches and wake workers. */
+export type AfterCommit = () => unknown
+
+/** The other parts of an approved request. */
+export interface ApprovedRequest {
+  requestedBy: string
+  requestedByAccount: string
+  secret: Secret | null
+}
+
+/** Handler of one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
+export interface ApprovalKind<Change> {
+  action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
+  /** Summarises the change for the approver, widest effect first. */
+  title(change: Change): string
+  /**
+   * Lists everything that is carried out, one part per line, widest effect first. Secrets appear as “(changed)”. Absent
+   * if the title is complete (`shown-changes.test.ts`).
+   */
+  details?(tx: Tx, change: Change): readonly string[] | Promise<readonly string[]>
+  /** Number of affected hosts; 0 if the change does not affect hosts. */
+  hosts?(change: Change): number
+  /** Lowest profile that may approve. Defaults to Administrator. */
+  approver?: UserProfile | ((change: Change) => UserProfile)
+  /** Checks further conditions on the approver and throws to refuse. Runs in the transaction of the approval. */
+  mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
+  /** Removes data stored for the change, in the transaction that rejects the request. */
+  discard?(tx: Tx, change: Change): Promise<void>
+  /** Carries out the change in the transaction of the approval, or throws to refuse it. `actor` names both people. */
+  carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
+}
+
+/** A change that one person may not make alone. */
+export interface Wish<Change> {
+  kind: string
+  change: Change
+  /** Part of the change that is stored sealed and never shown, such as a password hash. */
+  secret?: Secret | null
+  /** Limit that the change exceeds, for the message. */
+  limit?: number
+  /** Text of the refusal. `{id}` becomes the id of the request. */
+  detail?: string
+}
+
+/** Thrown inside a transaction to roll it back. The caller then files the request with `require`. */
+export class NeedsApprover<Change extends object = object> extends Error {
+  readonly wish: Wish<Change>
+  constructor(wish: Wish<Change>) {
+    super('needs a second approver')
+    this.wish = wish
+  }
+}
+
+export interface ApprovalsDeps {
+  db: Db
+  clock: Clock
+  store: ApprovalsStore
+  /** Key of the MACs over requests. */
+  sealKey: Secret<Buffer>
+  envelope: Pick<Envelope, 'seal' | 'open'>
+  audit: Audit
+  /** Returns the configured number of hosts above which a second approver is needed. Null: off. */
+  limit(): Promise<number | null>
+  events: Pick<EventsApi, 'append'>
+}
+
+/** Returns the context that binds the sealed part to its request. */
+export const requestContext = (id: string): string => `change request ${id}`
+
+const profileAdministrator: UserProfile = 10
+
+/** Stands in for a requester whose account was deleted. */
+const nobody: GateAccount = {
+  accountId: '',
+  profile: profileAdministrator,
+  isEnabled: true,
+  isSuspended: false,
+  madeAt: 0,
+  signInChangedAt: null,
+  heldUntil: null,
+}
+
+/** Stores changes that one person may not make alone, until a second approver decides. */
+export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
+  const seals = createRequestSeals(sealKey)
+  const kinds = new Map<string, ApprovalKind<unknown>>()
+  function kindOf(kind: string): ApprovalKind<unknown> {
+    const found = kinds.get(kind)
+    if (found === undefined)
+      throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
+    return found
+  }
+
+  /** Refuses a request if its account has too many waiting ones, or if the queue is full. */
+  async function assertMayWait(tx: Tx, actor: Actor, now: Date): Promise<void> {
+    const { all, own } = await store.lockWaitingCounts(tx, now, actor.accountId)
+    if (own >= maxWaitingOfAccount)
+      throw new AppError('approval_queue_full', {
+        detail: `${own} of your requests wait for a second approver, which is the maximum. Wait, or withdraw one.`,
+      })
+    const allowed = maxWaiting - (actor.profile > profileAdministrator ? reservedForAdministrators : 0)
+    if (all >= allowed)
+      throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
+  }
+
+  const file = <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<StoredRequest> =>
+    db.transaction(async (tx) => {
+      const kind = kindOf(wish.kind)
+      const now = new Date(clock.now())
+      const body = JSON.stringify({ kind: wish.kind, ...wish.change })
+      const duplicate = await store.waitingDuplicate(tx, now, actor.userName, body)
+      const known = duplicate === undefined ? undefined : await store.lockWaiting(tx, now, duplicate)
+      if (known !== undefined) return known
+      await assertMayWait(tx, actor, now)
+      const title = shownLine(kind.title(wish.change))
+      const id = newId(clock.now())
+      const request: UnsealedRequest = {
+        request_id: id,
+        action: typeof kind.action === 'function' ? kind.action(wish.change) : kind.action,
+        title,
+        hosts: kind.hosts?.(wish.change) ?? 0,
+        details: ((await kind.details?.(tx, wish.change)) ?? []).map(shownLine),
+        body,
+        sealed: wish.secret == null ? null : envelope.seal(wish.secret, requestContext(id)),
+        requested_by: actor.userName,
+        requested_by_account: actor.accountId,
+        requested_at: now,
+        expires_at: new Date(clock.now() + waitMs),
+      }
+      const stored = seals.sealed(request)
+      await store.insert(tx, stored)
+      await audit.write(tx, actor, {
+        action: 'change.requested',
+        entity: title,
+        details: `request ${id}`,
+        severity: 4,
+      })
+      return stored
+    })
+
+  /** Returns why an account may not decide about a request. Rejecting has the same rules, except for the requester. */
+  function refusalOf(
+    actor: Actor,
+    request: JudgedRequest,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
+    known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
+  ): string | null {
+    const change = JSON.parse(request.body) as unknown
+    const least = typeof kind?.approver === 'function' ? kind.approver(change) : kind?.approver
+    const leastProfile = least ?? profileAdministrator
+    const byId = (id: string | null) => known.accounts.find(({ accountId }) => accountId === id) ?? null
+    const found = byId(request.requested_by_account)
+    const requester = decision === 'approve' ? found : { ...(found ?? nobody), isEnabled: true, isSuspended: false }
+    const refusal = judgeApproval({
+      now: clock.now(),
+      isApiToken: actor.kind !== 'session',
+      approver: byId(actor.accountId),
+      requester,
+      leastProfile,
+      requestedAt: request.requested_at.getTime(),
+      expiresAt: request.expires_at.getTime(),
+      influences: known.influences,
+    })
+    if (refusal === null) return null
+    return refusal === 'profile'
+      ? `A ${profileNames[actor.profile]} cannot approve this. Ask ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]}.`
+      : refusals[refusal]
+  }
+
+  async function assertMayDecide(
+    tx: Tx,
+    actor: Actor,
+    request: StoredRequest,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
+  ): Promise<void> {
+    const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
+    const why = refusalOf(actor, request, kind, decision, {
+      accounts: await store.lockAccounts(tx, new Date(clock.now()), ids),
+      influences: await store.influencesOn(tx, ids),
+    })
+    if (why === null) return
+    throw new AppError('forbidden_object', {
+      detail:
+        decision === 'approve' ? why : `Only the requester and accounts that may approve this can reject it. ${why}`,
+    })
+  }
+
+  /** Returns a waiting request. Otherwise throws the reason. */
+  async function waiting(
+    q: Queryable,
+    id: string,
+    read: (now: Date) => Promise<StoredRequest | undefined>,
+  ): Promise<StoredRequest> {
+    const now = new Date(clock.now())
+    const found = isId(id) ? await read(now) : undefined
+    if (found !== undefined) return found
+    const known = isId(id) ? await store.one(q, now, id) : undefined
+    if (known === undefined) throw notFound('The request does not exist.')
+    throw new AppError('conflict', { detail: `This request is already ${known.state.toLowerCase()}.` })
+  }
+  const lock = (tx: Tx, id: string): Promise<StoredRequest> => waiting(tx, id, (now) => store.lockWaiting(tx, now, id))
+
+  async function readAuthentic(id: string): Promise<StoredRequest> {
+    const request = await waiting(db, id, (now) => store.readWaiting(db, now, id))
+    seals.assertAuthentic(request)
+    return request
+  }
+
+  async function stateOf(q: Queryable): Promise<GateState> {
+    const now = new Date(clock.now())
+    return {
+      isLatched: await store.isLatched(q, now),
+      limit: await limit(),
+      released: await store.recentlyReleased(q, now, 'release'),
+      allowed: await store.recentlyReleased(q, now, 'allow'),
+    }
+  }
+
+  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
+    judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
+
+  /** Decides and counts in the caller's transaction. Parallel calls wait, so they cannot exceed the limit together. */
+  async function take(tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> {
+    if (hosts === 0 && !isForLaterHosts) return true
+    await store.lockReleases(tx, kind)
+    const state = await stateOf(tx)
+    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
+      return false
+    // Also counts while the gate is off: small steps without fresh authentication add up.
+    if (state.limit !== null && (state.isLatched || kind === 'release'))
+      await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
+    return true
+  }
+
+  /**
+   * Requires fresh authentication to free or delete more hosts than the limit, also from people who may do it alone.
+   */
+  async function assertFreshRelease(tx: Tx, actor: Actor, hosts: number): Promise<void> {
+    await store.lockReleases(tx, 'release')
+    const { limit: most, released } = await stateOf(tx)
+    if (most !== null && hosts > 0 && released + hosts > most) assertFresh(actor, clock.now())
+  }
+
+  return {
+    /** Returns the registered kinds of changes. */
+    kinds: (): ReadonlyMap<string, ApprovalKind<unknown>> => kinds,
+
+    /** Registers the handler of one kind of change. */
+    handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
+      kinds.set(kind, handler as ApprovalKind<unknown>)
+    },
+
+    /** Returns whether some changes always need a second approver, because two Administrators exist or have existed. */
+    isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
+
+    /**
+     * Returns whether one person may make a change alone. Does not count it: use it for previews and single changes.
+     */
+    mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
+      (await judge(q, actor, wish)) === 'allow',
+
+    /**
+     * Returns null if one person may free or delete that many hosts alone, and counts them. Otherwise returns the
+     * exceeded limit. Call it right before the release. Above the limit it requires fresh authentication, even from a
+     * single Administrator.
+     */
+    release: async (actor: Actor, hosts: number): Promise<number | null> =>
+      db.transaction(async (tx) => {
+        await assertFreshRelease(tx, actor, hosts)
+        return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
+      }),
+
+    /**
+     * Applies the same gate to hosts on which a change newly allows devices. With `isForLaterHosts`, the change also
+     * allows attack tools on hosts that enrol later, which always needs a second approver. Call it in the transaction
+     * of the change.
+     */
+    takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
+      (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),
+
+    /**
+     * Records that one person acted on another's account. Forgets it for the account that latches the gate: until then
+     * one person decides everything, and without that account nobody could ever approve.
+     */
+    noteInfluence: async (
+      tx: Tx,
+      influence: Omit<Influence, 'at'> & { wasLatched: boolean; isAdministrator: boolean },
+    ): Promise<void> => {
+      const { wasLatched, isAdministrator, ...noted } = influence
+      if (!wasLatched && isAdministrator) await store.forgetInfluences(tx, noted.accountId)
+      else await store.noteInfluence(tx, { ...noted, at: clock.now() })
+    },
+
+    /** Records a change of settings that decide who signs in, or who receives set-password links. */
+    noteSignInChange: (tx: Tx, source: SignInSource): Promise<void> =>
+      store.noteSignInChange(tx, new Date(clock.now()), source),
+
+    /** Returns the time until which the account of a new set-password link cannot approve, or null if it can already. */
+    linkHold: async (q: Queryable): Promise<Date | null> => {
+      const changedAt = await store.linkSettingsChangedAt(q)
+      const until = changedAt === null ? 0 : changedAt.getTime() + approverHoldMs
+      return until > clock.now() ? new Date(until) : null
+    },
+
+    maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
+
+    liftedUntil: (): Promise<Date | null> => store.liftedUntil(db, new Date(clock.now())),
+
+    endLift: (actor: Actor): Promise<{ ended: boolean }> =>
+      db.transaction(async (tx) => {
+        const ended = await store.endLift(tx, new Date(clock.now()))
+        if (ended)
+          await audit.write(tx, actor, { action: 'approvals.liftEnded', entity: 'second approver', severity: 4 })
+        return { ended }
+      }),
+
+    /** Lifts the gate, for the server's command line only. All current accounts then count as independent people. */
+    lift: (actor: Actor, minutes: number): Promise<Date> =>
+      db.transaction(async (tx) => {
+        const until = new Date(clock.now() + minutes * 60_000)
+        await store.lift(tx, until)
+        await store.forgetInfluences(tx, null)
+        await events.append(tx, [
+          {
+            kind: 'approvalLifted',
+            agentId: null,
+            entity: 'Second approver',
+            hashtags: '',
+            details: `No second approver is required until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. The requirement was lifted on the command line of the server.`,
+          },
+        ])
+        await audit.write(tx, actor, {
+          action: 'approvals.lifted',
+          entity: 'second approver',
+          details: `until ${until.toISOString()}`,
+          severity: 4,
+        })
+        return until
+      }),
+
+    /**
+     * Files a change that one person may not make alone, in its own transaction, then throws the refusal. Never call it
+     * inside another transaction: the refusal would roll back the request.
+     */
+    require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
+      // A request is half of an approval, so a stolen token must not be able to file one.
+      assertFresh(actor, clock.now())
+      const request = await file(actor, wish)
+      const detail =
+        wish.detail ??
+        (wish.limit === undefined
+          ? 'This needs a second approver. Request {id} waits for another Administrator.'
+          : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${wish.limit}. Request {id} waits for a second approver.`)
+      throw new AppError(
+        'second_person_required',
+        { detail: detail.replaceAll('{id}', request.request_id) },
+        { extensions: { requestId: request.request_id } },
+      )
+    },
+
+    /** Returns the newest requests, each with the reason why the caller cannot approve it. */
+    list: async (actor: Actor): Promise<{ data: ChangeRequest[] }> => {
+      const now = new Date(clock.now())
+      const [rows, waiting] = await Promise.all([store.recent(now, listed), store.waiting(now)])
+      const ids = [actor.accountId, ...waiting.map((one) => one.requested_by_account)].filter((id) => id !== null)
+      const known =
+        waiting.length === 0
+          ? { accounts: [], influences: [] }
+          : { accounts: await store.accounts(now, ids), influences: await store.influencesOn(db, ids) }
+      const refusals = new Map(
+        waiting.map((one) => {
+          const kind = kinds.get((JSON.parse(one.body) as { kind: string }).kind)
+          return [one.request_id, refusalOf(actor, one, kind, 'approve', known) ?? '']
+        }),
+      )
+      return { data: rows.map((row) => ({ ...row, refusal: refusals.get(row.id) ?? '' })) }
+    },
+
+    /** Returns one page of the complete change. */
+    read: async (id: string, page: { number: number; size: number }) => {
+      const request = await readAuthentic(id)
+      const from = (page.number - 1) * page.size
+      return {
+        title: request.title,
+        digest: digestOf(request),
+        recordsTotal: request.details.length,
+        data: request.details.slice(from, from + page.size),
+      }
+    },
+
+    /** Returns the file of the complete change. */
+    file: async (id: string): Promise<string> => fileOf(await readAuthentic(id)),
+
+    /** Approves a request that the approver read, and carries it out in the same transaction. */
+    approve: async (actor: Actor, id: string, digest: string): Promise<ChangeRequest> => {
+      const done = await transactionAgain(db, async (tx) => {
+        const request = await lock(tx, id)
+        const change = JSON.parse(request.body) as { kind: string }
+        const kind = kindOf(change.kind)
+        await assertMayDecide(tx, actor, request, kind, 'approve')
+        seals.assertAuthentic(request)
+        if (digestOf(request) !== digest) throw new AppError('change_differs')
+        await kind.mayApprove?.(tx, actor, change)
+        const now = new Date(clock.now())
+        await store.decide(tx, now, id, 'Approved', actor.userName)
+        const afterCommit = await kind.carryOut(
+          tx,
+          { ...actor, userName: `${request.requested_by}, approved by ${actor.userName}` },
+          change,
+          {
+            requestedBy: request.requested_by,
+            requestedByAccount: request.requested_by_account as string,
+            secret: request.sealed === null ? null : envelope.open(request.sealed, requestContext(id)),
+          },
+        )
+        await audit.write(tx, actor, {
+          action: 'change.approved',
+          entity: request.title,
+          details: `request ${id} of ${request.requested_by}`,
+          objects: [{ kind: 'account', name: request.requested_by }],
+          severity: 4,
+        })
+        return { afterCommit, answer: mustExist(await store.one(tx, now, id), 'the request') }
+      })
+      await done.afterCommit?.()
+      return done.answer
+    },
+
+    /** Rejects a request. The requester withdraws it the same way. */
+    reject: (actor: Actor, id: string): Promise<ChangeRequest> =>
+      db.transaction(async (tx) => {
+        const request = await lock(tx, id)
+        const now = new Date(clock.now())
+        const change = JSON.parse(request.body) as { kind: string }
+        const kind = kinds.get(change.kind)
+        if (request.requested_by_account !== actor.accountId) {
+          await assertMayDecide(tx, actor, request, kind, 'reject')
+          await kind?.mayApprove?.(tx, actor, change)
+        }
+        await store.decide(tx, now, id, 'Rejected', actor.userName)
+        await kind?.discard?.(tx, change)
+        await audit.write(tx, actor, {
+          action: 'change.rejected',
+          entity: request.title,
+          details: `request ${id} of ${request.requested_by}`,
+          objects: [{ kind: 'account', name: request.requested_by }],
+        })
+        return mustExist(await store.one(tx, now, id), 'the request')
+      }),
+  }
+}

@@ -1,0 +1,36 @@
+import { type Command, listCommands } from '@portcullis/contract'
+import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { commandColumns, commandFilters, commandsView } from './commands.view.tsx'
+import { strings } from './strings.ts'
+
+const hrefOf = (command: Command) => `${agentAddress(command.uuid)}?tab=commands`
+
+const idOf = (command: Command) => command.id
+
+/** Lists the commands, newest first, with their timeline. */
+export const CommandsPage = () => {
+  useTitle(strings.commands)
+  const list = useList('/inside/commands', commandsView, listCommands, idOf)
+  return (
+    <ListPage
+      title={strings.commands}
+      list={list}
+      filters={commandFilters}
+      searchPlaceholder={strings.search}
+      label={strings.commands}
+      columns={commandColumns}
+      topics={['agents', 'events']}
+      hrefOf={hrefOf}
+      opensPage
+      empty={
+        <EmptyState icon="commands" title={strings.emptyTitle}>
+          <p>{strings.empty}</p>
+        </EmptyState>
+      }
+    />
+  )
+}

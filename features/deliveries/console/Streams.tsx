@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core'
+import { type EventOutput, listEventOutputs, retryEventOutput, skipEventOutput } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './deliveries.module.css'
+import { streamState } from './stream-state.ts'
+import { strings } from './strings.ts'
+
+// A busy stream moves with every batch; figures that change faster are unreadable.
+const refreshGap = 2_000
+
+/** Shows how far a stream is, and when it is tried next. */
+const Progress = ({ stream }: { stream: EventOutput }) => (
+  <p className={text.note}>
+    {(stream.behind === 0 ? strings.upToDate : strings.behind)({
+      sent: stream.sent,
+      position: stream.position,
+      behind: stream.behind,
+    })}{' '}
+    {stream.succeededAt === null ? null : strings.lastSuccess({ time: <Time value={stream.succeededAt} /> })}{' '}
+    {stream.nextAt === null ? null : strings.nextAttemptAt({ time: <Time value={stream.nextAt} form="until" /> })}
+  </p>
+)
+
+/** The event streams to SIEMs and webhooks, with their progress and errors. */
+export const Streams = () => {
+  const { api, session, queries } = useServices()
+  const queryKey = ['event-outputs']
+  const streams = useQuery({ queryKey, queryFn: ({ signal }) => api.call(listEventOutputs, { signal }) })
+  // Each stored event puts a stream behind for a moment.
+  useLiveRefresh(['deliveries', 'events'], refreshGap, () => void streams.refetch())
+  const answered = (message: string) => (fresh: EventOutput[]) => {
+    queries.setQueryData(queryKey, fresh)
+    tell(message)
+  }
+  const retry = ({ groupId, channel, groupName }: EventOutput) =>
+    void api
+      .call(retryEventOutput, { body: { groupId, channel } })
+      .then(answered(strings.streamRetried({ group: groupName, channel: channelLabels[channel] })), tellFailure)
+  const skip = ({ groupId, channel, groupName, behind, destination }: EventOutput) =>
+    confirm({
+      title: strings.skipTitle,
+      names: [`${groupName}, ${channelLabels[channel]}: ${destination}`],
+      count: behind,
+      kind: strings.eventCount,
+      consequence: strings.skipConsequence,
+      action: strings.skip,
+      run: async () =>
+        answered(strings.skipped({ group: groupName }))(
+          await api.call(skipEventOutput, { body: { groupId, channel } }),
+        ),
+    })
+
+  if (streams.data === undefined)
+    return streams.error === null ? (
+      <div className={classes.skeleton} aria-busy="true" />
+    ) : (
+      <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
+    )
+  return (
+    <section className={classes.streams} aria-label={strings.streams}>
+      <h2>{strings.streams}</h2>
+      {streams.data.length === 0 ? (
+        <p className={text.note}>
+          {strings.noStreams({
+            em: (text) => <em>{text}</em>,
+            link: (text) => <Link to="/settings/notifications">{text}</Link>,
+          })}
+        </p>
+      ) : (
+        <ul>
+          {streams.data.map((stream) => {
+            const state = streamState(stream)
+            return (
+              <li key={`${stream.groupId} ${stream.channel}`} className={classes.stream}>
+                <div className={classes.streamHead}>
+                  <strong>{stream.groupName}</strong>
+                  <span className={classes.where}>
+                    {channelLabels[stream.channel]} <DeviceText value={stream.destination} />
+                  </span>
+                  {state.severity === null ? (
+                    <span>{state.word}</span>
+                  ) : (
+                    <SeverityTag severity={state.severity} word={state.word} />
+                  )}
+                  <span className={classes.streamTools}>
+                    {stream.failures > 0 && session.may('notices:dismiss') ? (
+                      <Button size="compact-xs" variant="default" onClick={() => retry(stream)}>
+                        {strings.tryNow}
+                      </Button>
+                    ) : null}
+                    {stream.behind > 0 && stream.failures > 0 && session.may('config:write') ? (
+                      <Button size="compact-xs" variant="default" onClick={() => skip(stream)}>
+                        {strings.skipMenu}
+                      </Button>
+                    ) : null}
+                  </span>
+                </div>
+                <Progress stream={stream} />
+                {stream.error === '' ? null : (
+                  <p className={classes.error} role="note">
+                    <DeviceText value={stream.error} />
+                  </p>
+                )}
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import { listWaitingNotices } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './deliveries.module.css'
+import { strings } from './strings.ts'
+
+// During a flood, alerts are combined about once a second.
+const refreshGap = 2_000
+
+/** Shows the notifications that groups hold back until a batch or quiet hours end. */
+export const Waiting = () => {
+  const { api } = useServices()
+  const waiting = useQuery({
+    queryKey: ['waiting-notices'],
+    queryFn: ({ signal }) => api.call(listWaitingNotices, { signal }),
+    // Some wait for seconds only, and only a delivery reports that they were sent.
+    refetchInterval: 15_000,
+  })
+  useLiveRefresh(['notices', 'deliveries'], refreshGap, () => void waiting.refetch())
+  if (waiting.data === undefined)
+    return waiting.error === null ? null : (
+      <ErrorState failure={waiting.error} retry={() => void waiting.refetch()} inline />
+    )
+  if (waiting.data.length === 0) return null
+  return (
+    <section className={classes.streams} aria-label={strings.pendingTitle}>
+      <h2>{strings.pendingTitle}</h2>
+      <ul>
+        {waiting.data.map(({ groupId, groupName, channel, notices, isForQuietHours, nextAt }) => (
+          <li key={`${groupId} ${channel}`} className={classes.stream}>
+            <div className={classes.streamHead}>
+              <strong>{groupName}</strong>
+              <span className={classes.where}>{channelLabels[channel]}</span>
+              <span>
+                {(isForQuietHours ? strings.pendingQuiet : strings.pendingBatch)({
+                  count: notices,
+                  time: <Time value={nextAt} form="local" />,
+                })}
+              </span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,42 @@
+import { testSmtp } from '@portcullis/contract'
+import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
+import type { Bus } from '@portcullis/platform/server/db/bus.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import { createMail, type MailDeps, mailContext, mailTopic } from './mail.service.ts'
+import { createMailStore } from './mail.store.ts'
+
+export { isMailAddress } from './mail.service.ts'
+export { layOut, type MailContent, subjectLine } from './mail.text.ts'
+export { MailError, type SmtpMail } from './smtp.ts'
+export type MailApi = ReturnType<typeof mailFeature>
+
+/** Columns of this feature that hold sealed texts. */
+export const mailSealed: readonly SealedColumn[] = [
+  { table: 'mails', key: 't.mail_id::text', column: 'sealed', context: mailContext },
+]
+
+/** Wires the mail outbox and the connection test of the mail server. */
+export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
+  const mail = createMail({ ...deps, store: createMailStore() })
+  app.needs('the follower of mails', mail.isFollowed)
+  deps.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve))
+  app.register(testSmtp, ({ actor, body }) => {
+    const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
+    return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
+  })
+  function wake(): void {
+    mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'cannot send mail'))
+  }
+  deps.bus.on(mailTopic, wake)
+  return {
+    follow: mail.follow,
+    enqueue: mail.enqueue,
+    isConfigured: mail.isConfigured,
+    send: mail.send,
+    deliver: mail.deliver,
+    health: mail.health,
+    isFailing: mail.isFailing,
+    waiting: mail.waiting,
+  }
+}

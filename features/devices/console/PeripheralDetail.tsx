@@ -1,0 +1,165 @@
+import { Button } from '@mantine/core'
+import { getAgentPeripherals, getAgents, getPeripherals, type Peripheral } from '@portcullis/contract'
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { DeviceFindings, DeviceIds, DeviceName } from '@portcullis/platform/console/ui/device/Device.tsx'
+import { DeviceFacts } from '@portcullis/platform/console/ui/device/DeviceFacts.tsx'
+import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButtons.tsx'
+import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
+import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './PeripheralDetail.module.css'
+import { strings } from './strings.ts'
+
+// An inventory has at most 1,024 devices; detached devices are extra.
+const devicesOfHost = 5_000
+
+const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: devicesOfHost } })
+
+/** Reads the device, its host, and the number of devices of its model. */
+const usePeripheral = (uuid: string, deviceId: string) => {
+  const { api } = useServices()
+  const devices = useQuery({
+    queryKey: ['agent-peripherals', uuid],
+    queryFn: ({ signal }) => api.call(getAgentPeripherals, { ...inputOf(uuid), signal }),
+  })
+  useLive('peripherals', ({ changed }) => {
+    if (changed === null || changed.includes(uuid)) void devices.refetch()
+  })
+  const device = devices.data?.data.find((one) => one.deviceID === deviceId)
+  const sameModel = useQuery({
+    queryKey: ['same-model', device?.vid, device?.pid],
+    queryFn:
+      device === undefined
+        ? skipToken
+        : ({ signal }) =>
+            api.call(getPeripherals, { query: { vid: device.vid, pid: device.pid, PageSize: 1 }, signal }),
+  })
+  const host = useQuery({
+    queryKey: ['agent-row', uuid],
+    queryFn: async ({ signal }) =>
+      (await api.call(getAgents, { query: { Uuid: uuid, PageSize: 1 }, signal })).data[0] ?? null,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(uuid)) void host.refetch()
+  })
+  return { devices, device, host, sameModel }
+}
+
+const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; onChanged: () => void }) => {
+  const { session } = useServices()
+  const tags = device.hashtags.split(',').filter((name) => name !== '')
+  return (
+    <header className={classes.head}>
+      <h2>
+        <DeviceName device={device} />
+      </h2>
+      <div className={classes.line}>
+        <DeviceIds device={device} />
+        <DeviceFindings device={device} />
+        <span className={text.muted}>
+          {strings.onHost({
+            host: (
+              <Link to="/agents/$agentId" params={{ agentId: uuid }}>
+                <DeviceText value={device.hostIdentifier} />
+              </Link>
+            ),
+          })}
+        </span>
+      </div>
+      <div className={classes.line}>
+        <TagList tags={device.hashtags} />
+        {session.may('fleet:write') ? (
+          <TagEditor
+            entityType="Peripheral"
+            elementIds={[`${uuid}|${device.deviceID}`]}
+            current={tags}
+            onChanged={onChanged}
+          >
+            {(open) => (
+              <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                {tags.length === 0 ? strings.addTags : strings.editTags}
+              </Button>
+            )}
+          </TagEditor>
+        ) : null}
+        <MoreMenu
+          label={strings.more}
+          curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))}
+        />
+      </div>
+    </header>
+  )
+}
+
+/** Links to devices and hosts with the same model, and to new rules. */
+const SameModel = ({ device, count }: { device: Peripheral; count: number }) => {
+  const { session } = useServices()
+  return (
+    <p>
+      <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
+        {strings.sameModel({ count })}
+      </Link>
+      {' · '}
+      <PlainLink href={modelHostsAddress(device)}>{strings.hostsWithThisModel}</PlainLink>
+      {session.may('fleet:write') ? (
+        <>
+          {' · '}
+          <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}>
+            {strings.addFingerprintRule}
+          </Link>
+          {' · '}
+          <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
+            {strings.addModelRule}
+          </Link>
+        </>
+      ) : null}
+    </p>
+  )
+}
+
+/** One device with its decision, its findings and the other devices of its model. */
+export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
+  const { devices, device, host, sameModel } = usePeripheral(uuid, deviceId)
+  if (devices.data === undefined) {
+    return devices.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={devices.error} retry={() => void devices.refetch()} />
+    )
+  }
+  if (device === undefined) {
+    return (
+      <EmptyState icon="peripherals" title={strings.notFound}>
+        <p>{strings.notFoundHint}</p>
+      </EmptyState>
+    )
+  }
+  const hostTags = (host.data?.hashtags ?? '').split(',').filter((name) => name !== '')
+  return (
+    <div className={classes.detail}>
+      <Head uuid={uuid} device={device} onChanged={() => void devices.refetch()} />
+      <div className={classes.body}>
+        <Why
+          device={device}
+          armed={host.data === undefined || host.data === null ? null : host.data.operationalStatus === 'Armed'}
+        />
+        <DecideButtons device={device} tags={hostTags} />
+        <DeviceFacts device={device} />
+        {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import { Button } from '@mantine/core'
+import { exportPeripheralsCsv, exportPeripheralsPdf, getPeripherals, type Peripheral } from '@portcullis/contract'
+import { useState } from 'react'
+import { deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { lazily, lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
+import { bulkDevicesOf } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
+import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
+import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
+import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
+import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { NoDevices } from './NoDevices.tsx'
+import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
+import { strings } from './strings.ts'
+import { ViewSwitch } from './ViewSwitch.tsx'
+
+const PeripheralDetail = lazily(
+  async () => (await import('./PeripheralDetail.tsx')).PeripheralDetail,
+  <DetailSkeleton />,
+)
+
+const BulkDecideDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+)
+
+const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)
+
+// The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
+const partsOf = (key: string): [uuid: string, deviceId: string] => {
+  const bar = key.indexOf('|')
+  return [key.slice(0, bar), key.slice(bar + 1)]
+}
+
+/** Lists the devices of all hosts. */
+export const PeripheralsPage = () => {
+  useTitle(strings.devices)
+  useIdlePreload(PeripheralDetail)
+  const { session, queries } = useServices()
+  const [bulk, setBulk] = useState<BulkQuestion | null>(null)
+  const list = useList('/inside/peripherals', peripheralsView, getPeripherals, deviceKey)
+  const { open } = list.view.state
+  const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
+  const canWrite = session.may('fleet:write')
+  const decide = (effect: BulkQuestion['effect']) =>
+    setBulk({ effect, devices: bulkDevicesOf(selection.rows()), done: selection.clear })
+  const opened = open === null ? null : partsOf(open)
+
+  return (
+    <ListPage
+      title={strings.devices}
+      list={list}
+      actions={<ViewSwitch />}
+      filters={peripheralFilters}
+      searchPlaceholder={strings.searchDevices}
+      exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
+      label={strings.devices}
+      columns={peripheralColumns}
+      topics={['peripherals']}
+      hrefOf={hrefOf}
+      selection={canWrite ? selection : undefined}
+      empty={<NoDevices />}
+      drawer={
+        opened === null ? null : (
+          <SidePanel
+            label={strings.device}
+            fullPage={deviceAddress(...opened)}
+            close={() => list.view.set({ open: null })}
+          >
+            <PeripheralDetail key={open} uuid={opened[0]} deviceId={opened[1]} />
+          </SidePanel>
+        )
+      }
+      bar={
+        canWrite ? (
+          <SelectionBar selection={selection} filtered={list.counts?.filtered ?? null}>
+            <Button size="compact-sm" variant="default" onClick={() => decide('allow')}>
+              {strings.approve}
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => decide('deny')}>
+              {strings.deny}
+            </Button>
+            <TagEditor
+              entityType="Peripheral"
+              elementIds={[...selection.ids]}
+              onChanged={() => void queries.invalidateQueries({ queryKey: ['rows'] })}
+            >
+              {(openEditor) => (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={openEditor}
+                  leftSection={<Icon name="tag" size={14} />}
+                >
+                  {strings.editTagsOfSelection}
+                </Button>
+              )}
+            </TagEditor>
+            <BulkDecideDialog question={bulk} close={() => setBulk(null)} />
+          </SelectionBar>
+        ) : null
+      }
+    />
+  )
+}

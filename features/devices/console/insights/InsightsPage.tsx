@@ -1,0 +1,137 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
+import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import tabClasses from '@portcullis/platform/console/ui/tabs.module.css'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { useView } from '@portcullis/platform/console/ui/useView.ts'
+import { FindingTable } from './FindingTable.tsx'
+import { insightOf, insightTabs } from './insight.ts'
+import classes from './insights.module.css'
+import { strings } from './strings.ts'
+import { insightSources, useInsight } from './useInsight.ts'
+
+const insightFilters: readonly Filter[] = [{ name: 'vendor', label: strings.vendor, kind: 'text' }]
+const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
+
+/** Names of the insights in reports. */
+const reported = {
+  'attack-tools': 'attackTools',
+  violations: 'violations',
+  spoofed: 'spoofed',
+  vulnerable: 'vulnerable',
+  uncommon: 'uncommon',
+} as const
+
+const emptyTexts = {
+  'attack-tools': strings.emptyAttackTools,
+  violations: strings.emptyViolations,
+  spoofed: strings.emptySpoofed,
+  vulnerable: strings.emptyVulnerable,
+  uncommon: strings.emptyUncommon,
+} as const
+
+/** Findings of the fleet: attack tools, devices not on the allowlist, spoofed, vulnerable and uncommon devices. */
+export const InsightsPage = () => {
+  const view = useView('/inside/insights', insightsView)
+  const { tab } = view.state
+  const vendor = view.state.filters.vendor ?? ''
+  const chosen = insightOf(tab ?? undefined)
+  useTitle(chosen.title)
+  const { session } = useServices()
+  const [busy, setBusy] = useState(false)
+  const { data, failure, retry, reload } = useInsight(chosen.id, vendor)
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <h1>{strings.insights}</h1>
+        <div className={classes.actions}>
+          {session.may('fleet:reload') ? (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              leftSection={<Icon name="refresh" size={14} />}
+              loading={busy}
+              onClick={() => {
+                setBusy(true)
+                reload()
+                  .catch(tellFailure)
+                  .finally(() => setBusy(false))
+              }}
+            >
+              {strings.reload}
+            </Button>
+          ) : null}
+          <MoreMenu
+            label={strings.more}
+            curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation)}
+          >
+            <ReportItems list={reported[chosen.id]} />
+          </MoreMenu>
+        </div>
+      </header>
+      <nav className={classes.tabs} aria-label={strings.insights}>
+        {insightTabs.map(({ id, title }) => (
+          <Link
+            key={id}
+            to="/insights"
+            search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) }}
+            className={`${tabClasses.tab} ${classes.tab}`}
+            data-here={id === chosen.id || undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <p className={classes.definition}>{chosen.definition}</p>
+      <FilterBar view={view} filters={insightFilters} />
+      <p className={classes.facts} aria-live="polite">
+        {data === undefined ? (
+          strings.computing
+        ) : (
+          <>
+            <strong>
+              {data.population === null
+                ? strings.modelCount({ count: data.total })
+                : strings.modelCountOnHosts({ count: data.total, hosts: data.population })}
+            </strong>
+            {data.lines.length < data.total ? ` · ${strings.firstShown({ count: data.lines.length })}` : ''}
+            {' · '}
+            {data.computedAt === null
+              ? strings.live
+              : strings.computedAt({ time: <Time key="time" value={data.computedAt} form="local" /> })}
+          </>
+        )}
+      </p>
+      {data?.insufficientPopulation === true ? (
+        <p className={classes.notice}>
+          <Icon name="info" /> {strings.tooFewHosts({ count: data.population ?? 0 })}
+        </p>
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
+      <FindingTable
+        key={chosen.id}
+        label={chosen.title}
+        lines={failure !== null && data === undefined ? [] : data?.lines}
+        empty={
+          vendor !== ''
+            ? strings.noFindingsForVendor({ vendor })
+            : failure === null && data?.insufficientPopulation !== true
+              ? emptyTexts[chosen.id]
+              : ''
+        }
+      />
+    </div>
+  )
+}

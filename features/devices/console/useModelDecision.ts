@@ -1,0 +1,30 @@
+import { getPeripherals, type PeripheralModel } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
+import { type BulkDevice, type BulkEffect, bulkDevicesOf, bulkLimit } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+
+/** Asks for a decision about all known devices of the selected models, each on the host that has it. */
+export const useModelDecision = (models: () => readonly PeripheralModel[], done: () => void) => {
+  const { api } = useServices()
+  const [question, setQuestion] = useState<BulkQuestion | null>(null)
+  const [busy, setBusy] = useState(false)
+  const read = async (): Promise<BulkDevice[]> => {
+    const devices: BulkDevice[] = []
+    for (const { vid, pid } of models()) {
+      const { data } = await api.call(getPeripherals, { query: { vid, pid, PageSize: bulkLimit + 1 } })
+      devices.push(...bulkDevicesOf(data))
+      // The dialog refuses more.
+      if (devices.length > bulkLimit) break
+    }
+    return devices
+  }
+  const ask = (effect: BulkEffect) => {
+    setBusy(true)
+    read()
+      .then((devices) => setQuestion({ effect, devices, done }), tellFailure)
+      .finally(() => setBusy(false))
+  }
+  return { question, busy, ask, close: () => setQuestion(null) }
+}

@@ -1,0 +1,38 @@
+import { plainKeyboard } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { loadKnowledge } from '#features/knowledge/server/index.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { fakeStore } from './fingerprints.test-store.ts'
+import { createFingerprints } from './fingerprints.ts'
+
+const devices = (from: number, n: number) =>
+  Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))
+const now = new Date(0)
+const accepted = { all: async () => new Map() }
+
+describe('fingerprints in memory', () => {
+  it('are evicted above a limit, and every report still gets its own', async () => {
+    const { store } = fakeStore()
+    const knowledge = await loadKnowledge(new URL('../../../knowledge', import.meta.url).pathname)
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted, limit: 20_000 })
+    const known = devices(0, 5)
+    await designs.judgeAll(known, now)
+    for (let round = 1; round < 10; round++) {
+      const judged = await designs.judgeAll([...known, ...devices(round * 100, 7)], now)
+      expect(judged.map((j) => j.design?.product)).toEqual([
+        ...known.map((d) => d.product),
+        ...devices(round * 100, 7).map((d) => d.product),
+      ])
+      const ids = judged.map((j) => j.design.id)
+      expect([...(await designs.byIds(ids)).keys()].sort()).toEqual([...ids].sort())
+    }
+  })
+
+  it('are read from the database once while memory lasts', async () => {
+    const { store, asked } = fakeStore()
+    const knowledge = await loadKnowledge(new URL('../../../knowledge', import.meta.url).pathname)
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted })
+    for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
+    expect(asked()).toBe(50)
+  })
+})

@@ -1,0 +1,11 @@
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+
+/** The functions that peripherals need from the policy, a higher feature. */
+export interface DecisionsPort {
+  /**
+   * Recalculates decisions and verdicts of these hosts, because verdicts on their devices changed. Runs in the
+   * transaction that changed them, with the hosts locked in id order. Announces the hosts and wakes armed ones at
+   * COMMIT.
+   */
+  reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
+}

@@ -1,0 +1,86 @@
+import { rubberDucky, storageStick, yubiKey } from '@portcullis/domain/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { enrolAgent } from '@portcullis/server/test/builders.ts'
+
+let t: TestApp
+
+interface Row {
+  vid: string
+  pid: string
+  uuid: string
+  hostIdentifier: string
+  peripheralsCount: number
+}
+
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+  // One model with two manufacturer strings, one that matches only by vendor id, and one that does not match.
+  const usual = { vid: '0951', pid: '1666', serial: 'a' }
+  const first = await enrolAgent(t, {
+    facts: { hostname: 'first' },
+    devices: [
+      storageStick({ portPath: '1-1', ...usual, manufacturer: 'Kingston' }),
+      storageStick({ portPath: '1-2', ...usual, serial: 'b', manufacturer: 'Generic' }),
+      storageStick({ portPath: '1-3' }),
+    ],
+  })
+  await enrolAgent(t, {
+    facts: { hostname: 'second' },
+    devices: [
+      rubberDucky({ portPath: '1-1' }),
+      storageStick({ portPath: '1-2', vid: 'FFF0', pid: '0001', manufacturer: 'KINGSTON clone' }),
+    ],
+  })
+  await enrolAgent(t, {
+    facts: { hostname: 'third' },
+    devices: [rubberDucky({ portPath: '1-1' }), yubiKey({ portPath: '1-2' })],
+  })
+  await t.server.db.execute(sql`update agent_rows r set armed = true where r.agent_id = ${first.agentId}::uuid`)
+  await t.server.db.execute(sql`update peripherals p set unapproved = true`)
+})
+afterAll(() => t.close())
+
+const get = async (path: string): Promise<{ data: Row[]; recordsFiltered: number }> => {
+  const answer = await (await t.admin()).get(`/prime/webui/${path}`)
+  expect(answer.statusCode, answer.body).toBe(200)
+  const body = answer.json()
+  return Array.isArray(body) ? { data: body, recordsFiltered: body.length } : body
+}
+const modelsOf = (rows: readonly Row[]) => [...new Set(rows.map(({ vid, pid }) => `${vid}:${pid}`))].sort()
+
+describe('the filter by vendor', () => {
+  it.each(['Kingston', 'kINGston', 'clone'])('matches the same devices for %s in every list', async (word) => {
+    const devices = await get(`peripherals?vendor=${word}`)
+    const models = await get(`peripherals/models?vendor=${word}`)
+    const expected = modelsOf(models.data)
+    expect(modelsOf(devices.data)).toEqual(expected)
+    expect(devices.recordsFiltered).toBe(models.data.reduce((sum, { peripheralsCount }) => sum + peripheralsCount, 0))
+    const hosts = await get(`agents?Vendor=${word}`)
+    expect(hosts.data.map(({ hostIdentifier }) => hostIdentifier).sort()).toEqual(
+      [...new Set(devices.data.map(({ hostIdentifier }) => hostIdentifier))].sort(),
+    )
+    expect(modelsOf((await get(`agents/UniqueWhitelistViolation?vendor=${word}`)).data)).toEqual(expected)
+    const waiting = await get(`policy/approvals?vendor=${word}`)
+    expect(modelsOf(waiting.data)).toEqual(expected.filter((model) => model !== 'FFF0:0001'))
+  })
+
+  it('removes findings of other vendors from an insight', async () => {
+    const path = 'agents/RiskInsights/VulnerablePeripherals'
+    const all = await get(path)
+    expect(modelsOf(all.data)).toEqual(['1050:0407'])
+    expect((await get(`${path}?vendor=yubico`)).data).toEqual(all.data)
+    expect((await get(`${path}?vendor=Kingston`)).data).toEqual([])
+  })
+})
+
+describe('the filter of hosts by model', () => {
+  it('returns the hosts with an attached device of the model', async () => {
+    const named = async (model: string) => (await get(`agents?Model=${model}`)).data.map((row) => row.hostIdentifier)
+    expect(await named('03eb:2401')).toEqual(['second', 'third'])
+    expect(await named('0951:1666')).toEqual(['first'])
+    const wrong = await (await t.admin()).get('/prime/webui/agents?Model=0951')
+    expect([wrong.statusCode, wrong.json().errors[0].field]).toEqual([400, 'query.Model'])
+  })
+})

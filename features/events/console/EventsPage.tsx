@@ -1,0 +1,49 @@
+import { exportEventsCsv, exportEventsPdf, type FleetEvent, getEvents } from '@portcullis/contract'
+import { eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { lazily, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
+import { strings } from './strings.ts'
+
+const EventDetail = lazily(async () => (await import('./EventDetail.tsx')).EventDetail, <DetailSkeleton />)
+const hrefOf = (event: FleetEvent) => eventAddress(event.eventID)
+
+const idOf = (event: FleetEvent) => String(event.eventID)
+
+/** Lists the events, newest first. */
+export const EventsPage = () => {
+  useTitle(strings.events)
+  useIdlePreload(EventDetail)
+  const list = useList('/inside/events', eventsView, getEvents, idOf)
+  const { open } = list.view.state
+  return (
+    <ListPage
+      title={strings.events}
+      list={list}
+      filters={eventFilters}
+      searchPlaceholder={strings.search}
+      exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
+      label={strings.events}
+      columns={eventColumns}
+      topics={['events']}
+      hrefOf={hrefOf}
+      empty={
+        <EmptyState icon="events" title={strings.emptyTitle}>
+          <p>{strings.empty}</p>
+        </EmptyState>
+      }
+      drawer={
+        open === null ? null : (
+          <SidePanel label={strings.event} fullPage={eventAddress(open)} close={() => list.view.set({ open: null })}>
+            <EventDetail key={open} eventId={open} />
+          </SidePanel>
+        )
+      }
+    />
+  )
+}

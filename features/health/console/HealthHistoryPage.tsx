@@ -1,0 +1,42 @@
+import { type HealthChange, healthHistory, healthHistoryDays } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { changeColumns, changeFilters, changesView } from './history.view.tsx'
+import { strings } from './strings.ts'
+
+/** A row leads to all changes of its part. */
+const hrefOf = ({ subsystem }: HealthChange) => `/settings/health/history?subsystem=${encodeURIComponent(subsystem)}`
+const keyOf = (change: HealthChange) => String(change.id)
+
+/** The changes of all parts of the product. */
+export const HealthHistoryPage = () => {
+  useTitle(strings.historyTitle)
+  const list = useList('/inside/settings/health/history', changesView, healthHistory, keyOf)
+  return (
+    <ListPage
+      title={strings.historyTitle}
+      list={list}
+      actions={<Link to="/settings/health">{strings.currentHealth}</Link>}
+      filters={changeFilters}
+      searchPlaceholder={strings.searchPlaceholder}
+      label={strings.changes}
+      columns={changeColumns}
+      topics={['health']}
+      hrefOf={hrefOf}
+      opensPage
+      empty={
+        <EmptyState icon="health" title={strings.historyEmptyTitle}>
+          <p>
+            {strings.historyEmptyText({
+              days: healthHistoryDays,
+              link: (text) => <Link to="/settings/health">{text}</Link>,
+            })}
+          </p>
+        </EmptyState>
+      }
+    />
+  )
+}

@@ -1,0 +1,69 @@
+import { primeVersion, subsystemHealth, systemStatus } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import classes from './HealthPage.module.css'
+import { MonitoringCard } from './MonitoringCard.tsx'
+import { Parts } from './Parts.tsx'
+import { ServerCard } from './ServerCard.tsx'
+import { Status } from './Status.tsx'
+import { strings } from './strings.ts'
+import { ThresholdsCard } from './ThresholdsCard.tsx'
+
+const interval = 15_000
+
+/** The health of the product: its parts now and over time with remedies, figures, thresholds and version. */
+export const HealthPage = () => {
+  useTitle(strings.healthAndVersion)
+  const { api, session } = useServices()
+  const status = useQuery({
+    queryKey: ['health', 'status'],
+    queryFn: ({ signal }) => api.call(systemStatus, { signal }),
+    refetchInterval: interval,
+  })
+  const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => api.call(primeVersion, { signal }) })
+  return (
+    <SettingsPage
+      title={strings.healthAndVersion}
+      intro={strings.intro}
+      actions={
+        <>
+          {status.data === undefined ? null : <Status status={status.data.status} />}
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, subsystemHealth)} />
+        </>
+      }
+    >
+      <Parts />
+      <div className={classes.cards}>
+        <ServerCard status={status} />
+        <section className={classes.card}>
+          <h2>{strings.version}</h2>
+          {version.data === undefined ? (
+            version.error === null ? null : (
+              <ErrorState failure={version.error} retry={() => void version.refetch()} inline />
+            )
+          ) : (
+            <Facts
+              rows={[
+                [strings.portcullis, version.data.version],
+                [strings.built, <Time key="b" value={version.data.buildDate} form="local" />],
+                [strings.commit, <code key="c">{version.data.commit || strings.unknownCommit}</code>],
+                [strings.node, version.data.nodeVersion],
+                ['PostgreSQL', version.data.databaseVersion],
+                [strings.schema, String(version.data.schemaVersion)],
+              ]}
+            />
+          )}
+        </section>
+        {session.may('config:read') ? <ThresholdsCard /> : null}
+        <MonitoringCard />
+      </div>
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,186 @@
+import { SegmentedControl } from '@mantine/core'
+import { healthHistory, type Subsystem, subsystemHealth } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './HealthPage.module.css'
+import { partAddress } from './health.ts'
+import { PartStrip } from './PartStrip.tsx'
+import { Status } from './Status.tsx'
+import { strings } from './strings.ts'
+import { segmentsOf } from './strip.ts'
+
+// Probes are at most 30 s old; reading twice as often shows a change soon.
+const interval = 15_000
+const dayMs = 86_400_000
+const ranges = [
+  { value: '1', label: strings.hours24 },
+  { value: '7', label: strings.days7 },
+  { value: '30', label: strings.days30 },
+  { value: '90', label: strings.days90 },
+] as const
+/** More changes than a part that changes constantly can have. */
+const mostChanges = 5_000
+
+const tookText = (ms: number | null): string =>
+  ms === null ? '–' : strings.milliseconds({ value: ms < 10 ? ms.toFixed(1) : Math.round(ms) })
+
+/** Shows text with commands between backticks. */
+const Prose = ({ text }: { text: string }) =>
+  text.split('`').map((piece, index) => (index % 2 === 0 ? piece : <code key={piece}>{piece}</code>))
+
+const Seen = ({ part }: { part: Subsystem }) => {
+  const to = partAddress[part.name]
+  return (
+    <span>
+      {/* The state already says "Not configured". */}
+      {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
+      {part.whatToDo === '' ? null : (
+        <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
+          <Prose text={part.whatToDo} />{' '}
+          {to === undefined ? null : (
+            <Link className={classes.open} to={to}>
+              {strings.open}
+            </Link>
+          )}
+        </span>
+      )}
+    </span>
+  )
+}
+
+type Range = (typeof ranges)[number]
+
+/** Reads the parts and their changes within the range. */
+const useParts = (range: Range) => {
+  const { api, clock } = useServices()
+  const parts = useQuery({
+    queryKey: ['health', 'parts'],
+    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
+    refetchInterval: interval,
+  })
+  const history = useQuery({
+    queryKey: ['health', 'history', range.value],
+    queryFn: async ({ signal }) => {
+      const now = clock.now()
+      const from = now - Number(range.value) * dayMs
+      const { data } = await api.call(healthHistory, {
+        query: { fromDate: new Date(from).toISOString(), PageSize: mostChanges },
+        signal,
+      })
+      return { data, from, now }
+    },
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  })
+  useLiveRefresh(['health'], 1_000, () => {
+    void parts.refetch()
+    void history.refetch()
+  })
+  return { parts, history }
+}
+
+/** Address of the changes of a part. */
+const changesOf = ({ name }: Subsystem): string => `/settings/health/history?subsystem=${encodeURIComponent(name)}`
+
+interface PartsTableProps {
+  range: Range
+  parts: readonly Subsystem[] | undefined
+  known: ReturnType<typeof useParts>['history']['data']
+}
+
+const PartsTable = ({ range, parts, known }: PartsTableProps) => (
+  <SmallTable
+    label={strings.parts}
+    head={[
+      strings.part,
+      strings.stateSince,
+      strings.findingAndRemedy,
+      strings.lastRange({ range: range.label }),
+      { title: strings.lastChecked, align: 'right' },
+    ]}
+    rows={parts?.map((part) => {
+      const segments =
+        known === undefined
+          ? null
+          : segmentsOf(
+              known.data.filter(({ subsystem }) => subsystem === part.name),
+              part,
+              known.from,
+              known.now,
+            )
+      return {
+        key: part.name,
+        href: changesOf(part),
+        quiet: part.status === 'Unknown',
+        cells: [
+          <PlainLink key="name" href={changesOf(part)} className={classes.name}>
+            {part.name}
+          </PlainLink>,
+          <span key="status" className={classes.stacked}>
+            <Status status={part.status} />
+            {part.since === null ? null : <Time value={part.since} />}
+          </span>,
+          <Seen key="seen" part={part} />,
+          segments === null || known === undefined ? null : (
+            <Link
+              key="strip"
+              to="/settings/health/history"
+              search={{ subsystem: part.name }}
+              className={classes.stripLink}
+              title={strings.showChanges}
+            >
+              <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
+            </Link>
+          ),
+          <span key="when" className={classes.stacked}>
+            <Time value={part.lastUpdated} />
+            <span title={strings.probeDuration}>{tookText(part.latencyMs)}</span>
+          </span>,
+        ],
+      }
+    })}
+    empty={strings.noProbes}
+  />
+)
+
+/** The parts of the product: state, finding, remedy and history. */
+export const Parts = () => {
+  const navigate = useNavigate({ from: '/settings/health' })
+  const search = useSearch({ from: '/inside/settings/health' })
+  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
+  const { parts, history } = useParts(range)
+  return (
+    <section className={classes.parts} aria-label={strings.parts}>
+      {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
+      {history.error === null ? null : (
+        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
+      )}
+      <div className={classes.range}>
+        <SegmentedControl
+          size="xs"
+          aria-label={strings.range}
+          data={[...ranges]}
+          value={range.value}
+          onChange={(days) =>
+            void navigate({
+              to: '.',
+              search: { ...search, days: days === ranges[1].value ? undefined : days },
+              replace: true,
+            })
+          }
+        />
+        <Link to="/settings/health/history" className={classes.all}>
+          {strings.allChanges}
+        </Link>
+      </div>
+      <PartsTable range={range} parts={parts.data} known={history.data} />
+      <p className={classes.legend}>{strings.legend}</p>
+    </section>
+  )
+}

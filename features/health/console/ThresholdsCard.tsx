@@ -1,0 +1,63 @@
+import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import classes from './HealthPage.module.css'
+import { thresholdText } from './health.ts'
+import { strings } from './strings.ts'
+
+const prefix = 'VENDORA_HEALTH_'
+const sections = [
+  ...Map.groupBy(Object.entries<ConfigItem>(configGroups.health.items), ([, { section = '' }]) => section),
+]
+
+/** The thresholds of all parts, with a link to change them. */
+export const ThresholdsCard = () => {
+  const { api, session } = useServices()
+  const items = useQuery({
+    queryKey: ['config', prefix],
+    queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
+  })
+  return (
+    <section className={classes.card} aria-label={strings.thresholds}>
+      <div className={classes.cardHead}>
+        <h2>{strings.thresholds}</h2>
+        {session.may('config:write') ? (
+          <Link to="/settings/$page" params={{ page: 'thresholds' }}>
+            {strings.edit}
+          </Link>
+        ) : null}
+      </div>
+      {items.data === undefined ? (
+        items.error === null ? null : (
+          <ErrorState failure={items.error} retry={() => void items.refetch()} inline />
+        )
+      ) : (
+        sections.map(([section, thresholds]) => (
+          <div key={section}>
+            <h3>{section}</h3>
+            <Facts
+              rows={thresholds.map(([name, item]) => {
+                const value = items.data[name] ?? item.default
+                return [
+                  item.label,
+                  <span key={name} title={item.description}>
+                    {thresholdText(item, value)}
+                    {value === item.default ? null : (
+                      <span className={classes.standard}>
+                        {' '}
+                        {strings.defaultValue({ value: thresholdText(item, item.default) })}
+                      </span>
+                    )}
+                  </span>,
+                ] as const
+              })}
+            />
+          </div>
+        ))
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,135 @@
+import { statfs } from 'node:fs/promises'
+import { availableParallelism, freemem, loadavg, totalmem } from 'node:os'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { HealthStatus, LicenseSummary, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { type createProbeRunner, round, within } from './health.probe-results.ts'
+import type { FleetFigures, IngestFigures } from './health.probes.ts'
+import type { HealthRead } from './health.read.ts'
+
+/** Readiness must fail within 3 s of losing the database. */
+const readyLimitMs = 2_000
+
+export interface HealthServiceDeps {
+  clock: Clock
+  read: HealthRead
+  probes: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
+  /** Returns the time of the last status change of a subsystem, if it is recorded. */
+  sinceOf(name: SubsystemName, status: HealthStatus): Date | null
+  license: () => Promise<LicenseSummary>
+  fleet: () => Promise<FleetFigures>
+  ingest: () => IngestFigures
+  dataDir: string
+  version: string
+  /** Returns whether every pool sees the committed first start. */
+  isSetUp(): Promise<boolean>
+}
+
+export type HealthService = ReturnType<typeof createHealthService>
+
+/** Returns the worst status of the configured subsystems. */
+export const overall = (items: readonly { status: HealthStatus }[]): HealthStatus => {
+  const all = new Set(items.map((item) => item.status))
+  for (const status of ['Error', 'Warning', 'OK'] as const) if (all.has(status)) return status
+  return 'Unknown'
+}
+
+export const createHealthService = (deps: HealthServiceDeps) => {
+  const { clock, read, probes, sinceOf, license, fleet, ingest, dataDir, version } = deps
+  const loop = monitorEventLoopDelay({ resolution: 10 })
+  loop.enable()
+  let cpuBefore = process.cpuUsage()
+  let cpuAt = performance.now()
+  /** Stays true once set. Probes check it only during a first start. */
+  let isSetUp = false
+  let ping: { answer: Promise<void>; at: number } | null = null
+
+  async function subsystems(): Promise<Subsystem[]> {
+    const probed = await probes.recent()
+    return probed.map(({ item: { name, status, description, lastUpdated, latencyMs, whatToDo } }) => ({
+      name,
+      status,
+      description,
+      lastUpdated,
+      latencyMs,
+      since: sinceOf(name, status)?.toISOString() ?? null,
+      whatToDo,
+    }))
+  }
+
+  function processPercent(): number {
+    const now = performance.now()
+    const used = process.cpuUsage(cpuBefore)
+    const percent = (used.user + used.system) / 10 / Math.max(1, now - cpuAt)
+    cpuBefore = process.cpuUsage()
+    cpuAt = now
+    return round(percent)
+  }
+
+  function eventLoopDelay(): number {
+    const p99 = loop.percentile(99) / 1e6
+    loop.reset()
+    // Subtracts the timer's own interval of 10 ms.
+    return Number.isFinite(p99) ? Math.max(0, round(p99 - 10)) : 0
+  }
+
+  return {
+    subsystems,
+
+    status: async (): Promise<SystemStatus> => {
+      const [items, licenseNow, agents, disk, sizeBytes] = await Promise.all([
+        subsystems(),
+        license(),
+        fleet(),
+        statfs(dataDir),
+        within(readyLimitMs, read.sizeBytes()).catch(() => null),
+      ])
+      const database = items.find((item) => item.name === 'database')
+      const { checkInsPerSecond, queueDepth } = ingest()
+      return {
+        status: overall(items),
+        serverTime: new Date(clock.now()).toISOString(),
+        uptimeSeconds: Math.floor(process.uptime()),
+        version,
+        licenseStatus: licenseNow.licenseStatus,
+        cpu: {
+          cores: availableParallelism(),
+          loadAverage: round(loadavg()[0] ?? 0),
+          processPercent: processPercent(),
+        },
+        memory: { totalBytes: totalmem(), freeBytes: freemem(), processBytes: process.memoryUsage.rss() },
+        disk: { totalBytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
+        eventLoopDelayMs: eventLoopDelay(),
+        database: { status: database?.status ?? 'Unknown', latencyMs: database?.latencyMs ?? null, sizeBytes },
+        agents: { total: agents.total, connected: agents.connected },
+        checkInsPerSecond: round(checkInsPerSecond),
+        queueDepth,
+      }
+    },
+
+    /** Checks the database. Simultaneous callers share one query, because a hanging one holds a connection. */
+    assertReady: async (): Promise<void> => {
+      const now = performance.now()
+      if (ping === null || now - ping.at > 500) {
+        const asked = { answer: within(readyLimitMs, read.ping()), at: now }
+        const settled = () => {
+          if (ping === asked) ping = null
+        }
+        asked.answer.then(settled, settled)
+        ping = asked
+      }
+      await ping.answer.catch((cause: unknown) => {
+        throw new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause })
+      })
+      isSetUp ||= await within(readyLimitMs, deps.isSetUp()).catch(() => false)
+      if (!isSetUp) throw new AppError('unavailable', {}, { headers: { 'retry-after': '1' } })
+    },
+
+    versions: () => read.versions(),
+
+    close: (): void => {
+      loop.disable()
+    },
+  }
+}

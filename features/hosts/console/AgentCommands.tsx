@@ -1,0 +1,57 @@
+import { listCommands } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { commandLabels, timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import { strings } from './strings.ts'
+
+const newest = 50
+
+/** Lists the newest commands to a host with their timeline. */
+export const AgentCommands = ({ agentId }: { agentId: string }) => {
+  const { api } = useServices()
+  const commands = useQuery({
+    queryKey: ['commands', agentId],
+    queryFn: ({ signal }) => api.call(listCommands, { query: { hostUuid: agentId, PageSize: newest }, signal }),
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(agentId)) void commands.refetch()
+  })
+  if (commands.error !== null) return <ErrorState failure={commands.error} retry={() => void commands.refetch()} />
+  const total = commands.data?.recordsFiltered ?? 0
+  return (
+    <>
+      <SmallTable
+        label={strings.commands}
+        head={[strings.command, strings.state, strings.timeline, strings.by, { title: strings.when, align: 'right' }]}
+        rows={commands.data?.data.map((command) => {
+          const { word, severity } = commandLabels[command.state]
+          return {
+            key: command.id,
+            cells: [
+              command.title,
+              severity === null ? word : <SeverityTag key="state" severity={severity} word={word} />,
+              <DeviceText key="timeline" value={timelineOf(command)} />,
+              <DeviceText key="by" value={command.createdBy} />,
+              <Time key="when" value={command.createdAt} />,
+            ],
+          }
+        })}
+        empty={strings.commandsEmpty}
+      />
+      {total > newest ? (
+        <p>
+          <Link to="/commands" search={{ hostUuid: agentId }}>
+            {strings.allCommands({ total })}
+          </Link>
+        </p>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,273 @@
+import { Button, Menu, Tabs } from '@mantine/core'
+import { type AgentDetail as AgentDetails, decideDuplicate, getAgent } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
+import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
+import { HostStatus } from '@portcullis/platform/console/ui/HostStatus.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { useNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
+import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import { AgentCommands } from './AgentCommands.tsx'
+import classes from './AgentDetail.module.css'
+import { AgentDevices } from './AgentDevices.tsx'
+import { AgentFacts } from './AgentFacts.tsx'
+import { AgentHeldPorts } from './AgentHeldPorts.tsx'
+import { AgentLogs } from './AgentLogs.tsx'
+import { AgentMode } from './AgentMode.tsx'
+import { AgentNac } from './AgentNac.tsx'
+import { AgentPolicy } from './AgentPolicy.tsx'
+import { AgentQuarantines } from './AgentQuarantines.tsx'
+import { AgentRisk } from './AgentRisk.tsx'
+import type { BulkQuestion } from './bulk/useBulkAction.ts'
+import { strings } from './strings.ts'
+
+const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+const QuarantineDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
+
+export interface AgentDetailProps {
+  agentId: string
+  tab: string | null
+  setTab: (tab: string | null) => void
+}
+
+// A link can name a tab that does not exist.
+const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs']
+
+interface PartProps {
+  agent: AgentDetails
+  reread: () => void
+}
+
+const tagsOf = ({ hashtags }: AgentDetails) => hashtags.split(',').filter((name) => name !== '')
+
+/** Tags and less frequent actions. */
+const Tools = ({ agent, reread }: PartProps) => {
+  const { session } = useServices()
+  const navigate = useNavigate()
+  const nac = useNac()
+  const [isQuarantining, setIsQuarantining] = useState(false)
+  const [removing, setRemoving] = useState<BulkQuestion | null>(null)
+  const { uuid: agentId, nics } = agent
+  const tags = tagsOf(agent)
+  return (
+    <>
+      <div className={classes.line}>
+        <TagList tags={agent.hashtags} />
+        {session.may('fleet:write') ? (
+          <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={reread}>
+            {(open) => (
+              <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                {tags.length === 0 ? strings.addTags : strings.editTags}
+              </Button>
+            )}
+          </TagEditor>
+        ) : null}
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
+          {session.may('fleet:write') && nac.inUse.length > 0 ? (
+            <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
+              {strings.quarantine}
+            </Menu.Item>
+          ) : null}
+          {session.may('fleet:write') ? (
+            <Menu.Item
+              leftSection={<Icon name="trash" />}
+              onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
+            >
+              {strings.askRemove}
+            </Menu.Item>
+          ) : null}
+        </MoreMenu>
+      </div>
+      <BulkDialog question={removing} close={() => setRemoving(null)} onDone={() => void navigate({ to: '/agents' })} />
+      {isQuarantining ? (
+        <QuarantineDialog
+          question={{
+            uuid: agentId,
+            hostIdentifier: agent.hostIdentifier,
+            macs: nics.filter(({ isUp, mac }) => isUp && mac !== '').map(({ mac }) => mac),
+          }}
+          close={() => setIsQuarantining(false)}
+        />
+      ) : null}
+    </>
+  )
+}
+
+const Duplicates = ({ agent, reread }: PartProps) => {
+  const { api, session } = useServices()
+  const decide = async (uuid: string, isSameMachine: boolean): Promise<void> => {
+    await api.call(decideDuplicate, { params: { agentId: agent.uuid }, body: { uuid, isSameMachine } })
+    reread()
+  }
+  const merge = ({ uuid, hostIdentifier }: AgentDetails['possibleDuplicates'][number]) =>
+    confirm({
+      title: strings.sameComputer,
+      names: [hostIdentifier],
+      kind: strings.hostCount,
+      consequence: strings.sameComputerEffect({ host: hostIdentifier }),
+      action: strings.sameComputer,
+      run: () => decide(uuid, true),
+    })
+  return agent.possibleDuplicates.map((other) => (
+    <p key={other.uuid} className={classes.notice}>
+      <SeverityTag severity="amber" word={strings.possibleDuplicate} />{' '}
+      {strings.duplicateOf({
+        host: (
+          <PlainLink key="host" href={agentAddress(other.uuid)}>
+            <DeviceText value={other.hostIdentifier} />
+          </PlainLink>
+        ),
+      })}{' '}
+      {session.may('fleet:write') ? (
+        <>
+          <Button size="compact-xs" variant="default" onClick={() => merge(other)}>
+            {strings.askSameComputer}
+          </Button>{' '}
+          <Button size="compact-xs" variant="subtle" onClick={() => void decide(other.uuid, false).catch(tellFailure)}>
+            {strings.differentComputers}
+          </Button>
+        </>
+      ) : null}
+    </p>
+  ))
+}
+
+const Head = ({ agent: data, reread }: PartProps) => {
+  const nac = useNac()
+  const finding = findingOf(data.severity)
+  return (
+    <header className={classes.head}>
+      <h2>
+        <DeviceText value={data.hostIdentifier} />
+      </h2>
+      <div className={classes.line}>
+        <HostStatus host={data} />
+        {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
+        <span className={classes.quiet}>
+          {strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}
+        </span>
+      </div>
+      <Tools agent={data} reread={reread} />
+      <AgentMode agent={data} onChanged={reread} />
+      <AgentHeldPorts agentId={data.uuid} />
+      {nac.isShown ? <AgentQuarantines agentId={data.uuid} /> : null}
+      <Duplicates agent={data} reread={reread} />
+    </header>
+  )
+}
+
+const Events = ({ agent }: { agent: AgentDetails }) =>
+  agent.recentEvents.length === 0 ? (
+    <p className={classes.quiet}>{strings.eventsEmpty}</p>
+  ) : (
+    <>
+      <EventLines events={agent.recentEvents} />
+      <p>
+        <Link to="/events" search={{ source: `${agent.hostIdentifier} (` }}>
+          {strings.allEvents}
+        </Link>
+      </p>
+    </>
+  )
+
+type TabsProps = PartProps & Pick<AgentDetailProps, 'tab' | 'setTab'>
+
+const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
+  const nac = useNac()
+  const present = data.peripherals.filter((device) => device.present)
+  return (
+    <Tabs
+      value={tab !== null && tabs.includes(tab) ? tab : 'devices'}
+      onChange={(next) => setTab(next === 'devices' ? null : next)}
+      keepMounted={false}
+      className={classes.tabs}
+    >
+      <Tabs.List>
+        <Tabs.Tab value="devices">{strings.devicesTab({ count: present.length })}</Tabs.Tab>
+        <Tabs.Tab value="risk">{strings.riskTab({ score: data.riskScore })}</Tabs.Tab>
+        <Tabs.Tab value="policy">{strings.policy}</Tabs.Tab>
+        <Tabs.Tab value="events">{strings.events}</Tabs.Tab>
+        <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
+        <Tabs.Tab value="facts">{strings.details}</Tabs.Tab>
+        <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="devices" className={classes.panel}>
+        <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
+      </Tabs.Panel>
+      <Tabs.Panel value="risk" className={classes.panel}>
+        <AgentRisk agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="policy" className={classes.panel}>
+        <AgentPolicy agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="commands" className={classes.panel}>
+        <AgentCommands agentId={data.uuid} />
+      </Tabs.Panel>
+      <Tabs.Panel value="events" className={classes.panel}>
+        <Events agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="facts" className={classes.panel}>
+        <AgentFacts agent={data} />
+        {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
+      </Tabs.Panel>
+      <Tabs.Panel value="logs" className={classes.panel}>
+        <AgentLogs agent={data} reread={reread} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+/** One host with its devices, risk, policy, events and commands. */
+export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
+  const { api } = useServices()
+  const agent = useQuery({
+    queryKey: ['agent', agentId],
+    queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
+  })
+  const rereadIf = ({ changed }: { changed: string[] | null }) => {
+    if (changed === null || changed.includes(agentId)) void agent.refetch()
+  }
+  useLive('agents', rereadIf)
+  useLive('peripherals', rereadIf)
+
+  if (agent.error instanceof CallFailure && agent.error.code === 'not_found') {
+    return (
+      <EmptyState icon="agents" title={strings.notFound}>
+        <p>{strings.notFoundHint}</p>
+      </EmptyState>
+    )
+  }
+  if (agent.data === undefined) {
+    return agent.error === null ? (
+      <DetailSkeleton />
+    ) : (
+      <ErrorState failure={agent.error} retry={() => void agent.refetch()} />
+    )
+  }
+  const reread = () => void agent.refetch()
+  return (
+    <div className={classes.detail}>
+      <Head agent={agent.data} reread={reread} />
+      <DetailTabs agent={agent.data} reread={reread} tab={tab} setTab={setTab} />
+    </div>
+  )
+}

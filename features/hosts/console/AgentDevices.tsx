@@ -1,0 +1,101 @@
+import type { Peripheral } from '@portcullis/contract'
+import { useState } from 'react'
+import { DeviceFindings, DeviceIds, DeviceName } from '@portcullis/platform/console/ui/device/Device.tsx'
+import { DeviceFacts } from '@portcullis/platform/console/ui/device/DeviceFacts.tsx'
+import { attackToolsFirst, deviceTree, type TreeNode } from '@portcullis/platform/console/ui/device/device-tree.ts'
+import { portOf } from '@portcullis/platform/console/ui/device/port.ts'
+import { verdictOf } from '@portcullis/platform/console/ui/device/verdict.ts'
+import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButtons.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import classes from './AgentDevices.module.css'
+import { strings } from './strings.ts'
+
+/** Properties common to all lines of a host. */
+interface HostProps {
+  armed: boolean
+  /** Tags of the host. */
+  tags: readonly string[]
+}
+
+const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; depth: number }) => {
+  const [opened, setOpened] = useState(false)
+  const verdict = verdictOf(device, armed)
+  return (
+    <>
+      <div className={classes.line} style={{ paddingLeft: 8 + depth * 20 }} data-gone={!device.present || undefined}>
+        <button type="button" className={classes.open} aria-expanded={opened} onClick={() => setOpened(!opened)}>
+          <Icon name={opened ? 'down' : 'right'} size={12} />
+          <DeviceName device={device} />
+        </button>
+        <button
+          type="button"
+          className={classes.verdict}
+          onClick={() => setOpened(!opened)}
+          aria-label={strings.explain({ verdict: verdict.word })}
+        >
+          {verdict.severity === 'neutral' ? (
+            verdict.word
+          ) : (
+            <SeverityTag severity={verdict.severity} word={verdict.word} />
+          )}
+        </button>
+        <span className={classes.ids}>
+          <DeviceIds device={device} />
+        </span>
+        <span className={classes.port}>{device.present ? portOf(device) : <Time value={device.lastSeen} />}</span>
+        <span className={classes.findings}>
+          <DeviceFindings device={device} />
+        </span>
+      </div>
+      {opened ? (
+        <div className={classes.more} style={{ marginLeft: 16 + depth * 20 }}>
+          <Why device={device} armed={armed} />
+          <DecideButtons device={device} tags={tags} />
+          <DeviceFacts device={device} />
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+const Branch = ({ nodes, depth, ...host }: HostProps & { nodes: readonly TreeNode<Peripheral>[]; depth: number }) => (
+  <ul className={classes.branch}>
+    {nodes.map(({ device, children }) => (
+      <li key={device.deviceID}>
+        <Line device={device} depth={depth} {...host} />
+        {children.length > 0 ? <Branch nodes={children} depth={depth + 1} {...host} /> : null}
+      </li>
+    ))}
+  </ul>
+)
+
+/** Lists the devices of a host: attack tools, then a tree by port, then past devices. A line expands to its reason. */
+export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readonly Peripheral[] }) => {
+  const gone = attackToolsFirst(devices.filter((device) => !device.present))
+  const tree = deviceTree(devices)
+  return (
+    <div className={classes.devices}>
+      {tree.length === 0 ? (
+        <p className={text.muted}>{strings.noDevices}</p>
+      ) : (
+        <Branch nodes={tree} depth={0} {...host} />
+      )}
+      {gone.length === 0 ? null : (
+        <>
+          <h3>{strings.previousDevices}</h3>
+          <ul className={classes.branch}>
+            {gone.map((device) => (
+              <li key={device.deviceID}>
+                <Line device={device} depth={0} {...host} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,101 @@
+import type { AgentDetail } from '@portcullis/contract'
+import type { ReactNode } from 'react'
+import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './AgentDetail.module.css'
+import { FeedFacts } from './FeedFacts.tsx'
+import { deploymentLabels, strings } from './strings.ts'
+
+const skewText = (seconds: number): string => {
+  if (Math.abs(seconds) < 2) return strings.clockInSync
+  return seconds > 0 ? strings.clockAhead({ seconds }) : strings.clockBehind({ seconds: -seconds })
+}
+
+/** The release key of the agent, or why it has none. */
+const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
+  strings.releaseKey,
+  releaseKey === undefined ? strings.releaseKeyUnknown : releaseKey === '' ? strings.releaseKeyMissing : releaseKey,
+]
+
+const gradeText = ({ policy, facts }: AgentDetail): string => {
+  const { short, long } = gradeLabels(policy.enforcement, facts.osName)
+  return `${short}. ${long}`
+}
+
+/** Shows the properties that the host reports. */
+export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
+  const { facts } = agent
+  return (
+    <div className={classes.facts}>
+      {agent.deploymentMode === 'Feed' ? <FeedFacts uuid={agent.uuid} /> : null}
+      <Facts
+        rows={[
+          [
+            strings.system,
+            <DeviceText
+              key="os"
+              value={facts.osBuild === undefined ? facts.osName : `${facts.osName} (${facts.osBuild})`}
+            />,
+          ],
+          ...(agent.deploymentMode === 'Agent'
+            ? [[strings.enforcement, gradeText(agent)] satisfies [string, string]]
+            : []),
+          [
+            strings.kernel,
+            <DeviceText key="k" value={[facts.kernel, facts.architecture].filter(Boolean).join(', ')} />,
+          ],
+          [strings.model, <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
+          [strings.chassis, <DeviceText key="c" value={[facts.chassis, facts.sku].filter(Boolean).join(', ')} />],
+          [strings.address, <DeviceText key="a" value={agent.localIpAddress} />],
+          [strings.deployment, deploymentLabels[agent.deploymentMode]],
+          [strings.agentVersion, <DeviceText key="v" value={agent.serviceVersion} />],
+          ...(agent.deploymentMode === 'Agent' ? [releaseKeyRow(facts.releaseKey)] : []),
+          [strings.clock, skewText(agent.clockSkewSeconds)],
+          [strings.firstSeen, <Time key="f" value={agent.firstSeen} form="local" />],
+          [strings.lastSeen, <Time key="l" value={agent.lastUpdated} form="local" />],
+          [strings.lastConfigured, <Time key="lc" value={agent.lastConfiguered} form="local" />],
+          [
+            strings.licence,
+            agent.expirationDate === ''
+              ? agent.licenseStatus
+              : strings.licenceUntil({ status: agent.licenseStatus, date: agent.expirationDate }),
+          ],
+          [strings.id, <code key="id">{agent.uuid}</code>],
+        ]}
+      />
+      <h3>{strings.networkInterfaces}</h3>
+      {agent.nics.length === 0 ? (
+        <p className={classes.quiet}>{strings.noInterfaces}</p>
+      ) : (
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{strings.name}</th>
+              <th scope="col">{strings.mac}</th>
+              <th scope="col">{strings.addresses}</th>
+              <th scope="col">{strings.state}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {agent.nics.map((nic) => (
+              <tr key={`${nic.name}${nic.mac}`}>
+                <td>
+                  <DeviceText value={nic.name} />
+                </td>
+                <td>
+                  <code>{nic.mac}</code>
+                </td>
+                <td>
+                  <DeviceText value={nic.addresses.join(', ')} />
+                </td>
+                <td>{nic.isUp ? strings.up : strings.down}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  )
+}

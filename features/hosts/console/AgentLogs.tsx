@@ -1,0 +1,93 @@
+import { Button } from '@mantine/core'
+import { type AgentDetail, getDebugLog, runBulk } from '@portcullis/contract'
+import { useState } from 'react'
+import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
+import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
+
+// Host names can contain characters that file names cannot.
+const fileSafe = (text: string) => plainText(text).replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
+
+/** The debug logs of a host. Requested logs arrive with the next check-in. */
+export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () => void }) => {
+  const { api, session, work } = useServices()
+  const [busy, setBusy] = useState(false)
+  const isAsked = agent.pendingCommands.some(({ kind }) => kind === 'collect-logs')
+  const collect = async () => {
+    setBusy(true)
+    try {
+      const { jobId, accepted } = await api.call(runBulk, { body: { uuids: [agent.uuid], action: 'collectLogs' } })
+      if (jobId !== null) work.follow(jobId)
+      tell(accepted === 0 ? strings.logsNotRequested : strings.logsRequested)
+      reread()
+    } catch (failure) {
+      tellFailure(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <div className={classes.logs}>
+      <div className={classes.line}>
+        {session.may('fleet:write') ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={busy}
+            disabled={isAsked}
+            leftSection={<Icon name="refresh" size={14} />}
+            onClick={() => void collect()}
+          >
+            {strings.collectLogs}
+          </Button>
+        ) : null}
+        <span className={classes.quiet}>
+          {isAsked
+            ? agent.connectionStatus === 'Connected'
+              ? strings.logsPending
+              : strings.logsPendingOffline
+            : strings.logsHint}
+        </span>
+      </div>
+      {session.may('debuglogs:read') ? (
+        <SmallTable
+          label={strings.debugLogs}
+          head={[strings.received, { title: strings.size, align: 'right' }, { title: '', align: 'right' }]}
+          rows={agent.debugLogs.map(({ id, collectedAt, size }) => ({
+            key: id,
+            cells: [
+              <Time key="when" value={collectedAt} form="local" />,
+              bytesText(size),
+              <Button
+                key="download"
+                size="compact-xs"
+                variant="default"
+                leftSection={<Icon name="download" size={12} />}
+                onClick={() =>
+                  void downloadByTicket(
+                    api,
+                    getDebugLog,
+                    { params: { agentId: agent.uuid, id } },
+                    `${fileSafe(agent.hostIdentifier)}.log.gz`,
+                  ).catch(tellFailure)
+                }
+              >
+                {strings.download}
+              </Button>,
+            ],
+          }))}
+          empty={strings.logsEmpty}
+        />
+      ) : (
+        <p className={classes.quiet}>{strings.logsNeedManager}</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core'
+import type { AgentDetail, BulkAction } from '@portcullis/contract'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
+import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import classes from './AgentDetail.module.css'
+import type { BulkQuestion } from './bulk/useBulkAction.ts'
+import { strings } from './strings.ts'
+
+const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+
+/** The mode of a host, its enforcement grade, pending commands, and buttons to change the mode. */
+export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged: () => void }) => {
+  useIdlePreload(BulkDialog)
+  const { session } = useServices()
+  const [question, setQuestion] = useState<BulkQuestion | null>(null)
+  const ask = (action: BulkAction) => setQuestion({ action, hosts: { uuids: [agent.uuid] } })
+  const isArmed = agent.operationalStatus === 'Armed'
+  const grade = gradeLabels(agent.policy.enforcement, agent.facts?.osName)
+  const waiting = agent.pendingCommands.length
+  return (
+    <div className={classes.mode}>
+      <span className={classes.quiet}>{grade.short}</span>
+      {waiting > 0 ? <span>{strings.waitingForHost}</span> : null}
+      {session.may('fleet:write') ? (
+        <>
+          <Button
+            size="compact-xs"
+            variant={isArmed ? 'default' : 'filled'}
+            disabled={!isArmed && !grade.canArm}
+            title={!isArmed && !grade.canArm ? grade.long : undefined}
+            onClick={() => ask(isArmed ? 'free' : 'arm')}
+          >
+            {isArmed ? strings.askFree : strings.askArm}
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => ask('approveAll')}>
+            {strings.askApproveAll}
+          </Button>
+        </>
+      ) : null}
+      {agent.policy.reason === '' ? null : (
+        <p className={classes.notice}>
+          <SeverityTag severity="amber" word={strings.revertedToFree} /> {agent.policy.reason}
+        </p>
+      )}
+      <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import type { AgentDetail } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
+
+const levelLabels = {
+  grant: strings.ruleGrant,
+  host: strings.ruleHost,
+  tag: strings.ruleTag,
+  global: strings.ruleGlobal,
+} as const
+
+/** Shows the policy of a host: mode, version, and its rules by precedence. */
+export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
+  const { policy, uuid, hostIdentifier } = agent
+  const isBehind = policy.mode === 'Armed' && policy.heldVersion !== policy.version
+  return (
+    <div className={classes.facts}>
+      <p>{policy.summary}</p>
+      {policy.reason === '' ? null : (
+        <p>
+          <SeverityTag severity="amber" word={strings.revertedToFree} /> {policy.reason}
+        </p>
+      )}
+      <p className={classes.quiet}>
+        {policy.heldVersion === 0
+          ? strings.noPolicy
+          : isBehind
+            ? strings.policyVersionBehind({ version: policy.heldVersion, next: policy.version })
+            : strings.policyVersion({ version: policy.heldVersion })}
+      </p>
+      <h3>{strings.hostRules}</h3>
+      {policy.rules.length === 0 ? (
+        <p className={classes.quiet}>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</p>
+      ) : (
+        <ol className={classes.rules}>
+          {policy.rules.map((rule) => (
+            <li key={rule.id} data-effect={rule.effect}>
+              <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
+              <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
+                <DeviceText value={rule.sentence} />
+              </PlainLink>
+              <span className={classes.quiet}>
+                {rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      <p>
+        <Link to="/policy" search={{ open: 'new', onHost: uuid }}>
+          {strings.addRuleFor({ host: <DeviceText key="host" value={hostIdentifier} /> })}
+        </Link>
+        {' · '}
+        <Link to="/policy/simulator" search={{ hostUuid: uuid }}>
+          {strings.simulateHost}
+        </Link>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { listQuarantines, nacSystemNames } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { quarantineAddress } from '@portcullis/platform/console/ui/nac/labels.ts'
+import { State } from '@portcullis/platform/console/ui/nac/State.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
+
+/** Lists the active and pending quarantines of a host. */
+export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
+  const { api } = useServices()
+  const found = useQuery({
+    queryKey: ['quarantines-of', agentId],
+    queryFn: async ({ signal }) =>
+      (await api.call(listQuarantines, { query: { uuid: agentId, isActive: 'true' }, signal })).data,
+  })
+  useLive('agents', ({ changed }) => {
+    if (changed === null || changed.includes(agentId)) void found.refetch()
+  })
+  return (found.data ?? []).map((quarantine) => (
+    <p key={quarantine.id} className={classes.notice}>
+      <State state={quarantine.state} /> {strings.quarantinedBy({ system: nacSystemNames[quarantine.system] })} ·{' '}
+      <Time value={quarantine.createdAt} /> · <DeviceText value={quarantine.error || quarantine.reason} />{' '}
+      <PlainLink href={quarantineAddress(quarantine)}>{strings.openQuarantine}</PlainLink>
+    </p>
+  ))
+}

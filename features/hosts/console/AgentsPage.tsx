@@ -1,0 +1,82 @@
+import { type Agent, exportAgentCsv, exportAgentPdf, getAgents } from '@portcullis/contract'
+import type { ReactNode } from 'react'
+import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { lazily, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
+import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
+import { BulkBar } from './bulk/BulkBar.tsx'
+import { strings } from './strings.ts'
+
+const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
+const hrefOf = (agent: Agent) => agentAddress(agent.uuid)
+
+const idOf = (agent: Agent) => agent.uuid
+
+/** The list of hosts. `empty` is shown before the first host is added. */
+export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
+  useTitle(strings.title)
+  useIdlePreload(AgentDetail)
+  const { session, queries } = useServices()
+  const list = useList('/inside/agents', agentsView, getAgents, idOf)
+  const { open } = list.view.state
+  // The sorting does not affect which hosts are selected.
+  const { SortBy: _order, ...filter } = list.query
+  const selection = useSelection(list.source, {
+    filtered: list.counts?.filtered ?? null,
+    byFilter: JSON.stringify(filter),
+  })
+  const canWrite = session.may('fleet:write')
+  const reread = () => void queries.invalidateQueries({ queryKey: ['rows'] })
+
+  return (
+    <ListPage
+      title={strings.title}
+      list={list}
+      actions={
+        session.may('enrolment:manage') ? (
+          <LinkButton to="/settings/enrolment" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
+            {strings.addAHost}
+          </LinkButton>
+        ) : null
+      }
+      filters={agentFilters}
+      searchPlaceholder={strings.search}
+      exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
+      label={strings.title}
+      columns={agentColumns}
+      topics={['agents', 'summary']}
+      hrefOf={hrefOf}
+      selection={canWrite ? selection : undefined}
+      empty={empty}
+      drawer={
+        open === null ? null : (
+          <SidePanel
+            label={strings.host}
+            fullPage={agentAddress(open)}
+            close={() => list.view.set({ open: null, tab: null })}
+          >
+            <AgentDetail
+              key={open}
+              agentId={open}
+              tab={list.view.state.tab}
+              setTab={(tab) => list.view.set({ tab }, { replace: true })}
+            />
+          </SidePanel>
+        )
+      }
+      bar={
+        canWrite ? (
+          <BulkBar selection={selection} filtered={list.counts?.filtered ?? null} filter={filter} onChanged={reread} />
+        ) : null
+      }
+    />
+  )
+}

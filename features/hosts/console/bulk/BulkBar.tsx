@@ -1,0 +1,74 @@
+import { Button, Menu } from '@mantine/core'
+import { type Agent, type BulkAction, exportAgentCsv } from '@portcullis/contract'
+import { useState } from 'react'
+import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
+import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
+import type { Selection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import { strings } from '../strings.ts'
+import { type BulkHosts, bulkLabels } from './bulk.ts'
+import type { BulkQuestion } from './useBulkAction.ts'
+
+const BulkDialog = lazilyDialog(async () => (await import('./BulkDialog.tsx')).BulkDialog)
+
+const inBar: readonly BulkAction[] = ['arm', 'free', 'approveAll']
+const inMenu: readonly BulkAction[] = ['update', 'collectLogs', 'cancelCommands', 'delete']
+
+export interface BulkBarProps {
+  selection: Selection<Agent>
+  filtered: number | null
+  /** Filter and search of the list by their API names, without sorting. */
+  filter: Record<string, string>
+  onChanged: () => void
+}
+
+/** Actions on the selected hosts. */
+export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps) => {
+  useIdlePreload(BulkDialog)
+  const { api } = useServices()
+  const [question, setQuestion] = useState<BulkQuestion | null>(null)
+  const hosts: BulkHosts = selection.isEverything ? { filter } : { uuids: [...selection.ids] }
+  const ask = (action: BulkAction) => setQuestion({ action, hosts })
+  /** Tag operations need ids. A one-column export returns all matching ids at 37 bytes per host, in one snapshot. */
+  const readIds = async (): Promise<string[]> => {
+    if (!selection.isEverything) return [...selection.ids]
+    const { blob } = await api.download(exportAgentCsv, { body: exportBody(filter, ['uuid']) })
+    return (await blob.text()).split(/\r?\n/).slice(1).filter(Boolean)
+  }
+  return (
+    <>
+      <SelectionBar selection={selection} filtered={filtered}>
+        {inBar.map((action) => (
+          <Button key={action} size="compact-sm" variant="default" onClick={() => ask(action)}>
+            {bulkLabels[action].button}
+          </Button>
+        ))}
+        <TagEditor entityType="Agent" elementIds={readIds} onChanged={onChanged}>
+          {(open) => (
+            <Button size="compact-sm" variant="default" onClick={open} leftSection={<Icon name="tag" size={14} />}>
+              {strings.askTag}
+            </Button>
+          )}
+        </TagEditor>
+        <Menu position="top-start">
+          <Menu.Target>
+            <Button size="compact-sm" variant="default" rightSection={<Icon name="up" size={12} />}>
+              {strings.more}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {inMenu.map((action) => (
+              <Menu.Item key={action} onClick={() => ask(action)}>
+                {bulkLabels[action].button}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      </SelectionBar>
+      <BulkDialog question={question} close={() => setQuestion(null)} onDone={selection.clear} />
+    </>
+  )
+}

@@ -1,0 +1,172 @@
+import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
+import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
+import { ArmGate } from '@portcullis/platform/console/ui/arming/ArmGate.tsx'
+import { GradeList } from '@portcullis/platform/console/ui/arming/GradeList.tsx'
+import { RevertSelect } from '@portcullis/platform/console/ui/arming/RevertSelect.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { strings } from '../strings.ts'
+import classes from './BulkDialog.module.css'
+import { bulkLabels, previewLines, selected } from './bulk.ts'
+import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'
+
+interface PartProps {
+  state: BulkState
+}
+
+const WaitingForApprover = ({ message, close }: { message: string; close: () => void }) => (
+  <div className={classes.body}>
+    <p>
+      <strong>{strings.waitingForApprover}</strong>
+    </p>
+    <p>{message}</p>
+    <Group justify="flex-end" gap="sm">
+      <LinkButton to="/policy/requests" variant="default" onClick={close}>
+        {strings.openRequest}
+      </LinkButton>
+      <Button onClick={close} data-autofocus>
+        {strings.close}
+      </Button>
+    </Group>
+  </div>
+)
+
+/** The number of hosts and the effects. */
+const Effect = ({
+  action,
+  state: { preview, count, labels, applyToPresent },
+}: PartProps & Pick<BulkQuestion, 'action'>) => {
+  const { data } = preview
+  return (
+    <>
+      <p className={classes.head} aria-busy={preview.isFetching}>
+        {data === undefined
+          ? strings.previewLoading
+          : action === 'free' && data.unchanged > 0
+            ? strings.changesPart({
+                changed: count - data.unchanged,
+                hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                effect: labels.effect,
+              })
+            : count === selected(data)
+              ? strings.effectOn({
+                  hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                  effect: labels.effect,
+                })
+              : strings.effectOnPart({
+                  hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                  selected: selected(data),
+                  effect: labels.effect,
+                })}
+      </p>
+      {preview.error === null ? null : (
+        <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+      )}
+      <ul className={classes.lines} data-stale={preview.isPlaceholderData || undefined}>
+        {data === undefined
+          ? null
+          : previewLines(data, applyToPresent).map(({ text, severity }) => (
+              <li key={text}>
+                <SeverityShape severity={severity ?? 'neutral'} />
+                <span>{text}</span>
+              </li>
+            ))}
+      </ul>
+    </>
+  )
+}
+
+/** Options of the action. */
+const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => {
+  const { preview, count, needsReason, reason, setReason, mustType, typed, setTyped } = state
+  const { applyToPresent, setApplyToPresent, revertMinutes, setRevertMinutes } = state
+  const { data } = preview
+  return (
+    <>
+      {action === 'arm' ? (
+        <>
+          <Checkbox
+            size="sm"
+            label={strings.applyToAttached}
+            description={strings.applyToAttachedHint}
+            checked={applyToPresent}
+            onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
+          />
+          <RevertSelect value={revertMinutes} decided={data?.revertMinutes} onChange={setRevertMinutes} />
+        </>
+      ) : null}
+      {needsReason ? (
+        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
+      ) : null}
+      {data?.secondPerson === true ? <p className={classes.note}>{strings.needsApprover}</p> : null}
+      {mustType ? (
+        <TextInput
+          label={strings.typeCount({ count })}
+          value={typed}
+          inputMode="numeric"
+          autoComplete="off"
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      ) : null}
+    </>
+  )
+}
+
+const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
+  const { preview, opensDevices, mustType, labels, busy } = state
+  const { data } = preview
+  return (
+    <DialogActions
+      close={close}
+      action={data?.secondPerson === true ? strings.requestApproval : labels.action}
+      busy={busy}
+      isReady={state.isReady}
+      isDangerous={labels.isDangerous === true}
+      startsAt={opensDevices ? 'cancel' : mustType ? 'form' : 'action'}
+      aside={<MoreMenu label={strings.more} curl={state.curl} />}
+    />
+  )
+}
+
+const Body = (props: BulkActionProps) => {
+  const { action, hosts, close } = props
+  const state = useBulkAction(props)
+  const { failure } = state
+  if (failure instanceof CallFailure && isStoredRequest(failure))
+    return <WaitingForApprover message={failure.message} close={close} />
+  return (
+    <form
+      className={classes.body}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void state.run()
+      }}
+    >
+      <Effect state={state} action={action} />
+      {action === 'arm' ? <GradeList grades={state.preview.data?.grades} /> : null}
+      {action === 'arm' && state.canAny ? (
+        <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} />
+      ) : null}
+      <Fields state={state} action={action} />
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <Foot state={state} close={close} />
+    </form>
+  )
+}
+
+export interface BulkDialogProps {
+  question: BulkQuestion | null
+  close: () => void
+  onDone: () => void
+}
+
+/** Confirms a bulk action: number of hosts, hosts left out, and effects, all from a preview of the server. */
+export const BulkDialog = ({ question, close, onDone }: BulkDialogProps) => (
+  <Modal opened={question !== null} onClose={close} title={question === null ? '' : bulkLabels[question.action].title}>
+    {question === null ? null : <Body {...question} close={close} onDone={onDone} />}
+  </Modal>
+)

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import type { BulkAction } from '@portcullis/contract'
+import { revertText } from '@portcullis/domain'
+import type { Audit, AuditTarget } from '#features/audit/server/index.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { actionTitles } from './possible.ts'
+
+/**
+ * Number of hosts that get one audit record each. For more hosts, each record names as many as fit its details (ids of
+ * 37 characters).
+ */
+const singly = 20
+const idsPerRecord = 200
+
+/**
+ * Records which hosts got an order, inside the transaction that gave it. Call it last, because it locks the head of the
+ * trail.
+ */
+export const recordOrder = async (
+  audit: Audit,
+  tx: Tx,
+  actor: Actor,
+  action: BulkAction,
+  hosts: readonly { agent_id: string; host: string; address: string }[],
+  revertMinutes = 0,
+): Promise<void> => {
+  const order = `${actionTitles[action]}${revertText(revertMinutes)}`
+  const targets = hosts.map(({ agent_id, host }): AuditTarget => ({ kind: 'host', id: agent_id, name: host }))
+  if (hosts.length <= singly) {
+    for (const [at, { agent_id, host, address }] of hosts.entries())
+      await audit.write(tx, actor, {
+        action: 'command.ordered',
+        entity: `${host} (${address})`,
+        details: `${order}: agent ${agent_id}`,
+        variant: action,
+        objects: targets.slice(at, at + 1),
+      })
+    return
+  }
+  for (let at = 0; at < hosts.length; at += idsPerRecord) {
+    const some = hosts.slice(at, at + idsPerRecord)
+    await audit.write(tx, actor, {
+      action: 'command.ordered',
+      entity: `${some.length} hosts`,
+      details: `${order}: ${some.map((h) => h.agent_id).join(',')}`,
+      variant: action,
+      count: some.length,
+      objects: targets.slice(at, at + idsPerRecord),
+    })
+  }
+}
+
+/**
+ * Records that a job was created for an order, in the transaction that created it. The steps of the job record each
+ * host. The digest of the ordered list shows later whether the steps followed the order.
+ */
+export const recordJob = async (
+  audit: Audit,
+  tx: Tx,
+  actor: Actor,
+  job: {
+    action: BulkAction
+    uuids: readonly string[]
+    jobId: string
+    /** How the hosts were selected. */
+    selection: string
+    revertMinutes?: number | undefined
+    reason?: string
+    tags?: readonly string[]
+  },
+): Promise<void> => {
+  const { action, uuids, jobId, selection, revertMinutes = 0, reason = '', tags = [] } = job
+  const digest = createHash('sha256')
+    .update([...uuids].sort().join('\n'))
+    .digest('hex')
+  await audit.write(tx, actor, {
+    action: 'bulk.ordered',
+    entity: `${uuids.length} ${uuids.length === 1 ? 'host' : 'hosts'}`,
+    details: `${actionTitles[action]}${revertText(revertMinutes)}, job ${jobId}, ${selection}, SHA-256 of the host ids ${digest}${reason === '' ? '' : `, reason: ${reason}`}`,
+    variant: action,
+    count: uuids.length,
+    reason,
+    objects: tags.map((name) => ({ kind: 'tag' as const, name })),
+  })
+}

@@ -1,0 +1,263 @@
+import { Avatar, Button, Checkbox, Menu, Modal } from '@mantine/core'
+import { type AccountView, getAllUsers, profileNames } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { AccountForm } from './AccountForm.tsx'
+import classes from './AccountsPage.module.css'
+import { strings } from './strings.ts'
+import { type AccountActions, type AccountRights, useAccountActions, useAccountRights } from './useAccountActions.ts'
+
+/** Shows who authenticates the account, and for local accounts whether a second factor is set up. */
+const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
+  <>
+    {authSource}
+    {authSource === 'Local' ? (
+      <div className={classes.quiet}>{mfaEnabled ? strings.secondFactorOn : strings.passwordOnly}</div>
+    ) : null}
+  </>
+)
+
+/** Shows whether the account may sign in, and how long a suspension lasts. */
+const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
+  if (!isSuspended(account, now))
+    return account.isEnabled
+      ? account.mustChangePassword
+        ? strings.mustChange
+        : strings.stateEnabled
+      : strings.stateDisabled
+  return (
+    <>
+      <strong>{strings.suspended}</strong>
+      <div className={classes.quiet}>
+        {strings.suspendedBy({
+          name: <DeviceText value={account.suspendedBy ?? ''} />,
+          time: timeLeft(account, now),
+        })}
+      </div>
+    </>
+  )
+}
+
+const isSuspended = ({ suspendedUntil }: AccountView, now: number): boolean =>
+  suspendedUntil !== null && Date.parse(suspendedUntil) > now
+
+const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
+  const minutes = Math.min(24 * 60, Math.ceil((Date.parse(suspendedUntil ?? '') - now) / 60_000))
+  return minutes >= 60
+    ? strings.hoursAndMinutes({ hours: Math.floor(minutes / 60), minutes: minutes % 60 })
+    : strings.minutesOnly({ minutes })
+}
+
+/** URL of the form of an account. */
+const accountAddress = ({ userName }: AccountView): string => `/settings/accounts?open=${encodeURIComponent(userName)}`
+
+/** Shows the user name, and below it the full name. */
+const Who = ({ account, isMe, canOpen }: { account: AccountView; isMe: boolean; canOpen: boolean }) => {
+  const fullName = `${account.firstName} ${account.lastName}`.trim()
+  const name = <DeviceText value={account.userName} />
+  return (
+    <span className={classes.who}>
+      <Avatar src={account.image || null} size={22} name={account.userName} />
+      <span>
+        {canOpen ? <PlainLink href={accountAddress(account)}>{name}</PlainLink> : name}
+        {isMe ? ` ${strings.you}` : ''}
+        {fullName === '' ? null : (
+          <div className={classes.quiet}>
+            <DeviceText value={fullName} />
+          </div>
+        )}
+      </span>
+    </span>
+  )
+}
+
+interface ActionsProps {
+  account: AccountView
+  rights: AccountRights
+  actions: AccountActions
+  now: number
+  change: () => void
+}
+
+/** The actions for one account. */
+const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
+  const { mayReset, maySuspend } = rights
+  return (
+    <span className={classes.actions}>
+      {rights.mayChange(account) ? (
+        <Button size="compact-xs" variant="default" onClick={change}>
+          {strings.edit}
+        </Button>
+      ) : null}
+      {mayReset(account) || maySuspend(account) ? (
+        <MoreMenu label={strings.moreForUser({ userName: account.userName })}>
+          {maySuspend(account) ? (
+            isSuspended(account, now) ? (
+              <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.lift(account)}>
+                {strings.liftMenu}
+              </Menu.Item>
+            ) : (
+              <Menu.Item leftSection={<Icon name="lock" />} onClick={() => actions.suspend(account)}>
+                {strings.suspendMenu}
+              </Menu.Item>
+            )
+          ) : null}
+          {mayReset(account) ? (
+            <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.reset(account)}>
+              {strings.resetMenu}
+            </Menu.Item>
+          ) : null}
+        </MoreMenu>
+      ) : null}
+    </span>
+  )
+}
+
+interface AccountsTableProps {
+  accounts: readonly AccountView[] | undefined
+  rights: AccountRights
+  actions: AccountActions
+  chosen: ReadonlySet<string>
+  choose: (chosen: ReadonlySet<string>) => void
+  change: (userName: string) => void
+}
+
+const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: AccountsTableProps) => {
+  const now = useNow()
+  const { me, mayDelete } = rights
+  return (
+    <SmallTable
+      label={strings.accounts}
+      head={[
+        '',
+        strings.user,
+        strings.profile,
+        strings.signIn,
+        strings.state,
+        strings.lastSignIn,
+        { title: ' ', align: 'right' },
+      ]}
+      rows={accounts?.map((account) => ({
+        key: account.userName,
+        href: rights.mayChange(account) ? accountAddress(account) : undefined,
+        quiet: !account.isEnabled,
+        cells: [
+          mayDelete(account) ? (
+            <Checkbox
+              key="choose"
+              aria-label={strings.selectUser({ userName: account.userName })}
+              checked={chosen.has(account.userName)}
+              onChange={(event) => {
+                const next = new Set(chosen)
+                if (event.currentTarget.checked) next.add(account.userName)
+                else next.delete(account.userName)
+                choose(next)
+              }}
+            />
+          ) : null,
+          <Who
+            key="user"
+            account={account}
+            isMe={account.userName === me?.userName}
+            canOpen={rights.mayChange(account)}
+          />,
+          profileNames[account.userProfile],
+          <SignInOf key="sign-in" {...account} />,
+          <StateOf key="state" account={account} now={now} />,
+          <Time key="last" value={account.lastSignIn} absent={strings.never} />,
+          <Actions
+            key="actions"
+            account={account}
+            rights={rights}
+            actions={actions}
+            now={now}
+            change={() => change(account.userName)}
+          />,
+        ],
+      }))}
+      empty={strings.noAccounts}
+    />
+  )
+}
+
+/** The accounts. Administrators edit all of them, Managers those with the profile User. */
+export const AccountsPage = () => {
+  useTitle(strings.accounts)
+  const { api } = useServices()
+  const navigate = useNavigate()
+  const { open } = useSearch({ from: '/inside/settings/accounts' })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
+  const rights = useAccountRights()
+  const { me, canWrite } = rights
+  const actions = useAccountActions(() => accounts.refetch())
+  const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } })
+  const opened = open === undefined ? undefined : accounts.data?.find(({ userName }) => userName === open)
+
+  return (
+    <SettingsPage
+      title={strings.accounts}
+      intro={strings.accountsIntro}
+      actions={
+        <>
+          {chosen.size > 0 ? (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => actions.remove([...chosen], () => setChosen(new Set()))}
+            >
+              {strings.deleteCount({ count: chosen.size })}
+            </Button>
+          ) : null}
+          {canWrite ? (
+            <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => show('*new')}>
+              {strings.createAccount}
+            </Button>
+          ) : null}
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAllUsers)} />
+        </>
+      }
+    >
+      {accounts.error === null ? null : (
+        <ErrorState failure={accounts.error} retry={() => void accounts.refetch()} inline />
+      )}
+      <AccountsTable
+        accounts={accounts.data}
+        rights={rights}
+        actions={actions}
+        chosen={chosen}
+        choose={setChosen}
+        change={show}
+      />
+      <Modal
+        opened={open === '*new' || opened !== undefined}
+        onClose={() => show(undefined)}
+        title={open === '*new' ? strings.createAccount : strings.editAccount}
+      >
+        {open === '*new' || opened !== undefined ? (
+          <AccountForm
+            key={open}
+            account={opened ?? null}
+            own={me?.userProfile ?? 30}
+            isMe={opened?.userName === me?.userName}
+            close={() => show(undefined)}
+            onSaved={() => void accounts.refetch()}
+          />
+        ) : null}
+      </Modal>
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,62 @@
+import { Button } from '@mantine/core'
+import { deleteSession, listSessions } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { strings } from './strings.ts'
+
+/** The sessions of the signed-in user. */
+export const SessionsPage = () => {
+  useTitle(strings.sessions)
+  const { api } = useServices()
+  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => api.call(listSessions, { signal }) })
+  const end = async (id: string) => {
+    try {
+      await api.call(deleteSession, { params: { id } })
+      tell(strings.sessionEnded)
+    } catch (failure) {
+      tellFailure(failure)
+    }
+    void sessions.refetch()
+  }
+  return (
+    <SettingsPage
+      title={strings.sessions}
+      intro={strings.sessionsIntro}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listSessions)} />}
+    >
+      {sessions.error === null ? null : (
+        <ErrorState failure={sessions.error} retry={() => void sessions.refetch()} inline />
+      )}
+      <SmallTable
+        label={strings.sessions}
+        head={[strings.ipAddress, strings.browser, strings.signedIn, strings.lastUsed, { title: '', align: 'right' }]}
+        rows={sessions.data?.map((one) => ({
+          key: one.id,
+          cells: [
+            <code key="ip">{one.ipAddress}</code>,
+            <DeviceText key="with" value={one.userAgent} absent={strings.unknown} />,
+            <Time key="opened" value={one.createdAt} />,
+            <Time key="used" value={one.lastUsedAt} />,
+            one.isCurrent ? (
+              strings.thisSession
+            ) : (
+              <Button key="end" size="compact-xs" variant="default" onClick={() => void end(one.id)}>
+                {strings.end}
+              </Button>
+            ),
+          ],
+        }))}
+        empty={strings.noSessions}
+      />
+    </SettingsPage>
+  )
+}

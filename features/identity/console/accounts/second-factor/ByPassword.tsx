@@ -1,0 +1,39 @@
+import { Stack } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { CurrentPassword } from './CurrentPassword.tsx'
+
+export interface ByPasswordProps {
+  children: ReactNode
+  /** Text of the button. */
+  action: string
+  hurts?: boolean
+  run: (password: string) => Promise<void>
+  close: () => void
+}
+
+/** Asks for the password again before a change. */
+export const ByPassword = ({ children, action, hurts = false, run, close }: ByPasswordProps) => {
+  const [password, setPassword] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setBusy(true)
+        setFailure(null)
+        run(password).catch((reason: unknown) => {
+          setFailure(reason)
+          setBusy(false)
+        })
+      }}
+    >
+      <Stack gap="md">
+        <p style={{ margin: 0 }}>{children}</p>
+        <CurrentPassword value={password} onChange={setPassword} failure={failure} isFirst />
+        <DialogActions close={close} action={action} busy={busy} isDangerous={hurts} startsAt="form" />
+      </Stack>
+    </form>
+  )
+}

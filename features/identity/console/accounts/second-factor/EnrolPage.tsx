@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core'
+import { getMfa } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { strings } from '../strings.ts'
+import { AddApp } from './AddApp.tsx'
+import { AddPasskey } from './AddPasskey.tsx'
+import classes from './EnrolPage.module.css'
+import { RecoveryCodes } from './RecoveryCodes.tsx'
+
+type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
+
+/** The only page that an account without its required second factor can open. */
+export const EnrolPage = () => {
+  useTitle(strings.setUpSecondFactor)
+  const { api, session } = useServices()
+  const state = useSession()
+  const [step, setStep] = useState<Step>('choose')
+  const mfa = useQuery({ queryKey: ['mfa'], queryFn: ({ signal }) => api.call(getMfa, { signal }) })
+  const userName = state.phase === 'in' ? state.profile.account.userName : ''
+  const back = () => setStep('choose')
+  const done = () => void session.reload().catch(tellFailure)
+  // The codes are shown once, so the session reloads only after the user has saved them.
+  const added = (codes: readonly string[]) => (codes.length === 0 ? done() : setStep({ codes }))
+  const hasPasskeys = mfa.data?.canUsePasskeys === true && passkeysWork()
+  return (
+    <main className={classes.page}>
+      <BrandCard custom={undefined} title={strings.setUpSecondFactor}>
+        {step === 'choose' ? (
+          <>
+            <p className={classes.message}>{strings.secondFactorRequired({ name: <strong>{userName}</strong> })}</p>
+            <div className={classes.choices}>
+              <Button autoFocus onClick={() => setStep('app')}>
+                {strings.addApp}
+              </Button>
+              {hasPasskeys ? (
+                <Button variant="default" onClick={() => setStep('passkey')}>
+                  {strings.addPasskey}
+                </Button>
+              ) : null}
+              <Button variant="default" onClick={() => void session.signOut().catch(tellFailure)}>
+                {strings.signOut}
+              </Button>
+            </div>
+          </>
+        ) : step === 'app' ? (
+          <AddApp close={back} onAdded={added} />
+        ) : step === 'passkey' ? (
+          <AddPasskey close={back} onAdded={added} />
+        ) : (
+          <RecoveryCodes codes={step.codes} close={done} />
+        )}
+      </BrandCard>
+    </main>
+  )
+}

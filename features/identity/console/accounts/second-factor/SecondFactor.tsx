@@ -1,0 +1,124 @@
+import { Button } from '@mantine/core'
+import { getMfa } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { strings } from '../strings.ts'
+import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'
+import { Passkeys } from './Passkeys.tsx'
+import classes from './second-factor.module.css'
+
+/** With fewer codes left, the page asks for new ones. */
+const fewCodes = 3
+
+interface PartProps {
+  title: string
+  state: ReactNode
+  action?: ReactNode
+  children?: ReactNode
+}
+
+const Part = ({ title, state, action, children }: PartProps) => (
+  <div className={classes.part}>
+    <div className={classes.head}>
+      <div>
+        <h3>{title}</h3>
+        <div className={classes.quiet}>{state}</div>
+      </div>
+      {action}
+    </div>
+    {children}
+  </div>
+)
+
+/** Reads the second factors and holds the open dialog. */
+const useSecondFactor = () => {
+  const { api, session } = useServices()
+  const [open, setOpen] = useState<OpenFactor | null>(null)
+  const mfa = useQuery({ queryKey: ['mfa'], queryFn: ({ signal }) => api.call(getMfa, { signal }) })
+  /** Shows the message after a change, and new recovery codes if there are any. */
+  const changed = (message: string, codes: readonly string[] = []) => {
+    tell(message)
+    setOpen(codes.length === 0 ? null : { kind: 'codes', codes })
+    void mfa.refetch()
+    void session.reload()
+  }
+  return { mfa, open, setOpen, changed }
+}
+
+const OpenButton = ({ label, open, disabled = false }: { label: string; open: () => void; disabled?: boolean }) => (
+  <Button size="xs" variant="default" disabled={disabled} onClick={open}>
+    {label}
+  </Button>
+)
+
+/** Returns why no passkey can be added here, or null. */
+const noPasskeys = (canUsePasskeys: boolean, canSetDomain: boolean): ReactNode => {
+  if (canUsePasskeys) return passkeysWork() ? null : strings.passkeysNeedHttps
+  return canSetDomain
+    ? strings.passkeysNeedDomainLink({ link: (text) => <PlainLink href="/settings/domain">{text}</PlainLink> })
+    : strings.passkeysNeedDomain
+}
+
+const Own = () => {
+  const { session } = useServices()
+  const { mfa, open, setOpen, changed } = useSecondFactor()
+  if (mfa.error !== null) return <ErrorState failure={mfa.error} retry={() => void mfa.refetch()} inline />
+  if (mfa.data === undefined) return <div className={classes.waiting} aria-busy="true" />
+  const { totp, passkeys, recoveryCodesLeft, canUsePasskeys } = mfa.data
+  const factors = passkeys.length + (totp ? 1 : 0)
+  const why = noPasskeys(canUsePasskeys, session.may('config:write'))
+  return (
+    <>
+      <p className={classes.quiet}>{factors === 0 ? strings.onlyPassword : strings.secondFactorText}</p>
+      <Part
+        title={strings.authenticatorApp}
+        state={totp ? strings.inUse : strings.notSetUp}
+        action={
+          totp ? (
+            <OpenButton label={strings.removeAppMenu} open={() => setOpen({ kind: 'removeApp' })} />
+          ) : (
+            <OpenButton label={strings.addApp} open={() => setOpen({ kind: 'app' })} />
+          )
+        }
+      />
+      <Part
+        title={strings.passkeys}
+        state={why ?? (passkeys.length === 0 ? strings.none : strings.passkeysStored)}
+        action={
+          <OpenButton label={strings.addPasskey} disabled={why !== null} open={() => setOpen({ kind: 'passkey' })} />
+        }
+      >
+        {passkeys.length === 0 ? null : (
+          <Passkeys passkeys={passkeys} remove={(passkey) => setOpen({ kind: 'removePasskey', passkey })} />
+        )}
+      </Part>
+      {factors === 0 ? null : (
+        <Part
+          title={strings.recoveryCodes}
+          state={(recoveryCodesLeft < fewCodes ? strings.fewCodesLeft : strings.codesLeft)({
+            count: recoveryCodesLeft,
+          })}
+          action={<OpenButton label={strings.createCodesMenu} open={() => setOpen({ kind: 'renew' })} />}
+        />
+      )}
+      <FactorDialog open={open} isLast={factors === 1} close={() => setOpen(null)} onChanged={changed} />
+    </>
+  )
+}
+
+/** Shows the second factors of the signed-in user. */
+export const SecondFactor = () => {
+  const state = useSession()
+  if (state.phase !== 'in') return null
+  const { authSource } = state.profile.account
+  return authSource === 'Local' ? (
+    <Own />
+  ) : (
+    <p className={classes.quiet}>{authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}</p>
+  )
+}

@@ -1,0 +1,78 @@
+import { Alert, Button, PasswordInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { updateUserDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { passwordFault } from '@portcullis/platform/console/lib/password-rules.ts'
+import { messageOf } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { NewPasswordFields } from '@portcullis/platform/console/ui/form/NewPasswordFields.tsx'
+import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Card } from './Card.tsx'
+import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
+
+/** The only page that an account with a temporary password can open. */
+export const MustChangePage = () => {
+  useTitle(strings.changePassword)
+  const { api, session } = useServices()
+  const state = useSession()
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const userName = state.phase === 'in' ? state.profile.account.userName : ''
+  const form = useForm({
+    initialValues: { oldPassword: '', newPassword: '', again: '', revokeApiTokens: false },
+    validate: {
+      newPassword: (value) => passwordFault(value, userName),
+      again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
+    },
+  })
+  return (
+    <Card title={strings.chooseOwnTitle}>
+      <p className={classes.message}>{strings.chooseOwnText({ name: <strong>{userName}</strong> })}</p>
+      {refusal === null ? null : (
+        <Alert color="red" className={classes.note} role="alert">
+          {refusal}
+        </Alert>
+      )}
+      <form
+        className={classes.form}
+        onSubmit={form.onSubmit(async ({ oldPassword, newPassword, revokeApiTokens }) => {
+          setBusy(true)
+          setRefusal(null)
+          try {
+            await api.call(updateUserDetails, { body: { oldPassword, newPassword, revokeApiTokens } })
+            await session.reload()
+          } catch (failure) {
+            const { detail, cure } = messageOf(failure)
+            setRefusal(`${detail} ${cure}`)
+            setBusy(false)
+          }
+        })}
+      >
+        <PasswordInput
+          label={strings.currentPassword}
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          autoFocus
+          {...form.getInputProps('oldPassword')}
+        />
+        <NewPasswordFields form={form} required />
+        <RevokeTokens
+          count={null}
+          checked={form.values.revokeApiTokens}
+          onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {strings.changePassword}
+        </Button>
+        <Button variant="default" fullWidth onClick={() => void session.signOut().catch(tellFailure)}>
+          {strings.signOut}
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,62 @@
+import { Button } from '@mantine/core'
+import { type MfaRequired, type ResponseOf, startPasskeySignIn } from '@portcullis/contract'
+import { useEffect, useRef, useState } from 'react'
+import { endPasskeyQuestion, passkeyRefusal, provePasskey } from '@portcullis/platform/console/lib/passkeys.ts'
+import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { isOver, refusalText } from './refusal.ts'
+import classes from './sign-in.module.css'
+import type { StepProps } from './step.ts'
+import { strings } from './strings.ts'
+
+const refusalOf = (failure: unknown): string | null =>
+  failure instanceof CallFailure && failure.code !== 'mfa_code_wrong' ? refusalText(failure) : passkeyRefusal(failure)
+
+export interface PasskeyStepProps extends StepProps {
+  asked: MfaRequired
+  /** The sign-in has expired: returns to the password. */
+  over: () => void
+}
+
+/** Asks the browser for a passkey: once when the step opens, and again when the button is pressed. */
+export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) => {
+  const { api } = useServices()
+  const [busy, setBusy] = useState(false)
+  const begun = useRef(false)
+  const shown = useRef(false)
+  const ask = async () => {
+    setBusy(true)
+    refuse(null)
+    try {
+      const response = await api.send(startPasskeySignIn, { body: { mfaToken: asked.mfaToken } })
+      const { options } = (await response.json()) as ResponseOf<typeof startPasskeySignIn>
+      // The user chose another method while the server prepared the options.
+      if (!shown.current) return
+      if (await prove({ response: await provePasskey(options) }, refusalOf)) return
+    } catch (failure) {
+      if (isOver(failure)) return over()
+      refuse(refusalOf(failure))
+    }
+    setBusy(false)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once, however often React renders
+  useEffect(() => {
+    shown.current = true
+    if (!begun.current) {
+      begun.current = true
+      void ask()
+    }
+    return () => {
+      shown.current = false
+      endPasskeyQuestion()
+    }
+  }, [])
+  return (
+    <>
+      <p className={classes.message}>{strings.passkeyText}</p>
+      <Button loading={busy} fullWidth autoFocus onClick={() => void ask()}>
+        {strings.askAgain}
+      </Button>
+    </>
+  )
+}

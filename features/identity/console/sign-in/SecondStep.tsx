@@ -1,0 +1,83 @@
+import { Alert, Button } from '@mantine/core'
+import type { MfaRequired } from '@portcullis/contract'
+import { useState } from 'react'
+import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { CodeStep } from './CodeStep.tsx'
+import { PasskeyStep } from './PasskeyStep.tsx'
+import { RecoveryStep } from './RecoveryStep.tsx'
+import { isOver, suspensionText } from './refusal.ts'
+import classes from './sign-in.module.css'
+import type { StepProps } from './step.ts'
+import { strings } from './strings.ts'
+
+type Method = MfaRequired['methods'][number]
+
+export interface SecondStepProps {
+  asked: MfaRequired
+  /** Returns to the password; `why` explains it if the user did not ask for it. */
+  back: (why: string | null) => void
+}
+
+const offers: Record<Method, string> = {
+  totp: strings.useCode,
+  passkey: strings.usePasskey,
+  recovery: strings.useRecoveryCode,
+}
+
+/** Asks for the second factor after the password. */
+export const SecondStep = ({ asked, back }: SecondStepProps) => {
+  const { session } = useServices()
+  const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
+  const [method, setMethod] = useState<Method | undefined>(methods[0])
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const over = () => back(strings.startOver)
+  const prove: StepProps['prove'] = async (factor, refusalOf) => {
+    setRefusal(null)
+    try {
+      await session.finishSignIn(asked, factor)
+      return true
+    } catch (failure) {
+      const suspended = suspensionText(failure)
+      // The server has ended this step and would refuse another code.
+      if (suspended !== null) back(suspended)
+      else if (isOver(failure)) over()
+      else setRefusal(refusalOf(failure))
+      return false
+    }
+  }
+  const step = { prove, refuse: setRefusal }
+  return (
+    <div className={classes.form}>
+      {refusal === null ? null : (
+        <Alert color="red" role="alert">
+          {refusal}
+        </Alert>
+      )}
+      {method === 'totp' ? <CodeStep {...step} /> : null}
+      {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
+      {method === 'recovery' ? <RecoveryStep {...step} /> : null}
+      {methods.length === 0 ? <Alert color="red">{strings.noPasskeyHere}</Alert> : null}
+      <div className={classes.ways}>
+        {methods
+          .filter((other) => other !== method)
+          .map((other) => (
+            <Button
+              key={other}
+              variant="default"
+              fullWidth
+              onClick={() => {
+                setRefusal(null)
+                setMethod(other)
+              }}
+            >
+              {offers[other]}
+            </Button>
+          ))}
+        <Button variant="subtle" fullWidth onClick={() => back(null)}>
+          {strings.backToPassword}
+        </Button>
+      </div>
+    </div>
+  )
+}

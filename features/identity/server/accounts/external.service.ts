@@ -1,0 +1,198 @@
+import { profileNames } from '@portcullis/contract'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
+import { changedFacts, differences } from './accounts.changes.ts'
+import { assertUserName, nameKey } from './accounts.rules.ts'
+import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import type { ExternalStore } from './external.store.ts'
+import { confirmedForMs, type ExternalPerson, type ExternalVerdict } from './external.ts'
+import type { SessionsStore } from './sessions.store.ts'
+
+export interface ExternalDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: (db: Queryable) => AccountsStore
+  externalStore: (db: Queryable) => ExternalStore
+  sessionsStore: (db: Queryable) => SessionsStore
+  credentials: CredentialsService
+}
+
+/** Why a confirmed person of the directory or provider gets no account. */
+export type NotAdmitted = 'nameTaken' | 'disabled' | 'unusableName'
+
+export type ExternalService = ReturnType<typeof createExternalService>
+
+const actorOf = (person: Pick<ExternalPerson, 'source'>): Actor =>
+  systemActor(person.source === 'LDAP' ? 'directory' : 'identity provider')
+
+const isUsable = (userName: string): boolean => {
+  try {
+    assertUserName(userName)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Creates, updates and withdraws accounts whose passwords are checked elsewhere. */
+export const createExternalService = (deps: ExternalDeps) => {
+  const { db, clock, audit, store, externalStore, sessionsStore, credentials } = deps
+
+  const personal = (person: ExternalPerson) => ({
+    user_profile: person.profile,
+    first_name: person.firstName,
+    last_name: person.lastName,
+    email: person.email,
+    phone: person.phone,
+    external_issuer: person.issuer,
+    is_enabled: true,
+    withdrawn_at: null,
+    confirmed_at: new Date(clock.now()),
+  })
+
+  async function make(tx: Tx, person: ExternalPerson): Promise<AccountRow> {
+    const row: AccountRow = {
+      account_id: newId(clock.now()),
+      user_name: person.userName,
+      name_key: nameKey(person.userName),
+      password_hash: null,
+      image: '',
+      auth_source: person.source,
+      must_change_password: false,
+      token_version: 1,
+      mfa_enabled: false,
+      suspended_until: null,
+      suspended_by: null,
+      factor_exempt_until: null,
+      last_sign_in: null,
+      created_at: new Date(clock.now()),
+      external_id: person.id,
+      ...personal(person),
+    }
+    await store(tx).insert(row)
+    await externalStore(tx).update(row)
+    await audit.write(tx, actorOf(person), {
+      action: 'account.created',
+      entity: row.user_name,
+      details: `userProfile: ${profileNames[row.user_profile]}; authSource: ${person.source}`,
+    })
+    return row
+  }
+
+  /** Updates a locked row to the person's current data. */
+  async function follow(tx: Tx, before: AccountRow, person: ExternalPerson): Promise<AccountRow> {
+    const isAnother = before.external_id !== null && person.id !== null && before.external_id !== person.id
+    const after: AccountRow = { ...before, ...personal(person), external_id: person.id ?? before.external_id }
+    // Access tokens carry the version, so tokens with the old profile end.
+    if (isAnother || before.user_profile !== after.user_profile) after.token_version++
+    await store(tx).update(after)
+    await externalStore(tx).update(after)
+    if (isAnother) {
+      await sessionsStore(tx).deleteAll(after.account_id, null)
+      await externalStore(tx).deleteTokens(after.account_id)
+    }
+    const details = [differences(before, after), isAnother ? 'another directory entry now has this name' : '']
+      .filter((part) => part !== '')
+      .join('; ')
+    if (details === '') return after
+    await credentials.announce(tx, [after.account_id])
+    await audit.write(tx, actorOf(person), {
+      action: 'account.changed',
+      entity: after.user_name,
+      details,
+      facts: changedFacts(before, after),
+    })
+    return after
+  }
+
+  /** Withdraws an account: ends its sessions and refuses sign-ins. Returns false if there was nothing to do. */
+  async function withdraw(tx: Tx, accountId: string, why: string): Promise<boolean> {
+    const before = await store(tx).lock(accountId)
+    if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return false
+    const after: AccountRow = {
+      ...before,
+      is_enabled: false,
+      token_version: before.token_version + 1,
+      withdrawn_at: new Date(clock.now()),
+    }
+    await store(tx).update(after)
+    await externalStore(tx).update(after)
+    await sessionsStore(tx).deleteAll(accountId, null)
+    await credentials.announce(tx, [accountId])
+    await audit.write(tx, systemActor(before.auth_source === 'LDAP' ? 'directory' : 'identity provider'), {
+      action: 'account.withdrawn',
+      entity: before.user_name,
+      details: why,
+      severity: 4,
+    })
+    return true
+  }
+
+  return {
+    /**
+     * Returns the account of an authenticated person. Creates it at the first sign-in. Never takes over an account of
+     * another source, and never enables an account that an Administrator disabled.
+     */
+    admit: async (tx: Tx, person: ExternalPerson): Promise<AccountRow | NotAdmitted> => {
+      const byName = (): Promise<AccountRow | undefined> => externalStore(tx).lockByName(nameKey(person.userName))
+      const row =
+        person.issuer === null || person.id === null
+          ? await byName()
+          : await externalStore(tx).lockByExternalId(person.issuer, person.id)
+      if (row === undefined) {
+        if (!isUsable(person.userName)) return 'unusableName'
+        return person.issuer !== null && (await byName()) !== undefined ? 'nameTaken' : make(tx, person)
+      }
+      if (row.auth_source !== person.source) return 'nameTaken'
+      if (!row.is_enabled && row.withdrawn_at === null) return 'disabled'
+      return follow(tx, row, person)
+    },
+
+    /** Drops the cached credentials of an account after its transaction committed. */
+    settled: (accountId: string): void => credentials.forget([accountId]),
+
+    /** Withdraws the account of a provider's subject, if there is one. */
+    withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
+      const ended = await db.transaction(async (tx) => {
+        const row = await externalStore(tx).lockByExternalId(issuer, id)
+        return row !== undefined && (await withdraw(tx, row.account_id, why)) ? row.account_id : null
+      })
+      if (ended !== null) credentials.forget([ended])
+    },
+
+    withdraw: async (accountId: string, why: string): Promise<void> => {
+      if (await db.transaction((tx) => withdraw(tx, accountId, why))) credentials.forget([accountId])
+    },
+
+    /** Updates an account from the directory's answer, without a sign-in. */
+    settle: async (account: AccountRow, verdict: ExternalVerdict): Promise<void> => {
+      const accountId = account.account_id
+      const { person } = verdict
+      if (person === null) {
+        const why = verdict.lost?.why
+        if (why !== undefined && (await db.transaction((tx) => withdraw(tx, accountId, why))))
+          credentials.forget([accountId])
+        return
+      }
+      await db.transaction(async (tx) => {
+        const before = await store(tx).lock(accountId)
+        if (before?.is_enabled && before.auth_source === person.source) await follow(tx, before, person)
+      })
+      credentials.forget([accountId])
+    },
+
+    /** Returns accounts with an open session or token that the directory must confirm again. */
+    due: (limit: number): Promise<AccountRow[]> =>
+      externalStore(db).due(new Date(clock.now() - confirmedForMs), new Date(clock.now()), limit),
+
+    isDue: (account: AccountRow): boolean =>
+      account.auth_source === 'LDAP' &&
+      account.is_enabled &&
+      clock.now() - (account.confirmed_at?.getTime() ?? 0) >= confirmedForMs,
+  }
+}

@@ -1,0 +1,100 @@
+import { type AccountView, profileNames, profiles } from '@portcullis/contract'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { nameKey } from './accounts.rules.ts'
+import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import { accountView } from './accounts.view.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import type { SessionsStore } from './sessions.store.ts'
+import { atText, isSuspended, suspensionMs } from './suspension.rules.ts'
+
+export interface SuspensionDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  events: Pick<EventsApi, 'append'>
+  store: (db: Queryable) => AccountsStore
+  sessionsStore: (db: Queryable) => SessionsStore
+  credentials: CredentialsService
+}
+
+export type SuspensionService = ReturnType<typeof createSuspensionService>
+
+/**
+ * Suspends the credentials of an account for a day. The account keeps its profile, so the approval gate stays in force.
+ */
+export const createSuspensionService = (deps: SuspensionDeps) => {
+  const { db, clock, audit, events, store, sessionsStore, credentials } = deps
+
+  async function change(
+    actor: Actor,
+    userName: string,
+    write: (tx: Tx, before: AccountRow) => Promise<AccountRow>,
+  ): Promise<AccountView> {
+    const key = nameKey(userName)
+    const after = await db.transaction(async (tx) => {
+      const rows = await store(tx).lockForChange([key], actor.accountId)
+      // If two Administrators suspend each other, the second one is suspended by now.
+      const own = rows.find((row) => row.account_id === actor.accountId)
+      const mayAct =
+        own?.is_enabled === true && own.user_profile === profiles.administrator && !isSuspended(own, clock.now())
+      if (actor.kind !== 'system' && !mayAct) throw new AppError('unauthorized')
+      const before = rows.find((row) => row.name_key === key)
+      if (before === undefined) throw notFound(`The account ${userName} does not exist.`)
+      if (before.account_id === actor.accountId)
+        throw new AppError('forbidden_object', { detail: 'You cannot suspend your own account.' })
+      const next = await write(tx, before)
+      await credentials.announce(tx, [before.account_id])
+      return next
+    })
+    credentials.forget([after.account_id])
+    return accountView(after)
+  }
+
+  const lift = (actor: Actor, userName: string): Promise<AccountView> =>
+    change(actor, userName, async (tx, before) => {
+      if (!isSuspended(before, clock.now())) return { ...before, suspended_until: null, suspended_by: null }
+      await store(tx).suspend(before.account_id, null, null)
+      await audit.write(tx, actor, {
+        action: 'account.suspensionLifted',
+        entity: before.user_name,
+        details: `original end: ${atText(before.suspended_until as Date)}`,
+        severity: 4,
+      })
+      return { ...before, suspended_until: null, suspended_by: null }
+    })
+
+  return {
+    suspend: (actor: Actor, userName: string): Promise<AccountView> =>
+      change(actor, userName, async (tx, before) => {
+        const until = new Date(clock.now() + suspensionMs)
+        await store(tx).suspend(before.account_id, until, actor.userName)
+        await sessionsStore(tx).deleteAll(before.account_id, null)
+        await events.append(tx, [
+          {
+            kind: 'accountSuspended',
+            agentId: null,
+            entity: before.user_name,
+            hashtags: '',
+            details: `${actor.userName} suspended the sessions, API tokens and approvals of ${before.user_name} (${profileNames[before.user_profile]}) until ${atText(until)}.`,
+          },
+        ])
+        await audit.write(tx, actor, {
+          action: 'account.suspended',
+          entity: before.user_name,
+          details: `until: ${until.toISOString()}`,
+          severity: 3,
+        })
+        return { ...before, suspended_until: until, suspended_by: actor.userName }
+      }),
+
+    lift,
+
+    /** Lifts a suspension on the command line of the server. */
+    liftOnServer: (userName: string): Promise<AccountView> => lift(systemActor('command line'), userName),
+  }
+}

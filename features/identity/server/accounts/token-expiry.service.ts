@@ -1,0 +1,79 @@
+import { profileNames, tokenNoticeDays } from '@portcullis/contract'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import type { ApiTokensStore, ExpiringToken } from './api-tokens.store.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import { atText } from './suspension.rules.ts'
+import { dayMs, defaultExpiry } from './token-expiry.rules.ts'
+
+export interface TokenExpiryDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  events: Pick<EventsApi, 'append'>
+  credentials: Pick<CredentialsService, 'announce' | 'forget'>
+  store: (db: Queryable) => ApiTokensStore
+}
+
+const atOnce = 100
+
+/** The end of the id distinguishes tokens with the same name and account. */
+const entityOf = (token: ExpiringToken): string => `${token.name} of ${token.user_name} (${token.token_id.slice(-6)})`
+
+const eventOf = (token: ExpiringToken): NewEvent => ({
+  kind: 'tokenExpiring',
+  agentId: null,
+  entity: entityOf(token),
+  hashtags: '',
+  details: `The API token expires on ${atText(token.expires_at)}. Create a new token and replace this one before then.`,
+  // The second step is more severe, so that a group is notified again.
+  ...(token.step === 2 ? { severity: 3 } : {}),
+})
+
+/** Sends notifications about expiring API tokens, and limits tokens created before scopes. */
+export const createTokenExpiry = ({ db, clock, audit, events, credentials, store }: TokenExpiryDeps) => ({
+  /** Sends one notification for each step of each token, on one replica. */
+  announce: async (): Promise<void> => {
+    const [firstDays, secondDays] = tokenNoticeDays
+    for (let done = atOnce; done === atOnce; )
+      done = await db.transaction(async (tx) => {
+        const now = clock.now()
+        const tokens = await store(tx).advanceExpiry(
+          new Date(now),
+          new Date(now + firstDays * dayMs),
+          new Date(now + secondDays * dayMs),
+          atOnce,
+        )
+        await events.append(tx, tokens.filter(({ step }) => step < 3).map(eventOf))
+        for (const token of tokens)
+          if (token.step === 3)
+            await audit.write(tx, systemActor('system'), {
+              action: 'apiToken.expired',
+              entity: token.name,
+              details: `of ${token.user_name}; expired: ${token.expires_at.toISOString()}`,
+            })
+        return tokens.length
+      })
+  },
+
+  /** Limits tokens created before scopes to 90 days from the upgrade. Tokens that expire earlier keep their date. */
+  limitLegacy: async (): Promise<void> => {
+    const now = new Date(clock.now())
+    const limited = await db.transaction(async (tx) => {
+      const tokens = await store(tx).limitLegacy(now, defaultExpiry(now))
+      if (tokens.length === 0) return tokens
+      await credentials.announce(tx, [...new Set(tokens.map(({ account_id }) => account_id))])
+      for (const token of tokens)
+        await audit.write(tx, systemActor('system'), {
+          action: 'apiToken.limited',
+          entity: token.name,
+          details: `of ${token.user_name}; userProfile: ${profileNames[token.user_profile]}; created before scopes; expires: ${token.expires_at.toISOString()}`,
+        })
+      return tokens
+    })
+    if (limited.length > 0) credentials.forget(limited.map(({ account_id }) => account_id))
+  },
+})

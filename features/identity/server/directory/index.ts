@@ -1,0 +1,131 @@
+import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
+import type { AccountsApi, DirectoryPort } from '../accounts/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
+import { answered } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { Keys } from '@portcullis/platform/server/keys.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { ldapConfigOf } from './ldap.config.ts'
+import { testLdapConnection } from './ldap.connection-test.ts'
+import { faultOf } from './ldap.fault.ts'
+import { personFilter } from './ldap.filters.ts'
+import { createLdapHealth } from './ldap.health.ts'
+import { createLdap } from './ldap.service.ts'
+import { oidcConfigOf } from './oidc.config.ts'
+import { testOidcConnection } from './oidc.connection-test.ts'
+import { createOidc } from './oidc.service.ts'
+import { createOidcStore } from './oidc.store.ts'
+
+export interface DirectoryFeatureDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  keys: Pick<Keys, 'derive'>
+  resolve: ResolveDestination
+  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse' | 'guard'>
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
+}
+
+/** Sign-in with a directory or an identity provider. */
+export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
+  const { db, clock, log, audit, keys, settings, accounts, resolve } = deps
+  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
+  const ldap = createLdap({ clock, log, config })
+  const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
+  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve)
+  const oidc = createOidc({
+    clock,
+    log,
+    key: keys.derive('oidc-signin').reveal(),
+    config: providerConfig,
+    store: createOidcStore(db),
+    noteUse: (failure) => settings.noteUse('oidc', failure),
+    accounts,
+  })
+  settings.onChange((names) => {
+    const concerns = (prefix: string): boolean => names === null || names.some((name) => name.startsWith(prefix))
+    if (concerns('OIDC_')) oidc.forget()
+    if (!concerns('LDAP_')) return
+    ldap.resume()
+    health.forget()
+  })
+  settings.guard('ldap', async (_actor, next) => {
+    try {
+      personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
+    } catch (error) {
+      throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
+    }
+    const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
+    await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
+  })
+  settings.guard('oidc', async (_actor, next) => {
+    const issuer = next.get('OIDC_ISSUER') ?? ''
+    if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
+  })
+  // A hanging test takes seconds. Two at a time are enough for people.
+  const tests = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+
+  app.register(testLdap, async ({ actor, body }) => {
+    const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
+    const candidate = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
+    if (candidate.urls.length === 0) throw invalid('body.LDAP_URL', 'is required for the test')
+    if (candidate.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is required for the test')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, {
+        action: 'config.tested',
+        entity: 'ldap',
+        variant: 'ldap',
+        details: candidate.urls.join(' '),
+      }),
+    )
+    await tests.enter()
+    try {
+      return await testLdapConnection(candidate, { userName: userName ?? '', password: password ?? '' }, clock.now())
+    } finally {
+      tests.leave()
+    }
+  })
+
+  app.register(testOidc, async ({ actor, body }) => {
+    const candidate = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
+    if (candidate.issuer === '') throw invalid('body.OIDC_ISSUER', 'is required for the test')
+    if (candidate.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is required for the test')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', variant: 'oidc', details: candidate.issuer }),
+    )
+    await tests.enter()
+    try {
+      return await testOidcConnection(candidate, `${await accounts.baseUrl()}${finishOidc.path}`)
+    } finally {
+      tests.leave()
+    }
+  })
+
+  app.register(startOidc, async ({ request, reply }) => {
+    await oidc.start(request, reply)
+    return answered
+  })
+  app.register(startOidcReauthentication, ({ actor, request, reply }) => oidc.startConfirmation(actor, request, reply))
+  app.register(finishOidc, async ({ query, request, reply }) => {
+    await oidc.finish(request, reply, query.state ?? '')
+    return answered
+  })
+
+  return {
+    /** The directories and providers, as sign-in uses them. */
+    port: {
+      ...ldap.port,
+      providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
+    } satisfies DirectoryPort,
+    maintain: oidc.maintain,
+    health: health.health,
+  }
+}

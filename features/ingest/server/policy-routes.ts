@@ -1,0 +1,88 @@
+import { finished } from 'node:stream'
+import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portcullis/contract'
+import { Type } from 'typebox'
+import type { PolicyApi } from '#features/policy/server/index.ts'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
+import { tooMany } from './quota.ts'
+
+const fetchPolicy = operation({
+  id: 'agentPolicy',
+  method: 'POST',
+  path: agentPaths.policy,
+  tag: 'Agent protocol',
+  summary: 'The policy of the calling agent, signed for it and its nonce',
+  permission: 'agent',
+  body: PolicyRequest,
+  response: SignedText,
+  errors: ['agent_session_expired', 'agent_unknown', 'too_many_requests'],
+})
+
+const fetchKnowledge = operation({
+  id: 'agentKnowledge',
+  method: 'GET',
+  path: `${agentPaths.knowledge}/{hash}`,
+  tag: 'Agent protocol',
+  summary: 'The knowledge by which agents judge attack tools; the policy names its hash',
+  permission: 'agent',
+  params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the response body.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/json',
+  errors: ['agent_session_expired', 'too_many_requests'],
+})
+
+/**
+ * Limits of concurrent policy builds: each holds one of 12 connections, and check-ins need the others. When rules
+ * change for a whole fleet, all its armed hosts fetch their policies. Hosts that would wait for over 3 s retry later.
+ */
+const buildLimits = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
+/** Seconds after which an agent retries while its first request is still running. */
+const meanwhile = 2
+
+export interface AgentPolicyRouteDeps extends AgentGuardDeps {
+  policy: Pick<PolicyApi, 'forAgent'>
+  /** Returns the knowledge by which agents judge attack tools. */
+  knowledge(): { text: string; hash: string }
+}
+
+/** Registers the routes of armed hosts: their policy, and the knowledge that the policy names. */
+export const registerAgentPolicy = (
+  app: HttpApp,
+  { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
+): void => {
+  const agent = agentGuard({ clock, verifySession })
+  const semaphore = createSemaphore(buildLimits)
+  /** Agents with a running request for their policy, and for the knowledge. */
+  const [asking, reading] = [new Set<string>(), new Set<string>()]
+  /** Refuses concurrent requests of one agent, because an agent sends one at a time. */
+  function claim(agents: Set<string>, agentId: string): void {
+    if (agents.has(agentId)) throw tooMany(meanwhile)
+    agents.add(agentId)
+  }
+  /** The bytes of the knowledge in force: some megabytes that all answers share. */
+  let document = { hash: '', bytes: Buffer.alloc(0) }
+
+  app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
+    claim(asking, agentId)
+    try {
+      await semaphore.enter()
+      const signed = await policy.forAgent(agentId, body).finally(semaphore.leave)
+      if (signed === null) throw new AppError('agent_unknown')
+      return signed
+    } finally {
+      asking.delete(agentId)
+    }
+  })
+  app.registerMachine(fetchKnowledge, agent, async ({ params, reply, machine: { agentId } }) => {
+    const { text, hash } = knowledge()
+    if (params.hash !== hash) throw notFound('This knowledge is no longer in force. Fetch the policy again.')
+    claim(reading, agentId)
+    finished(reply.raw, () => reading.delete(agentId))
+    if (document.hash !== hash) document = { hash, bytes: Buffer.from(text) }
+    return new FileAnswer('knowledge.json', 'application/json; charset=utf-8', document.bytes)
+  })
+}

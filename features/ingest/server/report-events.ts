@@ -1,0 +1,148 @@
+import type { EventKind } from '@portcullis/contract'
+import { type Occurrence, policySources } from '@portcullis/domain'
+import { decisionReason } from '#features/devices/server/index.ts'
+import type { HostPeripheral } from '#features/policy/server/index.ts'
+import type { AgentState } from '#features/agents/server/index.ts'
+import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
+import type { Applied, HostChange, JudgedChange, Repeated } from './apply-report.ts'
+
+type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
+
+/** Returns the members that all events of a host share. */
+export const eventBase = (host: EventHost) => ({
+  agentId: host.agent_id,
+  entity: `${host.host} (${host.address})`,
+  hashtags: host.hashtags,
+})
+
+/** Agent errors that raise a separate critical event. */
+const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
+  // A build signed with a foreign key suggests that an attacker controls the commands of this host.
+  ['update_refused', 'updateRefused'],
+  ['held_ports_full', 'heldPortsFull'],
+])
+
+export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
+
+/**
+ * Returns whether the host now blocks the device and did not before. On a host in monitoring mode, another program
+ * switched it off, unless the agent names its own decision.
+ */
+const isBlocking = ({ what, peripheral, wasUsable }: HostChange, isArmed: boolean): boolean =>
+  what !== 'gone' &&
+  !peripheral.authorized &&
+  (what === 'attached' || wasUsable) &&
+  (isArmed || peripheral.enforced !== null)
+
+const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, serial }: HostPeripheral): NewEvent => ({
+  ...eventBase(host),
+  kind,
+  icon: design.icon,
+  deviceId,
+  details: deviceDetails({
+    vulnerable: design.vulnerable,
+    vid: design.vid,
+    pid: design.pid,
+    serial,
+    vendor: design.vendorName,
+    product: design.productName,
+  }),
+})
+
+/** Returns how often something happened again and when last, for the details of an event. */
+const timesMore = ({ count, last }: Repeated): string =>
+  `${count.toLocaleString('en')} more ${count === 1 ? 'time' : 'times'}${last === undefined ? '' : `, last at ${instant(last)}`}`
+const instant = ({ at }: Occurrence): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+
+/** Returns the event of changes that an agent dropped, because the devices of one port filled its spool. */
+export const droppedEvent = (
+  host: EventHost,
+  { portPath, occurred, repeated }: Extract<JudgedChange, { portPath: string }>,
+): NewEvent => {
+  const count = 1 + (repeated?.count ?? 0)
+  const [from, to] = [occurred, repeated?.last ?? occurred].map((one) => (one === undefined ? '?' : instant(one)))
+  return {
+    ...eventBase(host),
+    kind: 'changesDropped',
+    details: `Port ${portPath}: ${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'} between ${from} and ${to}`,
+    occurred,
+  }
+}
+
+const levels = [null, 'suspected', 'confirmed'] as const
+
+/**
+ * Returns the events of one host's report. The first inventory of a new host gives one event and its findings, not one
+ * event per device.
+ */
+export const eventsOf = (
+  host: EventHost,
+  applied: Applied,
+  isFirst: boolean,
+  /** The host's peripherals with their decisions, by id. */
+  judged: ReadonlyMap<string, HostPeripheral>,
+  isArmed: boolean,
+): NewEvent[] => {
+  const events: NewEvent[] = []
+  /** Adds the reason and the case number for the user of the host. */
+  function blocked(peripheral: HostPeripheral): NewEvent {
+    const event = deviceEvent(host, 'blocked', peripheral)
+    const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
+    const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''
+    const reasons = [
+      ...(source === undefined ? [] : [decisionReason(policySources.indexOf(source), null)]),
+      ...(number === '' ? [] : [`case number ${number}`]),
+    ]
+    return reasons.length === 0 ? event : { ...event, details: `${event.details}: ${reasons.join(', ')}` }
+  }
+  if (isFirst) {
+    const present = applied.all.filter((p) => p.present).length
+    const details = `${present} ${present === 1 ? 'device' : 'devices'} attached`
+    events.push({ ...eventBase(host), kind: 'inventory', details })
+  }
+  for (const change of applied.changes) {
+    const { what, peripheral, before, occurred } = change
+    const event = (kind: EventKind): NewEvent => ({ ...deviceEvent(host, kind, peripheral), occurred })
+    if (what === 'gone') events.push(event('gone'))
+    if (what === 'attached') {
+      const attached = event('attached')
+      const { repeated } = change
+      if (!isFirst)
+        events.push(
+          repeated === undefined
+            ? attached
+            : {
+                ...attached,
+                details: `${attached.details}: attached ${timesMore(repeated)}`,
+                times: 1 + repeated.count,
+              },
+        )
+    }
+    if (what === 'attached' || before !== undefined) {
+      const { attackTool, vulnerable } = peripheral.design
+      if (levels.indexOf(attackTool) > levels.indexOf(before?.attackTool ?? null)) events.push(event('attackTool'))
+      if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
+    }
+    // A held port on an armed host has its own event (features/held-ports).
+    if (change.isUnmasked && peripheral.enforced?.held !== true) {
+      const unmasked = event('driverMismatch')
+      events.push({
+        ...unmasked,
+        details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
+      })
+    }
+    if (change.isUnknown && peripheral.enforced?.held !== true) {
+      const unknown = event('unknownDriver')
+      events.push({ ...unknown, details: `${unknown.details}: ${peripheral.kernel.unknownDriver}` })
+    }
+    if (isBlocking(change, isArmed)) events.push({ ...blocked(peripheral), occurred })
+  }
+  return events
+}
+
+/** Returns the event of a changed mode; `reason` is empty if a command changed it. */
+export const modeEvent = (host: EventHost, armed: boolean, reason: string): NewEvent => ({
+  ...eventBase(host),
+  kind: armed ? 'armed' : reason === '' ? 'freed' : 'reverted',
+  details: reason,
+})

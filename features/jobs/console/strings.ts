@@ -1,0 +1,24 @@
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
+
+export const strings = messages({
+  cancelJob: 'Cancel {title}',
+  cancel: 'Cancel',
+  closeJob: 'Close {title}',
+  focusJobs: 'Go to the job tray',
+  jobs: 'Jobs',
+  exportName: 'Export {name}',
+  running: '{done, number} of {total, number}',
+  completed: 'Done, {done, number} of {total, number}',
+  completedWithFailures: 'Finished, {done, number} done, {failed, number} failed',
+  cancelledJob: 'Cancelled, {done, number} of {total, number} done',
+  runningWithFailures: '{done, number} of {total, number}, {failed, number} failed',
+  starting: 'Starting',
+  failed: 'Failed',
+  failedBecause: 'Failed: {message}',
+  cancelled: 'Cancelled',
+  saved: 'Saved, {size}',
+  waitingForServer: 'Waiting for the server',
+  progress: '{percent, number} %, {size}',
+  announcement: '{title}: {state}',
+  commandsLink: 'Commands',
+})

@@ -1,0 +1,84 @@
+import type { KnowledgeEffect as Effect } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
+import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import classes from './KnowledgePage.module.css'
+import { strings } from './strings.ts'
+
+type Verdict = Effect['data'][number]['before']
+
+const VerdictCell = ({ verdict }: { verdict: Verdict }) => {
+  const finding = findingOf(verdict.severity)
+  return (
+    <span>
+      {finding === null ? strings.noFinding : <SeverityTag severity={finding.severity} word={finding.word} />}
+      {verdict.findings === '' ? null : (
+        <span className={classes.findings}>
+          <DeviceText value={verdict.findings} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+const number = (value: number) => value.toLocaleString('en')
+
+/** Describes which verdicts an update would change, and lists the devices, most severe first. */
+export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
+  <>
+    <p>
+      {effect === undefined
+        ? strings.calculating
+        : effect.designs === 0
+          ? effect.renamed > 0
+            ? strings.noEffectRenamed({ renamed: effect.renamed })
+            : strings.noEffect
+          : strings.effect({
+              devices: effect.devices,
+              hosts: effect.hosts,
+              worse: effect.worse,
+              better: effect.better,
+              renamed: effect.renamed,
+            })}
+    </p>
+    {effect !== undefined && effect.data.length === 0 ? null : (
+      <SmallTable
+        label={strings.changedVerdicts}
+        head={[
+          strings.device,
+          strings.before,
+          strings.after,
+          { title: strings.hosts, align: 'right' },
+          { title: strings.devices, align: 'right' },
+        ]}
+        rows={effect?.data.map((row) => ({
+          key: row.fingerprint,
+          cells: [
+            <span key="device" className={classes.device}>
+              <Icon name={kindIcon(row.devIcon)} />
+              <span>
+                <DeviceText value={row.guiPid} absent={strings.unnamed} />{' '}
+                <span className={classes.quiet}>
+                  <DeviceText value={row.guiVid} absent="" />{' '}
+                  <code>
+                    {row.vid}:{row.pid}
+                  </code>
+                </span>
+              </span>
+            </span>,
+            <VerdictCell key="before" verdict={row.before} />,
+            <VerdictCell key="after" verdict={row.after} />,
+            <Link key="hosts" to="/peripherals" search={{ vid: row.vid, pid: row.pid, present: 'true' }}>
+              {number(row.agentsCount)}
+            </Link>,
+            number(row.peripheralsCount),
+          ],
+        }))}
+        empty=""
+      />
+    )}
+  </>
+)

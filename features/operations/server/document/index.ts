@@ -1,0 +1,79 @@
+import {
+  applyConfigDocument,
+  type BodyOf,
+  type ConfigDocument,
+  type ResponseOf,
+  readConfigDocument,
+} from '@portcullis/contract'
+import type { PolicyApi } from '#features/policy/server/index.ts'
+import type { NotificationsApi } from '#features/alerts/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { TagsApi } from '#features/tags/server/index.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+
+export interface DocumentDeps {
+  db: Db
+  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'lock' | 'applyAll'>
+  tags: Pick<TagsApi, 'ensureTags' | 'names'>
+  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'lockGroups' | 'changeGroups'>
+  policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
+}
+
+type Applied = ResponseOf<typeof applyConfigDocument>
+
+/** Reads, compares and applies the configuration as one document, in one transaction. */
+export const documentFeature = (app: HttpApp, { db, settings, tags, notifications, policy }: DocumentDeps): void => {
+  const read = async (): Promise<ConfigDocument> => ({
+    settings: await settings.readSet(),
+    tags: await tags.names(db),
+    notificationGroups: await notifications.listGroups(),
+    rules: await policy.writtenRules(db),
+  })
+
+  async function apply(actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> {
+    const items = given.settings ?? {}
+    const groups = given.notificationGroups ?? []
+    if (!isDry) await settings.guardAll(actor, items)
+    await notifications.judgeGroups(groups)
+    const wantedTags = given.tags ?? []
+    let added: string[] = []
+    const done = await policy.replaceRules(
+      actor,
+      given.rules ?? null,
+      {
+        before: async (tx) => {
+          // Every change of one of these locks it first and the head of the audit trail last. The rules write audit
+          // records first, so taking these locks after them could deadlock.
+          await settings.lock(tx)
+          await notifications.lockGroups(tx)
+          const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
+          added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
+          await tags.ensureTags(tx, wantedTags)
+        },
+        after: async (tx) => ({
+          groups: await notifications.changeGroups(tx, actor, groups),
+          settings: await settings.applyAll(tx, actor, items, isDry),
+        }),
+      },
+      isDry,
+    )
+    return {
+      settings: done.alongside.settings,
+      tags: { added },
+      notificationGroups: done.alongside.groups,
+      rules: { added: done.added, removed: done.removed },
+    }
+  }
+
+  app.register(readConfigDocument, ({ actor }) => {
+    assertPermission(actor, 'fleet:read')
+    return read()
+  })
+  app.register(applyConfigDocument, ({ actor, body, query }) => {
+    // The operations for tags and rules need this permission, so the document needs it too.
+    if ((body.tags ?? []).length > 0 || body.rules != null) assertPermission(actor, 'fleet:write')
+    return apply(actor, body, query.dryRun === true)
+  })
+}

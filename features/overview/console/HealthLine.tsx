@@ -1,0 +1,38 @@
+import { subsystemHealth } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
+
+/** Shows the health of the server in one line that links to the details. */
+export const HealthLine = () => {
+  const { api, session } = useServices()
+  const parts = useQuery({
+    queryKey: ['health', 'parts'],
+    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
+    refetchInterval: 30_000,
+    enabled: session.may('health:read'),
+  })
+  if (parts.data === undefined) return null
+  const failing = parts.data.filter(({ status }) => status === 'Error')
+  const warning = parts.data.filter(({ status }) => status === 'Warning')
+  const bad = [...failing, ...warning]
+  return (
+    <Link to="/settings/health" className={classes.health}>
+      {bad.length === 0 ? (
+        strings.allOperational
+      ) : (
+        <>
+          <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
+          {strings.problem({
+            parts: bad.map(({ name }) => name).join(', '),
+            status: healthWords[failing.length > 0 ? 'Error' : 'Warning'],
+          })}
+        </>
+      )}
+    </Link>
+  )
+}

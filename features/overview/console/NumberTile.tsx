@@ -1,0 +1,45 @@
+import { Link } from '@tanstack/react-router'
+import { exactUtc, relativeTime } from '@portcullis/platform/console/lib/time.ts'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import classes from './NumberTile.module.css'
+import { strings } from './strings.ts'
+
+export interface NumberTileProps {
+  title: string
+  value: number | undefined
+  /** The total, if the number is a part of it. */
+  of?: number | undefined
+  /** Drawn when the number is not zero. */
+  severity?: Severity
+  /** The change and its start (ms since 1970); null on the first visit. */
+  change: { by: number; since: number } | null
+  /** Filters of the host list that match the same hosts. */
+  search: Record<string, string>
+}
+
+const changeText = (by: number, age: string): string => {
+  if (by === 0) return strings.unchanged({ age })
+  return by > 0 ? strings.increased({ count: by, age }) : strings.decreased({ count: -by, age })
+}
+
+/** A number that links to the hosts it counts. */
+export const NumberTile = ({ title, value, of, severity, change, search }: NumberTileProps) => {
+  const now = useNow()
+  return (
+    <Link to="/agents" search={search} className={classes.tile}>
+      <span className={classes.title}>{title}</span>
+      <span className={classes.value}>
+        {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}
+        {value === undefined ? <span className={classes.skeleton} /> : value.toLocaleString('en')}
+        {of === undefined ? null : <span className={classes.of}>{strings.ofTotal({ total: of })}</span>}
+      </span>
+      {change === null ? null : (
+        <span className={classes.change} title={strings.since({ time: exactUtc(change.since) })}>
+          {changeText(change.by, relativeTime(change.since, now))}
+        </span>
+      )}
+    </Link>
+  )
+}

@@ -1,0 +1,81 @@
+import { agentsClassificationSummary, getAgents } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { ReleaseKeyNotice } from '@portcullis/platform/console/ui/ReleaseKeyNotice.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { AttachmentsChart } from './AttachmentsChart.tsx'
+import { HealthLine } from './HealthLine.tsx'
+import { OpenAlerts } from './OpenAlerts.tsx'
+import classes from './OverviewPage.module.css'
+import { SinceLastVisit } from './SinceLastVisit.tsx'
+import { strings } from './strings.ts'
+import { Tiles } from './Tiles.tsx'
+import { useVisit } from './useVisit.ts'
+import type { Numbers } from './visit.ts'
+import { WorstHosts, worstCount } from './WorstHosts.tsx'
+
+// Faster changes would be hard to read.
+const numbersGap = 3_000
+
+/** Summary of the fleet: five numbers, hosts with findings, events since the last visit, and health. */
+export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
+  useTitle(strings.overview)
+  const { api } = useServices()
+  const state = useSession()
+  const summary = useQuery({
+    queryKey: ['overview', 'summary'],
+    queryFn: ({ signal }) => api.call(agentsClassificationSummary, { signal }),
+  })
+  const worst = useQuery({
+    queryKey: ['overview', 'worst'],
+    queryFn: ({ signal }) =>
+      api.call(getAgents, { query: { Severity: '>=30', SortBy: 'severity_desc', PageSize: worstCount }, signal }),
+  })
+  useLiveRefresh(['summary', 'agents'], numbersGap, () => {
+    void summary.refetch()
+    void worst.refetch()
+  })
+
+  const data = summary.data
+  const numbers: Numbers | null =
+    data === undefined
+      ? null
+      : {
+          connected: data.connected,
+          armed: data.armed,
+          attackTools: data.knownAttackTools,
+          vulnerable: data.vulnerable,
+          violating: data.unapproved,
+        }
+  const before = useVisit(state.phase === 'in' ? state.profile.account.userName : '', numbers)
+
+  if (data?.total === 0)
+    return (
+      <div className={classes.page}>
+        <ReleaseKeyNotice />
+        {empty}
+      </div>
+    )
+  if (summary.error !== null && data === undefined) {
+    return <ErrorState failure={summary.error} retry={() => void summary.refetch()} />
+  }
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <h1>{strings.overview}</h1>
+        <HealthLine />
+      </header>
+      <ReleaseKeyNotice />
+      <Tiles data={data} numbers={numbers} before={before} />
+      <AttachmentsChart />
+      <div className={classes.columns}>
+        <OpenAlerts />
+        <WorstHosts worst={worst.data} />
+        <SinceLastVisit since={before?.at ?? null} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+import { eventCodes, getEvents, getPeripherals } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
+import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
+import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
+
+const day = 86_400_000
+// Limits the rate of these five searches over days of events.
+const countsGap = 10_000
+
+/** Counts devices: one that is attached ten times counts once. */
+const deviceKinds = [
+  { label: strings.newAttackTools, finding: 'isKnownAttackTool' },
+  { label: strings.newVulnerable, finding: 'isVulnerablePeripheral' },
+] as const
+/** Counts events. */
+const eventKinds = [
+  { label: strings.attachedEvents, search: eventCodes.attached.description },
+  { label: strings.enrolledEvents, search: eventCodes.enrolled.description },
+] as const
+
+const numberOf = (count: number | undefined) => ({
+  number: <strong key="number">{count?.toLocaleString('en') ?? '…'}</strong>,
+  count: count ?? 0,
+})
+
+/** Shows what happened since the last visit, or in the last day on the first visit. */
+export const SinceLastVisit = ({ since }: { since: number | null }) => {
+  const { api, clock } = useServices()
+  const [start] = useState(() => clock.now())
+  const from = new Date(since ?? start - day).toISOString()
+  const firstSeen = `${from}..`
+  const devices = useQuery({
+    queryKey: ['overview', 'devices-since', from],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        deviceKinds.map(async ({ finding }) => {
+          const query = { [finding]: 'true', firstSeen, PageSize: 1 }
+          return (await api.call(getPeripherals, { query, signal })).recordsFiltered
+        }),
+      ),
+  })
+  const events = useQuery({
+    queryKey: ['overview', 'since', from],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        eventKinds.map(async ({ search }) => {
+          const page = await api.call(getEvents, {
+            query: { globalSearch: search, fromDate: from, PageSize: 1 },
+            signal,
+          })
+          return page.recordsFiltered
+        }),
+      ),
+  })
+  const serious = useQuery({
+    queryKey: ['overview', 'serious', from],
+    queryFn: ({ signal }) =>
+      api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
+  })
+  const unread = useNoticeCounts().data?.unread
+  useLiveRefresh(['events'], countsGap, () => {
+    void devices.refetch()
+    void events.refetch()
+    void serious.refetch()
+  })
+  return (
+    <section className={classes.card}>
+      <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
+      <ul className={classes.counts}>
+        {deviceKinds.map(({ label, finding }, index) => (
+          <li key={finding}>
+            <Link to="/peripherals" search={{ [finding]: 'true', firstSeen }}>
+              {label(numberOf(devices.data?.[index]))}
+            </Link>
+          </li>
+        ))}
+        {eventKinds.map(({ label, search }, index) => (
+          <li key={search}>
+            <Link to="/events" search={{ q: search, fromDate: from }}>
+              {label(numberOf(events.data?.[index]))}
+            </Link>
+          </li>
+        ))}
+        {unread === undefined ? null : (
+          <li>
+            <Link to="/notices">
+              {strings.unreadAlerts({
+                number: <strong key="number">{unread.toLocaleString('en')}</strong>,
+                count: unread,
+              })}
+            </Link>
+          </li>
+        )}
+      </ul>
+      {serious.data === undefined ? null : serious.data.data.length === 0 ? (
+        <p className={classes.quiet}>{strings.noSeriousEvents}</p>
+      ) : (
+        <>
+          <EventLines events={serious.data.data} withHost />
+          {serious.data.recordsFiltered > serious.data.data.length ? (
+            <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from }}>
+              {strings.allSeriousEvents({ count: serious.data.recordsFiltered })}
+            </Link>
+          ) : null}
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,44 @@
+import type { getAgents, ResponseOf } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
+
+export const worstCount = 8
+
+/** Lists the hosts with the most severe findings, with a link to all of them. */
+export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | undefined }) => (
+  <section className={classes.card}>
+    <h2>{strings.needsAttention}</h2>
+    {worst?.data.length === 0 ? (
+      <p className={classes.quiet}>{strings.noFindings}</p>
+    ) : (
+      <ul className={classes.list}>
+        {(worst?.data ?? []).map((agent) => {
+          const finding = findingOf(agent.severity)
+          return (
+            <li key={agent.uuid}>
+              <Link to="/agents/$agentId" params={{ agentId: agent.uuid }} className={classes.host}>
+                <DeviceText value={agent.hostIdentifier} />
+              </Link>
+              <TagList tags={agent.hashtags} />
+              {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
+              <span className={classes.time}>
+                <Time value={agent.lastUpdated} />
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    )}
+    {(worst?.recordsFiltered ?? 0) > worstCount ? (
+      <Link to="/agents" search={{ Severity: '30,40,50' }}>
+        {strings.allHosts({ count: worst!.recordsFiltered })}
+      </Link>
+    ) : null}
+  </section>
+)

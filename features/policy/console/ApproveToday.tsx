@@ -1,0 +1,116 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { previewBulk, runBulk } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { basisText, worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
+import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
+import { rereadPolicy } from '@portcullis/platform/console/ui/policy/undo.ts'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import classes from './PolicyPage.module.css'
+import { strings } from './strings.ts'
+
+// The action and its preview cover all hosts.
+const everything = { filter: {}, action: 'approveAll' as const }
+
+/** Confirmation with the effects and a reason. */
+const Question = ({ close }: { close: () => void }) => {
+  const services = useServices()
+  const { api } = services
+  const [reason, setReason] = useState('')
+  const { busy, failure, isStored, run } = useChange()
+  const preview = useQuery({
+    queryKey: ['policy-test', 'today'],
+    queryFn: ({ signal }) => api.call(previewBulk, { body: everything, signal }),
+    gcTime: 0,
+    retry: false,
+  })
+  const approve = () =>
+    run(async () => {
+      const { accepted } = await api.call(runBulk, {
+        body: { ...everything, ...asReason(reason) },
+      })
+      close()
+      rereadPolicy(services)
+      tell(strings.approveTodayStarted({ hosts: accepted }))
+    })
+  if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+  const data = preview.data
+  const again = data === undefined ? null : worksAgainText(data.worksAgain)
+  const needsReason = (data?.agents ?? 0) > 1
+  return (
+    <form
+      className={classes.question}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isStored) void approve()
+      }}
+    >
+      {data === undefined ? (
+        <p>{strings.approveTodayLoading}</p>
+      ) : (
+        <>
+          {data.prediction === null ? null : (
+            <p>
+              <strong>
+                {strings.approveTodayEffect({
+                  devices: data.prediction.newlyAllowed.peripherals,
+                  hosts: data.prediction.newlyAllowed.agents,
+                })}
+              </strong>{' '}
+              {basisText(data.prediction)}
+            </p>
+          )}
+          <p>{strings.approveTodayHow({ hosts: data.agents })}</p>
+        </>
+      )}
+      {again === null ? null : (
+        <p data-testid="works-again">
+          <SeverityShape severity={again.severity} /> <strong>{again.text}</strong>
+        </p>
+      )}
+      {needsReason && !isStored ? (
+        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
+      ) : null}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions
+        action={strings.approveDevices}
+        busy={busy}
+        isReady={data !== undefined && (!needsReason || reason.trim() !== '')}
+        isStored={isStored}
+        close={close}
+      />
+    </form>
+  )
+}
+
+/** Empty state of the rules: offers to approve the attached devices after a preview. */
+export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: () => void }) => {
+  const [asked, setAsked] = useState(false)
+  return (
+    <EmptyState icon="policy" title={strings.emptyTitle}>
+      <div className={classes.start}>
+        <p>{strings.empty}</p>
+        {canWrite ? (
+          <Group gap="sm">
+            <Button size="sm" onClick={() => setAsked(true)}>
+              {strings.approveToday}
+            </Button>
+            <Button size="sm" variant="default" onClick={write}>
+              {strings.addRule}
+            </Button>
+          </Group>
+        ) : null}
+      </div>
+      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveTodayTitle}>
+        {asked ? <Question close={() => setAsked(false)} /> : null}
+      </Modal>
+    </EmptyState>
+  )
+}

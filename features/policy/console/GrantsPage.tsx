@@ -1,0 +1,88 @@
+import { Button } from '@mantine/core'
+import { getPolicy, listPolicyGrants, type PolicyRuleResource } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { fieldOfInstant } from '@portcullis/platform/console/ui/filters/filter.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
+import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import classes from './PolicyPage.module.css'
+import { RuleDrawer } from './RuleDrawer.tsx'
+import { grantColumns, grantFilters, grantsView } from './rules.view.tsx'
+import { strings } from './strings.ts'
+
+const idOf = (grant: PolicyRuleResource) => grant.id
+const hrefOf = (grant: PolicyRuleResource) => `/policy/grants?open=${encodeURIComponent(grant.id)}`
+// Default duration of a new grant: one day.
+const usualLife = 24 * 3_600_000
+
+/** Lists the grants, next to expire first. */
+export const GrantsPage = () => {
+  useTitle(strings.grants)
+  const { api, session, clock } = useServices()
+  const start = useSearch({ from: '/inside/policy/grants' })
+  const list = useList('/inside/policy/grants', grantsView, listPolicyGrants, idOf)
+  const { open } = list.view.state
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const canWrite = session.may('fleet:write')
+  const write = () => list.view.set({ open: 'new' })
+  useKeys(canWrite ? [{ keys: 'n', description: strings.addGrant, run: write }] : [])
+
+  return (
+    <ListPage
+      title={strings.grants}
+      list={list}
+      actions={
+        canWrite ? (
+          <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
+            {strings.addGrant}
+          </Button>
+        ) : null
+      }
+      filters={grantFilters}
+      searchPlaceholder={strings.search}
+      above={
+        <p className={classes.order}>
+          {policy.data === undefined
+            ? strings.grantsIntro
+            : strings.grantsIntroWithMax({ hours: policy.data.settings.grantMaxHours })}
+        </p>
+      }
+      label={strings.grants}
+      columns={grantColumns}
+      topics={['summary']}
+      hrefOf={hrefOf}
+      empty={
+        <EmptyState icon="policy" title={strings.grantsEmptyTitle}>
+          <p>{strings.grantsEmpty}</p>
+          {canWrite ? (
+            <Button size="sm" onClick={write}>
+              {strings.addGrant}
+            </Button>
+          ) : null}
+        </EmptyState>
+      }
+      drawer={
+        open === null ? null : (
+          <RuleDrawer
+            key={open}
+            id={open}
+            isGrant
+            start={{
+              ...draftOfSearch(start),
+              effect: 'allow',
+              expires: fieldOfInstant(new Date(clock.now() + usualLife).toISOString()),
+            }}
+            canWrite={canWrite}
+            close={() => list.view.set({ open: null })}
+          />
+        )
+      }
+    />
+  )
+}

@@ -1,0 +1,167 @@
+import { SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
+import { policyKinds } from '@portcullis/contract'
+import { bindText } from '@portcullis/platform/console/ui/form/bind-text.ts'
+import { HostPicker } from '@portcullis/platform/console/ui/policy/HostPicker.tsx'
+import type { DraftFaults, PolicyKind, RuleDraft } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
+import { TagPicker } from '@portcullis/platform/console/ui/policy/TagPicker.tsx'
+import { ModelName, ModelSearch } from './ModelSearch.tsx'
+import classes from './RuleFields.module.css'
+import { strings } from './strings.ts'
+
+export interface RuleFieldsProps {
+  draft: RuleDraft
+  change: (change: Partial<RuleDraft>) => void
+  /** Faults to show now. */
+  faults: DraftFaults
+  isGrant: boolean
+  /** Only Administrators can allow a known attack tool. */
+  mayOverride: boolean
+}
+
+type PartProps = Pick<RuleFieldsProps, 'draft' | 'change' | 'faults'>
+
+const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => {
+  const toggle = (kind: PolicyKind) =>
+    change({
+      kinds: draft.kinds.includes(kind) ? draft.kinds.filter((one) => one !== kind) : [...draft.kinds, kind],
+    })
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset in a fieldset would be read as a form of its own */}
+      <div className={classes.chips} role="group" aria-label={strings.kinds}>
+        {policyKinds.map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            className={classes.chip}
+            aria-pressed={draft.kinds.includes(kind)}
+            onClick={() => toggle(kind)}
+          >
+            {kind}
+          </button>
+        ))}
+      </div>
+      <p className={classes.hint}>{draft.effect === 'allow' ? strings.allowKindsHint : strings.denyKindsHint}</p>
+    </>
+  )
+}
+
+type TextField = 'vid' | 'pid' | 'serial' | 'fingerprint' | 'expires' | 'reason'
+
+const trimmed = (text: string) => text.trim()
+const textOf = ({ draft, change, faults }: PartProps) => bindText(draft, change, (name: TextField) => faults[name])
+
+const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType<typeof textOf> }) => (
+  <fieldset>
+    <legend>{strings.devices}</legend>
+    <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
+    <div className={classes.pair}>
+      <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
+      <TextInput
+        size="xs"
+        label={strings.productId}
+        placeholder={strings.any}
+        maxLength={4}
+        {...text('pid', trimmed)}
+      />
+    </div>
+    <p className={classes.hint} aria-live="polite">
+      <ModelName vid={draft.vid} pid={draft.pid} />
+    </p>
+    <div className={classes.pair}>
+      <TextInput
+        size="xs"
+        label={strings.serialNumber}
+        placeholder={draft.hasNoSerial ? strings.noSerial : strings.any}
+        maxLength={255}
+        {...text('serial')}
+      />
+      <TextInput
+        size="xs"
+        label={strings.fingerprint}
+        placeholder={strings.any}
+        maxLength={32}
+        {...text('fingerprint', trimmed)}
+      />
+    </div>
+    <Kinds draft={draft} change={change} />
+    {faults.device === undefined ? null : (
+      <p className={classes.fault} role="alert">
+        {faults.device}
+      </p>
+    )}
+  </fieldset>
+)
+
+const Hosts = ({ draft, change, faults }: PartProps) => (
+  <fieldset>
+    <legend>{strings.scope}</legend>
+    <SegmentedControl
+      size="xs"
+      fullWidth
+      aria-label={strings.scope}
+      value={draft.scope}
+      onChange={(scope) => change({ scope: scope === 'host' || scope === 'tag' ? scope : 'all' })}
+      data={[
+        { value: 'host', label: strings.oneHost },
+        { value: 'tag', label: strings.hostsWithATag },
+        { value: 'all', label: strings.allHosts },
+      ]}
+    />
+    {draft.scope === 'host' ? (
+      <HostPicker label={strings.host} value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
+    ) : null}
+    {draft.scope === 'tag' ? (
+      <TagPicker label={strings.tag} value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />
+    ) : null}
+  </fieldset>
+)
+
+/** The fields of a rule or grant. */
+export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: RuleFieldsProps) => {
+  const text = textOf({ draft, change, faults })
+  return (
+    <div className={classes.fields}>
+      {isGrant ? null : (
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label={strings.effect}
+          value={draft.effect}
+          onChange={(effect) => change({ effect: effect === 'deny' ? 'deny' : 'allow' })}
+          data={[
+            { value: 'allow', label: strings.allow },
+            { value: 'deny', label: strings.deny },
+          ]}
+        />
+      )}
+      <Devices draft={draft} change={change} faults={faults} text={text} />
+      <Hosts draft={draft} change={change} faults={faults} />
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label={isGrant ? strings.expires : strings.optionalEnd}
+        {...text('expires')}
+      />
+      <Textarea
+        size="xs"
+        label={strings.reason}
+        placeholder={strings.reasonHint}
+        description={strings.reasonDescription}
+        maxLength={200}
+        rows={2}
+        {...text('reason')}
+      />
+      {draft.effect === 'allow' ? (
+        <Switch
+          size="xs"
+          label={strings.override}
+          description={mayOverride ? strings.overrideHint : strings.overrideNeedsAdmin}
+          disabled={!mayOverride}
+          checked={draft.overrideAttackTool}
+          onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}
+        />
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import { Button } from '@mantine/core'
+import { getPolicy, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
+import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
+import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { ApproveToday } from './ApproveToday.tsx'
+import classes from './PolicyPage.module.css'
+import { RuleDrawer } from './RuleDrawer.tsx'
+import { ruleColumns, ruleFilters, rulesView } from './rules.view.tsx'
+import { strings } from './strings.ts'
+
+const idOf = (rule: PolicyRuleResource) => rule.id
+const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(rule.id)}`
+
+/** Lists the rules by precedence. */
+export const RulesPage = () => {
+  useTitle(strings.policy)
+  const { api, session } = useServices()
+  const start = useSearch({ from: '/inside/policy/' })
+  const list = useList('/inside/policy/', rulesView, listPolicyRules, idOf)
+  const { open } = list.view.state
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const canWrite = session.may('fleet:write')
+  const write = () => list.view.set({ open: 'new' })
+  useKeys(canWrite ? [{ keys: 'n', description: strings.addRule, run: write }] : [])
+
+  return (
+    <ListPage
+      title={strings.rules}
+      list={list}
+      actions={
+        canWrite ? (
+          <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
+            {strings.addRule}
+          </Button>
+        ) : null
+      }
+      filters={ruleFilters}
+      searchPlaceholder={strings.search}
+      above={
+        <p className={classes.order}>
+          {policy.data === undefined
+            ? strings.rulesIntro
+            : strings.rulesIntroWithVersion({
+                version: policy.data.version,
+                armed: policy.data.agents.armed,
+                free: policy.data.agents.free,
+              })}
+        </p>
+      }
+      more={<ReportItems list="rules" query={list.query} />}
+      label={strings.rules}
+      columns={ruleColumns}
+      topics={['summary']}
+      hrefOf={hrefOf}
+      empty={<ApproveToday canWrite={canWrite} write={write} />}
+      drawer={
+        open === null ? null : (
+          <RuleDrawer
+            key={open}
+            id={open}
+            isGrant={false}
+            start={draftOfSearch(start)}
+            canWrite={canWrite}
+            close={() => list.view.set({ open: null })}
+          />
+        )
+      }
+    />
+  )
+}

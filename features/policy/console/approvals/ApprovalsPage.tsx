@@ -1,0 +1,146 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
+import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import classes from './ApprovalsPage.module.css'
+import { approvalFilters } from './approvals.view.ts'
+import { strings } from './strings.ts'
+import { type Approvals, useApprovals } from './useApprovals.ts'
+import type { Inbox } from './useInbox.ts'
+import { WaitingModel } from './WaitingModel.tsx'
+import { isChosen, modelKey, totalsText } from './waiting.ts'
+
+const BulkDecideDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+)
+const DecideDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog)
+
+const Head = ({ inbox }: { inbox: Inbox }) => (
+  <header className={classes.head}>
+    <h1>{strings.title}</h1>
+    <span className={classes.quiet} aria-live="polite">
+      {inbox.newest.data === undefined || inbox.waiting === undefined
+        ? ''
+        : totalsText({ ...inbox.newest.data, attached: inbox.waiting })}
+    </span>
+    {inbox.changes > 0 ? (
+      <Button size="compact-xs" variant="default" onClick={inbox.showLatest}>
+        {strings.showChanges({ changes: inbox.changes })}
+      </Button>
+    ) : null}
+    <span className={classes.tools}>
+      <MoreMenu label={strings.more} curl={inbox.curl} />
+    </span>
+  </header>
+)
+
+const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
+  <p className={classes.quiet}>
+    {strings.intro}{' '}
+    {canDecide ? (
+      <span className={classes.keys}>
+        {strings.keysHint({
+          j: <kbd key="j">j</kbd>,
+          k: <kbd key="k">k</kbd>,
+          enter: <kbd key="enter">{strings.enterKey}</kbd>,
+          x: <kbd key="x">x</kbd>,
+          a: <kbd key="a">a</kbd>,
+          d: <kbd key="d">d</kbd>,
+        })}
+      </span>
+    ) : null}
+  </p>
+)
+
+const Nothing = ({ inbox }: { inbox: Inbox }) =>
+  inbox.isFiltered ? (
+    <EmptyState icon="filter" title={strings.noMatch}>
+      <Button variant="subtle" size="compact-sm" onClick={inbox.view.clearFilters}>
+        {strings.clearFilters}
+      </Button>
+    </EmptyState>
+  ) : (
+    <EmptyState icon="inbox" title={strings.emptyTitle}>
+      <p>{strings.empty({ link: (text) => <Link to="/policy/simulator">{text}</Link> })}</p>
+    </EmptyState>
+  )
+
+const Models = ({ state }: { state: Approvals }) => {
+  const { inbox, all, open, canDecide, cursor, chosen } = state
+  if (inbox.shown === null)
+    return inbox.newest.error === null ? <div className={classes.skeleton} aria-busy="true" /> : null
+  if (all.length === 0) return <Nothing inbox={inbox} />
+  return (
+    <ul
+      className={classes.models}
+      aria-label={strings.list}
+      onPointerEnter={() => inbox.setPointerInside(true)}
+      onPointerLeave={() => inbox.setPointerInside(false)}
+    >
+      {all.map((model) => (
+        <WaitingModel
+          key={modelKey(model)}
+          model={model}
+          isOpen={open === modelKey(model)}
+          cursor={cursor}
+          toggle={() => state.toggle(modelKey(model))}
+          decide={canDecide ? (line, start) => void state.ask(line, start) : null}
+          isChosen={(line) => isChosen(chosen, line)}
+          choose={state.choose}
+        />
+      ))}
+    </ul>
+  )
+}
+
+const SelectionBar = ({ state }: { state: Approvals }) => {
+  const { all, chosen } = state
+  return (
+    <section className={classes.selection} aria-label={strings.selection}>
+      <strong>{strings.selected({ count: state.count })}</strong>
+      {chosen.size < all.length ? (
+        <Button size="compact-sm" variant="subtle" onClick={state.chooseAll}>
+          {strings.selectAll({ count: all.length })}
+        </Button>
+      ) : null}
+      <Button size="compact-sm" variant="subtle" onClick={state.clear}>
+        {strings.clearSelection}
+      </Button>
+      <span className={classes.selectionActions}>
+        <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
+          {strings.approve}
+        </Button>
+        <Button size="compact-sm" variant="default" onClick={() => void state.askAll('deny')}>
+          {strings.deny}
+        </Button>
+      </span>
+    </section>
+  )
+}
+
+/** Lists devices of armed hosts that are not on the allowlist, by model. Usable with the keyboard alone. */
+export const ApprovalsPage = () => {
+  useTitle(strings.title)
+  useIdlePreload(DecideDialog)
+  const state = useApprovals()
+  const { inbox, canDecide } = state
+  const { newest } = inbox
+  return (
+    <div className={classes.page}>
+      <Head inbox={inbox} />
+      <Intro canDecide={canDecide} />
+      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.search} />
+      {newest.error === null ? null : (
+        <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={inbox.shown !== null} />
+      )}
+      <Models state={state} />
+      {canDecide && state.chosen.size > 0 ? <SelectionBar state={state} /> : null}
+      <BulkDecideDialog question={state.bulk} close={state.closeBulk} />
+      <DecideDialog question={state.question} close={state.closeQuestion} />
+    </div>
+  )
+}

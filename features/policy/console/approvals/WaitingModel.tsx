@@ -1,0 +1,154 @@
+import { Button, Menu } from '@mantine/core'
+import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
+import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import type { DecideStart } from '@portcullis/platform/console/ui/policy/decide.ts'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import classes from './ApprovalsPage.module.css'
+import { strings } from './strings.ts'
+import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from './waiting.ts'
+
+const wider: readonly [title: string, start: DecideStart][] = [
+  [strings.approveForTag, { effect: 'allow', scope: 'tag' }],
+  [strings.approveOnAllHosts, { effect: 'allow', scope: 'all' }],
+  [strings.grant, { effect: 'grant', scope: 'host' }],
+]
+
+const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: DecideStart) => void }) => (
+  <span className={classes.actions}>
+    <Button
+      size="compact-xs"
+      variant="default"
+      title={strings.approveKey}
+      onClick={() => decide(line, { effect: 'allow', scope: 'host' })}
+    >
+      {strings.approve}
+    </Button>
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      title={strings.denyKey}
+      onClick={() => decide(line, { effect: 'deny', scope: 'host' })}
+    >
+      {strings.deny}
+    </Button>
+    <MoreMenu label={strings.moreFor({ model: modelName(line.model) })}>
+      {wider.map(([title, start]) => (
+        <Menu.Item key={title} onClick={() => decide(line, start)}>
+          {title}
+        </Menu.Item>
+      ))}
+    </MoreMenu>
+  </span>
+)
+
+export interface WaitingModelProps {
+  model: Waiting
+  isOpen: boolean
+  /** Key of the line with the cursor. */
+  cursor: string | null
+  toggle: () => void
+  /** Null for accounts that may only read. */
+  decide: ((line: Line, start: DecideStart) => void) | null
+  isChosen: (line: Line) => boolean
+  choose: (line: Line) => void
+}
+
+/** One model with its findings and counts. When open, it lists its devices with host, case number and state. */
+export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, choose }: WaitingModelProps) => {
+  const key = modelKey(model)
+  const line: Line = { key, model, device: null }
+  const check = (one: Line, label: string) =>
+    decide === null ? (
+      <span />
+    ) : (
+      <input
+        type="checkbox"
+        aria-label={strings.select({ label })}
+        checked={isChosen(one)}
+        disabled={one.device !== null && isChosen(line)}
+        onChange={() => choose(one)}
+      />
+    )
+  return (
+    <li>
+      <div className={classes.line} data-line={key} data-cursor={cursor === key || undefined}>
+        {check(line, modelName(model))}
+        <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+          <Icon name={isOpen ? 'down' : 'right'} size={12} />
+          <Icon name={kindIcon(model.devIcon)} title={model.devIconDescription} />
+          <span className={classes.clip}>
+            <DeviceText value={modelName(model)} />
+          </span>
+        </button>
+        <DeviceIds device={model} />
+        <span className={classes.findings}>
+          {model.blockedCount > 0 ? (
+            <SeverityTag severity="amber" word={strings.blockedCount({ count: model.blockedCount })} />
+          ) : null}
+          {model.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
+          {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word={strings.vulnerable} /> : null}
+        </span>
+        <span className={classes.amount}>{amount(model)}</span>
+        <span className={classes.quiet}>
+          <Time value={model.lastSeen} />
+        </span>
+        {decide === null ? <span /> : <Actions line={line} decide={decide} />}
+      </div>
+      {isOpen ? (
+        <ul className={classes.devices}>
+          {model.devices.map((device) => {
+            const own = deviceKey(model, device)
+            return (
+              <li key={own} className={classes.device} data-line={own} data-cursor={cursor === own || undefined}>
+                {check(
+                  { key: own, model, device },
+                  strings.deviceOnHost({ model: modelName(model), host: device.hostIdentifier }),
+                )}
+                <span className={classes.clip}>
+                  <PlainLink href={agentAddress(device.uuid)}>
+                    <DeviceText value={device.hostIdentifier} />
+                  </PlainLink>
+                </span>
+                <span className={classes.clip}>
+                  <PlainLink href={deviceAddress(device.uuid, device.deviceID)}>
+                    <DeviceText value={device.serialNumber} absent={strings.noSerialNumber} />
+                  </PlainLink>
+                </span>
+                <code>{device.caseNumber}</code>
+                <span className={classes.clip}>
+                  <TagList oneLine tags={device.hashtags} />
+                </span>
+                <span className={classes.quiet}>
+                  {device.present ? (
+                    device.isBlocked ? (
+                      <SeverityTag severity="amber" word={strings.blocked} />
+                    ) : (
+                      strings.stillWorks
+                    )
+                  ) : (
+                    strings.detached({ time: <Time key="seen" value={device.lastSeen} form="ago" /> })
+                  )}
+                </span>
+                {decide === null ? <span /> : <Actions line={{ key: own, model, device }} decide={decide} />}
+              </li>
+            )
+          })}
+          {model.peripheralsCount > model.devices.length ? (
+            <li className={classes.quiet}>
+              {strings.newestOnly({
+                shown: model.devices.length,
+                count: model.peripheralsCount,
+              })}
+            </li>
+          ) : null}
+        </ul>
+      ) : null}
+    </li>
+  )
+}

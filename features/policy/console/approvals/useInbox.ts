@@ -1,0 +1,79 @@
+import { getPolicy, policyApprovals } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useView } from '@portcullis/platform/console/ui/useView.ts'
+import { approvalsView } from './approvals.view.ts'
+import { changesBetween, type Waiting, withModel } from './waiting.ts'
+
+// Models on the most hosts come first. For more models than these, rules are the better tool.
+const shownModels = 200
+// The server may report changes every second; more frequent reads would show nothing new.
+const refreshGap = 2_000
+
+/** The models on the screen, and the response and filter they come from. */
+interface Shown {
+  shown: readonly Waiting[] | null
+  latest: readonly Waiting[] | undefined
+  asked: Record<string, string>
+  decided: string | null
+}
+
+/**
+ * Returns the models on the screen. They do not change while the user works with them (`isCalm` is false), except for the
+ * model of the last decision.
+ */
+const useShown = (
+  latest: readonly Waiting[] | undefined,
+  asked: Record<string, string>,
+  isCalm: boolean,
+  decided: string | null,
+) => {
+  const [current, setCurrent] = useState<Shown>({ shown: null, latest: undefined, asked, decided: null })
+  const { shown } = current
+  const follows = isCalm || shown === null || current.asked !== asked
+  const isOld = current.latest !== latest || current.asked !== asked || current.decided !== decided
+  if (latest !== undefined && (isOld || (follows && shown !== latest))) {
+    const kept = decided === null || shown === null ? shown : withModel(shown, latest, decided)
+    setCurrent({ shown: follows ? latest : kept, latest, asked, decided })
+  }
+  return { shown, showLatest: () => setCurrent({ ...current, shown: latest ?? null }) }
+}
+
+/** Reads the models that await approval, with the filters of the URL. */
+export const useInbox = (isIdle: boolean, decided: string | null) => {
+  const { api } = useServices()
+  const view = useView('/inside/approvals', approvalsView)
+  const { filters, search, sort } = view.state
+  const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsView), [filters, search, sort])
+  const query = { query: { ...asked, PageSize: shownModels } }
+  const [pointerInside, setPointerInside] = useState(false)
+  // The same number as in the navigation.
+  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const newest = useQuery({
+    queryKey: ['approvals', asked],
+    queryFn: ({ signal }) => api.call(policyApprovals, { ...query, signal }),
+  })
+  useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void newest.refetch())
+  const latest = newest.data?.data
+  const { shown, showLatest } = useShown(latest, asked, isIdle && !pointerInside, decided)
+  return {
+    view,
+    asked,
+    isFiltered: Object.keys(asked).length > 0,
+    newest,
+    waiting: policy.data?.waiting,
+    /** Null before the first response. */
+    shown,
+    /** Number of models that differ from the latest response. */
+    changes: shown === null || latest === undefined ? 0 : changesBetween(shown, latest),
+    showLatest,
+    setPointerInside,
+    curl: () => curlOf(window.location.origin, policyApprovals, query),
+  }
+}
+
+export type Inbox = ReturnType<typeof useInbox>

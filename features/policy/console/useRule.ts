@@ -1,0 +1,31 @@
+import { listPolicyGrants, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+
+// Large enough for all rules of a fleet in one response.
+const wholeList = 10_000
+
+/**
+ * Reads a rule or grant by its id, from the loaded list or from the server, so that links work with any filter. An id in a
+ * decision can belong to either, so it searches both lists.
+ */
+export const useRule = (id: string | null) => {
+  const { api, queries } = useServices()
+  return useQuery({
+    queryKey: ['policy-rule', id],
+    queryFn: async ({ signal }): Promise<PolicyRuleResource | null> => {
+      for (const list of [listPolicyRules, listPolicyGrants]) {
+        const { data } = await api.call(list, { query: { PageSize: wholeList }, signal })
+        const found = data.find((rule) => rule.id === id)
+        if (found !== undefined) return found
+      }
+      return null
+    },
+    enabled: id !== null && id !== 'new',
+    initialData: () =>
+      queries
+        .getQueriesData<{ data: PolicyRuleResource[] }>({ queryKey: ['rows'] })
+        .flatMap(([, page]) => page?.data ?? [])
+        .find((row) => row.id === id),
+  })
+}

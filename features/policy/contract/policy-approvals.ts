@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { booleanFilter, tagsFilter, textFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
+import { closed, listQuery, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+
+/** Filters of devices that are waiting for an approval. */
+export const approvalFilters = {
+  vendor: vendorFilter('Vendor'),
+  vid: textFilter('vid'),
+  pid: textFilter('pid'),
+  hostIdentifier: textFilter('hostIdentifier'),
+  hashtags: tagsFilter('tags of the host'),
+  isKnownAttackTool: booleanFilter('isKnownAttackTool'),
+}
+
+export const policyApprovals = operation({
+  id: 'policyApprovals',
+  method: 'GET',
+  path: '/prime/webui/policy/approvals',
+  tag: 'Policy',
+  summary: 'Lists devices that wait for approval, by model',
+  description:
+    'Lists devices on armed hosts that match no rule and are attached or were seen in the last seven days. Attack tools come first, then models with a blocked device, then the models on the most hosts.',
+  permission: 'fleet:read',
+  query: closed({
+    GlobalSearch: listQuery.GlobalSearch,
+    ...approvalFilters,
+    DevicesPerModel: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 20,
+        description: 'Maximum number of devices listed per model.',
+      }),
+    ),
+    PageNumber: listQuery.PageNumber,
+    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
+  }),
+  response: page(
+    closed({
+      vid: Type.String(),
+      pid: Type.String(),
+      guiVid: Type.String(),
+      guiPid: Type.String(),
+      devIcon: Type.Integer(),
+      devIconDescription: Type.String(),
+      isKnownAttackTool: Type.Boolean(),
+      isVulnerablePeripheral: Type.Boolean(),
+      agentsCount: Type.Integer(),
+      peripheralsCount: Type.Integer(),
+      blockedCount: Type.Integer({
+        description:
+          'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
+      }),
+      firstSeen: utcTime('First attachment on any of these hosts.'),
+      lastSeen: utcTime('Last attachment on any of these hosts.'),
+      devices: Type.Array(
+        closed({
+          uuid: Type.String(),
+          hostIdentifier: Type.String(),
+          deviceID: Type.String(),
+          serialNumber: Type.String(),
+          present: Type.Boolean(),
+          isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
+          caseNumber: Type.String(),
+          hashtags: Type.String({ description: 'Tags of the host.' }),
+          lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
+        }),
+        { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
+      ),
+    }),
+  ),
+})

@@ -1,0 +1,418 @@
+import { type Static, Type } from 'typebox'
+import { agentLimits } from '#features/agents/contract/agent-limits.ts'
+import { policyKinds } from '#features/agents/contract/agent-protocol.ts'
+import { enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
+import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
+import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from '@portcullis/platform/contract/operation.ts'
+import { Prediction } from './prediction.ts'
+
+/** Levels of rules, narrowest first. An allow rule of a narrower level overrides one of a wider level. */
+export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
+export type RuleLevel = (typeof ruleLevels)[number]
+
+/** States of a rule. Only rules that are `In force` apply. */
+export const ruleStates = ['In force', 'Expired', 'Tag deleted', 'Not authentic'] as const
+
+const hex4 = (description: string) => Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description })
+
+/** The conditions of a rule on devices and hosts. Absent or null fields match everything. */
+const match = {
+  vid: Type.Optional(nullable(hex4('Vendor ID (VID), four hex digits.'))),
+  pid: Type.Optional(nullable(hex4('Product ID (PID), four hex digits. Requires `vid`.'))),
+  serial: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: agentLimits.escapedString,
+        description:
+          'Serial number as the lists show it: hidden characters as `%07` or `%u200B`. The comparison ignores ASCII case, and `_` equals a space. Empty: only devices without a serial number, which any device can be. Such a rule counts as one without a serial number. Requires `vid` and `pid`.',
+      }),
+    ),
+  ),
+  kinds: Type.Optional(
+    nullable(
+      Type.Array(Type.Enum(policyKinds), {
+        minItems: 1,
+        maxItems: policyKinds.length,
+        description:
+          'Kinds of devices. An allow rule matches devices that have only these kinds. A deny rule matches devices that have any of them.',
+      }),
+    ),
+  ),
+  fingerprint: Type.Optional(
+    nullable(
+      Type.String({
+        pattern: '^[0-9a-f]{32}$',
+        description: 'Exact fingerprint of the descriptors, or the fingerprint without the revision.',
+      }),
+    ),
+  ),
+  host: Type.Optional(
+    nullable(Type.String({ maxLength: 128, description: 'UUID of the only host that the rule applies to.' })),
+  ),
+  tag: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'The rule applies to hosts with this tag. Cannot be combined with `host`.',
+      }),
+    ),
+  ),
+}
+
+const reason = Type.String({
+  maxLength: 200,
+  description:
+    'Reason. Only a deny rule may leave it empty. It is shown with every decision of the rule, and to the user of a host when the rule blocks a device.',
+})
+
+/** A rule in requests. At least one of `vid`, `kinds` and `fingerprint` is required. */
+export const PolicyRuleInput = closed({
+  effect: Type.Enum(['allow', 'deny']),
+  ...match,
+  expiresAt: Type.Optional(nullable(utcTime('Expiry of the rule. Absent or `null`: the rule does not expire.'))),
+  reason,
+  overrideAttackTool: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'True: allow the device although it is a known attack tool. Only Administrators can set it. Audited.',
+    }),
+  ),
+})
+export type PolicyRuleInput = Static<typeof PolicyRuleInput>
+
+/** A grant: an allow rule with an expiry that overrides all other allow rules. */
+export const PolicyGrantInput = closed({
+  ...match,
+  expiresAt: utcTime('Expiry of the grant, at most the configured number of hours ahead.'),
+  reason,
+  overrideAttackTool: PolicyRuleInput.properties.overrideAttackTool,
+})
+export type PolicyGrantInput = Static<typeof PolicyGrantInput>
+
+/** A rule or grant as it is stored. */
+export const PolicyRuleResource = closed({
+  id: Type.String(),
+  effect: Type.Enum(['allow', 'deny']),
+  level: Type.Enum(ruleLevels, { description: 'Rank among allow rules. Deny rules always win.' }),
+  sentence: Type.String({ description: 'The rule as a sentence.' }),
+  vid: nullable(Type.String()),
+  pid: nullable(Type.String()),
+  serial: nullable(Type.String()),
+  kinds: nullable(Type.Array(Type.String())),
+  fingerprint: nullable(Type.String()),
+  host: nullable(Type.String({ description: 'UUID of the host.' })),
+  hostIdentifier: nullable(Type.String()),
+  tag: nullable(Type.String()),
+  expiresAt: nullable(utcTime('Expiry of the rule.')),
+  reason: Type.String(),
+  overrideAttackTool: Type.Boolean(),
+  origin: Type.Enum(['rule', 'approval'], {
+    description: '`rule`: written as a rule. `approval`: created by approving or denying a device.',
+  }),
+  state: Type.Enum(ruleStates),
+  createdAt: utcTime('Time at which the rule was created.'),
+  createdBy: Type.String(),
+  changedAt: utcTime('Time of the last change.'),
+  changedBy: Type.String(),
+})
+export type PolicyRuleResource = Static<typeof PolicyRuleResource>
+
+/** A warning about a rule. Warnings never prevent a change. */
+export const PolicyWarning = closed({
+  code: Type.Enum([
+    'contradicts',
+    'shadowed',
+    'shadows',
+    'duplicate',
+    'matches-nothing',
+    'needs-keyboard',
+    'blocks-present',
+    'allows-attack-tool',
+    'wide',
+  ]),
+  text: Type.String({ description: 'The warning as a sentence.' }),
+  ruleId: nullable(Type.String({ description: 'ID of the other rule, if there is one.' })),
+})
+export type PolicyWarning = Static<typeof PolicyWarning>
+
+/** The response to every change of the rules. */
+export const PolicyChange = closed({
+  version: Type.Integer({ description: 'New version of the policy.' }),
+  rule: nullable(PolicyRuleResource, { description: 'The stored rule. `null` if it was deleted.' }),
+  warnings: Type.Array(PolicyWarning),
+  jobId: nullable(Type.String({ description: 'ID of the job that updates the decisions on stored devices.' })),
+})
+export type PolicyChange = Static<typeof PolicyChange>
+
+export const ruleFilters = {
+  effect: enumFilter('effect', ['allow', 'deny']),
+  level: enumFilter('level', ruleLevels),
+  state: enumFilter('state', ruleStates),
+  origin: enumFilter('origin', ['rule', 'approval']),
+  vid: textFilter('vid'),
+  pid: textFilter('pid'),
+  serial: textFilter('serial'),
+  host: textFilter('hostIdentifier or uuid'),
+  tag: tagsFilter('tag'),
+}
+
+const rulesQuery = closed({ ...ruleFilters, ...listQuery })
+const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the rule.' }) })
+const common = {
+  tag: 'Policy',
+  permission: 'fleet:write',
+  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+} as const
+
+export const listPolicyRules = operation({
+  id: 'listPolicyRules',
+  method: 'GET',
+  path: '/prime/webui/policy/rules',
+  tag: 'Policy',
+  summary: 'Lists rules in order of precedence',
+  description:
+    'Deny rules come first, then allow rules for hosts, for tags and for all hosts. Grants have their own list.',
+  permission: 'fleet:read',
+  query: rulesQuery,
+  response: page(PolicyRuleResource),
+  responseKind: 'list',
+})
+
+export const createPolicyRule = operation({
+  ...common,
+  id: 'createPolicyRule',
+  method: 'POST',
+  path: '/prime/webui/policy/rules',
+  summary: 'Adds a rule',
+  description:
+    'The rule applies as soon as the server responds. Armed hosts receive it within a second. Contradicting and shadowed rules cause warnings and are not refused.',
+  body: PolicyRuleInput,
+  response: PolicyChange,
+  examples: { request: { effect: 'allow', vid: '0781', pid: '5571', tag: 'kiosk', reason: 'audio desk' } },
+})
+
+export const updatePolicyRule = operation({
+  ...common,
+  id: 'updatePolicyRule',
+  method: 'PUT',
+  path: '/prime/webui/policy/rules/{id}',
+  summary: 'Replaces a rule',
+  params: ruleParams,
+  body: PolicyRuleInput,
+  response: PolicyChange,
+})
+
+export const deletePolicyRule = operation({
+  ...common,
+  id: 'deletePolicyRule',
+  method: 'DELETE',
+  path: '/prime/webui/policy/rules/{id}',
+  summary: 'Deletes a rule',
+  description: 'The remaining rules decide on its devices.',
+  params: ruleParams,
+  query: closed({ reason: reasonGiven }),
+  response: PolicyChange,
+})
+
+export const listPolicyGrants = operation({
+  id: 'listPolicyGrants',
+  method: 'GET',
+  path: '/prime/webui/policy/grants',
+  tag: 'Policy',
+  summary: 'Lists grants, sorted by expiry',
+  permission: 'fleet:read',
+  query: rulesQuery,
+  response: page(PolicyRuleResource),
+  responseKind: 'list',
+})
+
+export const createPolicyGrant = operation({
+  ...common,
+  id: 'createPolicyGrant',
+  method: 'POST',
+  path: '/prime/webui/policy/grants',
+  summary: 'Creates a grant',
+  body: PolicyGrantInput,
+  response: PolicyChange,
+})
+
+export const updatePolicyGrant = operation({
+  ...common,
+  id: 'updatePolicyGrant',
+  method: 'PUT',
+  path: '/prime/webui/policy/grants/{id}',
+  summary: 'Replaces a grant',
+  params: ruleParams,
+  body: PolicyGrantInput,
+  response: PolicyChange,
+})
+
+export const deletePolicyGrant = operation({
+  ...common,
+  id: 'deletePolicyGrant',
+  method: 'DELETE',
+  path: '/prime/webui/policy/grants/{id}',
+  summary: 'Ends a grant now',
+  params: ruleParams,
+  query: closed({ reason: reasonGiven }),
+  response: PolicyChange,
+})
+
+/** A draft of a change of the rules. */
+export const PolicyDraft = closed({
+  add: Type.Optional(Type.Array(PolicyRuleInput, { maxItems: 1_000, description: 'Rules to add.' })),
+  remove: Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000, description: 'IDs of rules to remove.' }),
+  ),
+})
+export type PolicyDraft = Static<typeof PolicyDraft>
+
+/** A device whose decision a draft changes. */
+export const PolicyEffect = closed({
+  uuid: Type.String(),
+  hostIdentifier: Type.String(),
+  deviceID: Type.String(),
+  caption: Type.String(),
+  vid: Type.String(),
+  pid: Type.String(),
+  devIcon: Type.Integer(),
+  present: Type.Boolean(),
+  armed: Type.Boolean({ description: 'True if the host is armed, so the change applies at once.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'True if the device is a known attack tool.' }),
+  before: Type.Enum(['allow', 'block']),
+  after: Type.Enum(['allow', 'block']),
+  lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
+  attachments: Type.Integer({
+    description: 'Number of attachments in the period. 0 if the device was attached before the period.',
+  }),
+})
+export type PolicyEffect = Static<typeof PolicyEffect>
+
+export const previewPolicy = operation({
+  id: 'previewPolicy',
+  method: 'POST',
+  path: '/prime/webui/policy/preview',
+  tag: 'Policy',
+  summary: 'Previews a change of the rules',
+  permission: 'fleet:read',
+  heavy: 'preview',
+  description:
+    'An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
+  body: PolicyDraft,
+  response: closed({
+    computedAt: utcTime('Time of the computation.'),
+    agents: Type.Integer({ description: 'Number of hosts on which a decision changes.' }),
+    armedAgents: Type.Integer({
+      description: 'Number of these hosts that are armed. The other hosts block nothing until they are armed.',
+    }),
+    peripherals: Type.Integer({
+      description: 'Number of devices whose decision changes. They are attached or were seen in the last 30 days.',
+    }),
+    matching: closed({
+      agents: Type.Integer({
+        description: 'Number of hosts with a device that the added rules match, even if its decision does not change.',
+      }),
+      armedAgents: Type.Integer({ description: 'Number of these hosts that are armed.' }),
+      peripherals: Type.Integer(),
+    }),
+    allowed: Type.Integer({ description: 'Number of devices that change from block to allow.' }),
+    blocked: Type.Integer({ description: 'Number of devices that change from allow to block.' }),
+    blockedNow: Type.Integer({
+      description: 'Number of newly blocked devices that are attached to armed hosts and therefore stop working.',
+    }),
+    worksAgain: WorksAgain,
+    newlyAllowed: newlyAllowed('Number of hosts on which the change newly allows devices, even if none has been seen.'),
+    effects: Type.Array(PolicyEffect, {
+      description: 'The first 200 devices: attack tools, then devices that stop working, then all others.',
+    }),
+    warnings: Type.Array(PolicyWarning),
+    secondPerson: Type.Boolean({ description: 'True if saving this change requires a second approver.' }),
+    prediction: Prediction,
+  }),
+})
+
+export const PolicySettings = closed({
+  twoPersonHosts: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description:
+        'Freeing, deleting or newly allowing devices on more hosts than this needs a second approver. `null`: no second approver is required.',
+    }),
+  ),
+  grantMaxHours: Type.Integer({ minimum: 1, maximum: 8_760, description: 'Maximum duration of a grant.' }),
+  commandHours: Type.Integer({
+    minimum: 1,
+    maximum: 8_760,
+    description: 'Hours after which an undelivered command expires.',
+  }),
+  contact: Type.String({ maxLength: 200, description: 'Contact that users of hosts see when a device is blocked.' }),
+})
+export type PolicySettings = Static<typeof PolicySettings>
+
+/** Summarises the policy. */
+export const getPolicy = operation({
+  id: 'getPolicy',
+  method: 'GET',
+  path: '/prime/webui/policy',
+  tag: 'Policy',
+  summary: 'Summarises the policy, its settings and the second approver',
+  permission: 'fleet:read',
+  response: closed({
+    version: Type.Integer(),
+    rules: closed({ allow: Type.Integer(), deny: Type.Integer(), grants: Type.Integer(), inert: Type.Integer() }),
+    agents: closed({ armed: Type.Integer(), free: Type.Integer() }),
+    waiting: Type.Integer({ description: 'Number of devices that are attached to armed hosts and wait for approval.' }),
+    settings: PolicySettings,
+    twoPerson: closed({
+      active: Type.Boolean(),
+      explanation: Type.String({ description: 'Why a second approver is or is not required, as a sentence.' }),
+      liftedUntil: nullable(
+        utcTime(
+          'End of the period for which the command line of the server lifted the requirement. `null`: it is not lifted.',
+        ),
+      ),
+    }),
+  }),
+})
+
+export const updatePolicySettings = operation({
+  id: 'updatePolicySettings',
+  method: 'PUT',
+  path: '/prime/webui/policy/settings',
+  tag: 'Policy',
+  summary: 'Changes the settings of the policy',
+  fresh: 'it raises the limit of hosts that one person may change alone',
+  permission: 'config:write',
+  description:
+    'A change that requires a second approver less often needs a second approver itself and becomes a change request.',
+  body: PolicySettings,
+  response: PolicySettings,
+  errors: ['second_person_required'],
+})
+
+/** Counts attachments and blocks by day for the overview. */
+export const policyActivity = operation({
+  id: 'policyActivity',
+  method: 'GET',
+  path: '/prime/webui/policy/activity',
+  tag: 'Policy',
+  summary: 'Counts attachments and blocks by the day (UTC) on which they happened, oldest first',
+  permission: 'fleet:read',
+  query: closed({
+    days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 90, default: 14, description: 'Number of days, up to and including today.' }),
+    ),
+  }),
+  response: closed({
+    data: Type.Array(
+      closed({
+        day: Type.String({ format: 'date' }),
+        attachments: Type.Integer({ description: 'Number of attachments. A device counts each time it is attached.' }),
+        blocked: Type.Integer({ description: 'Number of these attachments that were blocked.' }),
+      }),
+    ),
+  }),
+})

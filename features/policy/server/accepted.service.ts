@@ -1,0 +1,249 @@
+import {
+  type AcceptedFinding,
+  type AuditAction,
+  type acceptFinding,
+  agentLimits,
+  type BodyOf,
+  profiles,
+  type ResponseOf,
+} from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
+import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import { because } from './change-record.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
+import { inBrackets, plainReason } from './policy.rules.ts'
+import type { PolicyStore } from './policy.store.ts'
+import { hostText } from './shown-rules.ts'
+
+export interface AcceptedFindingsDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  store: Pick<PolicyStore, 'addVersion' | 'hostNames' | 'lockHead'>
+  audit: Audit
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs' | 'accepted' | 'rejudge'>
+  newlyAllowed: Pick<NewlyAllowed, 'accepting'>
+  announceChange(tx: Tx): Promise<void>
+}
+
+/** An acceptance that waits for a second approver. */
+interface CarriedAcceptance {
+  title: string
+  uuid: string
+  deviceID: string
+  fingerprint: string
+  finding: string
+  evidence: readonly string[]
+  reason: string
+  hosts: number
+}
+
+/** Runs in the transaction that accepts the last finding of a model. */
+export type AcceptedListener = (tx: Tx, model: { vid: string; pid: string; by: string }) => Promise<void>
+
+const nameOf = ({ vid, pid, vendorName, productName }: Fingerprint): string =>
+  `${[vendorName, productName].filter(Boolean).join(' ')} (${vid}:${pid})`.trim()
+
+/** Accepts suspected findings. An acceptance only lifts the block as an attack tool: rules then decide. */
+export const createAcceptedFindings = ({
+  db,
+  clock,
+  log,
+  store,
+  audit,
+  approvals,
+  peripherals,
+  newlyAllowed,
+  announceChange,
+}: AcceptedFindingsDeps) => {
+  const { accepted, rejudge } = peripherals
+  const listeners: AcceptedListener[] = []
+
+  /** Returns the device that a request means, with its suspected finding. */
+  async function suspectOf(q: Tx, uuid: string, deviceID: string): Promise<Fingerprint> {
+    const rows: readonly StoredPeripheral[] = isId(uuid) ? await peripherals.storedOf(q, [uuid]) : []
+    const row = rows.find(({ device_id }) => device_id === deviceID)
+    if (row === undefined) throw notFound('This host never had a device with this ID.')
+    const design = mustExist((await peripherals.designs.byIds([row.design_id])).get(row.design_id), 'a fingerprint')
+    const level = design.levelOf({ serial: row.serial, speed: row.speed, portPath: row.port_path })
+    if (design.attackTool === 'confirmed' || level === 'confirmed')
+      throw new AppError('finding_confirmed', { device: nameOf(design), finding: design.attackToolName })
+    if (design.accepted)
+      throw new AppError('conflict', { detail: `The finding about ${nameOf(design)} is already accepted.` })
+    // Its stored descriptors are not those of its fingerprint.
+    if (design.device.ruleFingerprint === '')
+      throw new AppError('conflict', {
+        detail: `The stored descriptors of ${nameOf(design)} do not match its fingerprint. Unplug it, and plug it in again.`,
+      })
+    if (design.attackTool === null)
+      throw new AppError('conflict', { detail: `${nameOf(design)} has no finding that can be accepted.` })
+    return design
+  }
+
+  const hostsOf = async (q: Queryable, { device }: Fingerprint): Promise<number> =>
+    newlyAllowed.accepting(q, await accepted.fingerprintIds(q, device.ruleFingerprint))
+
+  /** Judges the devices of an acceptance again, and records the change as a version of the policy. */
+  async function apply(
+    tx: Tx,
+    actor: Actor,
+    row: { fingerprint: string; vid: string; pid: string; finding: string },
+    action: AuditAction & ('finding.accepted' | 'finding.revoked'),
+    reason: string,
+    before: number,
+  ): Promise<number> {
+    await rejudge.again(tx, row.fingerprint)
+    const verb = action === 'finding.accepted' ? 'Accepted the finding' : 'Revoked the acceptance of the finding'
+    const summary = `${verb} about ${row.vid}:${row.pid}${inBrackets(reason)}`
+    await store.addVersion(tx, before + 1, new Date(clock.now()), actor.userName, summary, [])
+    await announceChange(tx)
+    if (action === 'finding.accepted' && !(await accepted.isFoundElsewhere(tx, row.vid, row.pid)))
+      for (const listener of listeners) await listener(tx, { vid: row.vid, pid: row.pid, by: actor.userName })
+    await audit.write(tx, actor, {
+      action,
+      entity: summary,
+      details: because(`${row.finding}, fingerprint ${row.fingerprint}`, reason),
+      severity: 4,
+      ...(reason === '' ? {} : { reason }),
+      objects: [{ kind: 'device', id: `${row.vid}:${row.pid}`, name: `${row.vid}:${row.pid}` }],
+      facts: [
+        { name: 'Finding', before: row.finding, after: action === 'finding.accepted' ? 'accepted' : 'counts again' },
+      ],
+    })
+    return before + 1
+  }
+
+  async function write(tx: Tx, actor: Actor, design: Fingerprint, reason: string, before: number) {
+    const { vid, pid, attackToolName: finding, device } = design
+    const row = {
+      ...{ acceptance_id: newId(clock.now()), fingerprint: device.ruleFingerprint, finding, vid, pid, reason },
+      ...{ accepted_at: new Date(clock.now()), accepted_by: actor.userName },
+    }
+    const known = await accepted.all(tx)
+    if (known.size >= agentLimits.accepted && !known.has(row.fingerprint))
+      throw new AppError('conflict', { detail: `At most ${agentLimits.accepted} findings can be accepted.` })
+    await accepted.add(tx, row)
+    const version = await apply(tx, actor, row, 'finding.accepted', reason, before)
+    return { version, id: row.acceptance_id, fingerprint: device.ruleFingerprint }
+  }
+
+  /** The change is in force. If this fails, the next job that judges devices repeats it. */
+  const settle = (fingerprint: string) => async (): Promise<void> => {
+    // A report that was judged in the meantime may have missed the change.
+    await db.transaction((tx) => rejudge.again(tx, fingerprint))
+    await rejudge.settle()
+  }
+  const settled = (fingerprint: string): Promise<void> =>
+    settle(fingerprint)().catch((error: unknown) =>
+      log.warn({ err: error }, 'cannot recalculate the decisions about a finding; the next judging job retries'),
+    )
+
+  approvals.handle<CarriedAcceptance>('accept-finding', {
+    action: 'rules',
+    title: ({ title }) => title,
+    details: async (tx, { uuid, deviceID, fingerprint, finding, evidence, reason }) => [
+      `Reason: ${reason}`,
+      `Finding: ${finding}`,
+      ...evidence.map((line) => `Evidence: ${line}`),
+      `Accepted for every device with fingerprint ${fingerprint}`,
+      `Seen as device ${deviceID} on host ${hostText(uuid, await store.hostNames(tx, [uuid]))}`,
+    ],
+    hosts: ({ hosts }) => hosts,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, request) => {
+      const before = await store.lockHead(tx)
+      const design = await suspectOf(tx, request.uuid, request.deviceID)
+      const hosts = await hostsOf(tx, design)
+      if (
+        design.device.ruleFingerprint !== request.fingerprint ||
+        design.attackToolName !== request.finding ||
+        hosts > request.hosts
+      )
+        throw new AppError('conflict', {
+          detail: 'The finding or its hosts changed since this was requested. Request it again.',
+        })
+      await write(tx, actor, design, request.reason, before)
+      return () => settled(request.fingerprint)
+    },
+  })
+
+  const shown = async (q: Queryable, id: string): Promise<AcceptedFinding | null> =>
+    (await accepted.list(q)).find((one) => one.id === id) ?? null
+
+  return {
+    list: async () => ({ data: await accepted.list(db) }),
+
+    /** Calls a listener when a model has no finding left that nobody accepted. */
+    onAccepted: (listener: AcceptedListener): void => {
+      listeners.push(listener)
+    },
+
+    accept: async (actor: Actor, body: BodyOf<typeof acceptFinding>): Promise<ResponseOf<typeof acceptFinding>> => {
+      if (body.dryRun !== true) assertFresh(actor, clock.now())
+      const reason = plainReason(body.reason, 'body.reason')
+      if (reason === '' && body.dryRun !== true) throw invalid('body.reason', 'must not be empty')
+      const done = await transactionAgain(db, async (tx) => {
+        const before = await store.lockHead(tx)
+        const design = await suspectOf(tx, body.uuid, body.deviceID)
+        const { attackToolName: finding, evidence, device } = design
+        const hosts = await hostsOf(tx, design)
+        const said = { finding, evidence: evidence.slice(1), hosts }
+        if (body.dryRun === true) return { ...said, written: null }
+        const limit = await approvals.takeAllowed(tx, actor, hosts)
+        if (limit !== null)
+          throw new NeedsApprover<CarriedAcceptance>({
+            kind: 'accept-finding',
+            limit,
+            change: {
+              title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
+              ...{
+                uuid: body.uuid,
+                deviceID: body.deviceID,
+                fingerprint: device.ruleFingerprint,
+                finding,
+                reason,
+                hosts,
+              },
+              evidence: said.evidence,
+            },
+          })
+        return { ...said, written: await write(tx, actor, design, reason, before) }
+      }).catch((error: unknown) => {
+        // The transaction was rolled back, so the request is stored in another one.
+        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        throw error
+      })
+      const { written, ...said } = done
+      if (written !== null) await settled(written.fingerprint)
+      return {
+        ...said,
+        acceptance: written === null ? null : await shown(db, written.id),
+        version: written?.version ?? null,
+      }
+    },
+
+    revoke: async (actor: Actor, id: string, given: string): Promise<{ version: number }> => {
+      const reason = plainReason(given, 'query.reason')
+      const done = await transactionAgain(db, async (tx) => {
+        const before = await store.lockHead(tx)
+        const row = isId(id) ? await accepted.remove(tx, id) : undefined
+        if (row === undefined) throw notFound('No accepted finding has this id.')
+        return { version: await apply(tx, actor, row, 'finding.revoked', reason, before), fingerprint: row.fingerprint }
+      })
+      await settled(done.fingerprint)
+      return { version: done.version }
+    },
+  }
+}
+
+export type AcceptedFindings = ReturnType<typeof createAcceptedFindings>

@@ -1,0 +1,94 @@
+import {
+  agentLimits,
+  type PolicyPayload,
+  type PolicyRequest,
+  type PolicyRule,
+  type SignedText,
+} from '@portcullis/contract'
+import { cleanText, unescapeText } from '@portcullis/domain'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Keys } from '@portcullis/platform/server/keys.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import type { OpenPolicy } from './open-policy.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import type { RuleIntegrity } from './rule-integrity.ts'
+
+/**
+ * Returns a rule in the form that the agent of a host compares. Null: the agent cannot compare it, so fewer devices work.
+ * Agents of earlier releases compare cleaned serial numbers and fingerprints that depend on the speed.
+ */
+const ruleFor = (rule: PolicyRule, understandsIdentity: boolean): PolicyRule | null => {
+  if (understandsIdentity) return rule
+  const { hasCleanedSerial, ruleFingerprint: _, ...earlier } = rule
+  if (earlier.serial === undefined || hasCleanedSerial === true) return earlier
+  const original = unescapeText(earlier.serial)
+  const cleaned = cleanText(original)
+  // Several devices may have this cleaned serial number.
+  if (earlier.effect === 'allow' && original.trim() !== cleaned) return null
+  return { ...earlier, serial: cleaned }
+}
+
+export interface AgentPolicyDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  agents: Pick<AgentsApi, 'takePolicyDue'>
+  settings: PolicySettingsApi
+  open: OpenPolicy['open']
+  integrity: Pick<RuleIntegrity, 'assertWhole' | 'assertLeftOut'>
+  keys: Pick<Keys, 'command'>
+  /** Returns the rule fingerprints whose suspected findings a person accepted. */
+  accepted(tx: Tx): Promise<readonly string[]>
+  /** SHA-256 of the knowledge that agents receive. */
+  knowledgeHash(): string
+}
+
+/** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
+export const createAgentPolicy =
+  ({ db, clock, log, agents, settings, open, integrity, keys, accepted, knowledgeHash }: AgentPolicyDeps) =>
+  async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
+    await integrity.assertWhole()
+    let commandKey = 0
+    let leftOut: readonly string[] = []
+    const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
+      const host = await agents.takePolicyDue(tx, agentId)
+      if (host === undefined) return null
+      commandKey = host.command_key
+      const opened = await open(tx, [{ agent_id: agentId, ...host }])
+      const { version, policies } = opened
+      leftOut = opened.leftOut
+      const now = clock.now()
+      const rules = (policies.get(agentId)?.all() ?? [])
+        .filter((rule) => rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now)
+        .flatMap((rule) => ruleFor(rule, understands.includes('identity')) ?? [])
+      if (rules.length > agentLimits.rules)
+        log.error(
+          { agentId, rules: rules.length },
+          'a host has more rules than an agent accepts; its widest rules are omitted',
+        )
+      // An agent without support for this member would refuse the whole policy.
+      const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
+      const fingerprints = understands.includes('accepted') ? await accepted(tx) : []
+      return {
+        kind: 'policy',
+        agentId,
+        nonce,
+        version,
+        issuedAt: new Date(now).toISOString(),
+        // Denies come first: if rules beyond the limit are omitted, the host only blocks more.
+        rules: [...rules]
+          .sort((a, b) => Number(a.effect === 'allow') - Number(b.effect === 'allow'))
+          .slice(0, agentLimits.rules),
+        knowledgeHash: knowledgeHash(),
+        contact: (await settings.read(tx)).contact,
+        ...(options === undefined ? {} : { options }),
+        ...(fingerprints.length === 0 ? {} : { accepted: fingerprints.slice(0, agentLimits.accepted) }),
+      }
+    })
+    if (policy === null) return null
+    await integrity.assertLeftOut(leftOut)
+    const payload = JSON.stringify(policy)
+    return { payload, signature: keys.command.signerFor(commandKey, clock.now()).sign(payload) }
+  }

@@ -1,0 +1,416 @@
+import type { AuditAction, BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
+import { escapeText, isSameSerial, mustExist, unescapeText } from '@portcullis/domain'
+import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
+import type { AgentIdentity, ResolvedAgent } from '#features/agents/server/index.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
+import type { AuditFacts, AuditTarget } from '#features/audit/server/index.ts'
+import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
+import { type AttachedDevice, attachedKey, maxAttachedDevices, sortedAttached } from './attached-devices.ts'
+import type { Changes } from './changes.service.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
+import { matchKey, plainReason, replacing } from './policy.rules.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import type { PolicyStore, RuleRow } from './policy.store.ts'
+
+export interface ApprovalsDeps {
+  db: Db
+  clock: Clock
+  settings: Pick<PolicySettingsApi, 'read'>
+  store: PolicyStore
+  changes: Changes
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
+  commands: Pick<CommandsApi, 'queue'>
+  undecided: NewlyAllowed['undecided']
+  /** Resolves each identity to exactly one agent. Otherwise throws a 400 that states how many agents match. */
+  resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
+}
+
+type Body = BodyOf<typeof peripheralsCommand>
+type Item = NonNullable<Body['peripheralsIds']>[number]
+
+/** The criteria of a host rule that comes from an approval or a denial. */
+type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint' | 'rule_fingerprint'>
+
+const administrator = 10
+const hostsPerRead = 500
+
+const escapedOf = (serial: string | null | undefined): string | null =>
+  typeof serial === 'string' ? escapeText(unescapeText(serial)) : null
+
+/** Returns the fingerprints of a rule for one device: its model at every port and speed, with any firmware revision. */
+const printsOf = (design: Fingerprint | undefined): Pick<ByHand, 'fingerprint' | 'rule_fingerprint'> => ({
+  fingerprint: design?.device.fingerprintWithoutRevision ?? null,
+  rule_fingerprint: design?.device.ruleFingerprint || null,
+})
+
+/** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
+export const createApprovals = ({
+  db,
+  clock,
+  settings,
+  store,
+  changes,
+  peripherals,
+  commands,
+  undecided,
+  resolve,
+}: ApprovalsDeps) => {
+  function ruleFor(
+    actor: Actor,
+    agentId: string,
+    effect: 'allow' | 'deny',
+    match: ByHand,
+    reason: string,
+    override: boolean,
+    expiresAt: Date | null = null,
+  ): RuleRow {
+    const now = new Date(clock.now())
+    return changes.sealed({
+      rule_id: newId(clock.now()),
+      effect,
+      is_grant: expiresAt !== null,
+      ...match,
+      exact_serial: true,
+      kinds: null,
+      agent_id: agentId,
+      tag_id: null,
+      tag_name: null,
+      expires_at: expiresAt,
+      reason,
+      override_attack_tool: override,
+      // The grants list shows these together with the grants that people write.
+      origin: expiresAt === null ? 'approval' : 'rule',
+      created_at: now,
+      created_by: actor.userName,
+      changed_at: now,
+      changed_by: actor.userName,
+    })
+  }
+
+  /** Returns whether the console shows an attack tool or the host will detect one. */
+  const isTool = (design: Fingerprint | undefined, row: StoredPeripheral): boolean =>
+    design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
+
+  /** Returns the devices that an item means, among those of its model on its host. */
+  const meant = (item: Item, rows: readonly StoredPeripheral[]) =>
+    rows.filter(
+      (row) =>
+        (item.serialNumber === null ||
+          item.serialNumber === undefined ||
+          isSameSerial(item.serialNumber, row.serial)) &&
+        (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
+    )
+
+  async function write(
+    tx: Tx,
+    actor: Actor,
+    rules: readonly RuleRow[],
+    summary: string,
+    action: AuditAction,
+    details: string,
+    stated: AuditFacts,
+    orders: (version: number) => Promise<unknown>,
+    granted = 0,
+  ) {
+    const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
+    const isGrant = rules.some((r) => r.is_grant)
+    // A grant expires, and the earlier decision applies again afterwards.
+    const change = replacing(rules, isGrant ? [] : await store.approvalsOf(tx, agentIds))
+    if (change.write.length + change.remove.length === 0) return null
+    return changes.commit(tx, actor, { ...change, stated }, summary, action, details, orders, granted)
+  }
+
+  interface Decision {
+    effect: 'allow' | 'deny'
+    items: readonly Item[]
+    /** Path of the items in the request, for messages. */
+    at: string
+    reason: string
+    /** False if the server generated the reason. */
+    hasReason: boolean
+    override: boolean
+    /** End of a grant; null for decisions without an end. */
+    expiresAt: Date | null
+  }
+
+  /** Returns the rules of a decision. One invalid item rejects the whole decision. */
+  async function rulesOf(tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) {
+    const { effect, items, at, reason, hasReason, override, expiresAt } = decision
+    const agentIds = [...new Set(agents.map((a) => a.uuid))]
+    const rows = await peripherals.storedOf(tx, agentIds)
+    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    const modelOf = (agentId: string, vid: string, pid: string): string => `${agentId} ${vid}:${pid}`.toUpperCase()
+    const rowsOf = Map.groupBy(
+      rows.flatMap((row) => {
+        const design = designs.get(row.design_id)
+        return design === undefined ? [] : [{ ...row, vid: design.vid, pid: design.pid }]
+      }),
+      (row) => modelOf(row.agent_id, row.vid, row.pid),
+    )
+    const rules = new Map<string, RuleRow>()
+    const named = new Map<string, AuditTarget>()
+    for (const [i, item] of items.entries()) {
+      const field = `${at}[${i}]`
+      const agentId = mustExist(agents[i], 'the host of a decision').uuid
+      const devices = meant(item, rowsOf.get(modelOf(agentId, item.vid, item.pid)) ?? [])
+      if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
+      const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
+      const [tool] = tools
+      if (effect === 'allow' && tool !== undefined) {
+        const name = designs.get(tool.design_id)?.attackToolName ?? ''
+        if (!override)
+          throw invalid(
+            field,
+            `is a known attack tool (${name}). Approving it requires overrideAttackTool, a reason and an Administrator.`,
+          )
+        if (actor.profile > administrator)
+          throw new AppError('forbidden_object', { detail: 'Only an Administrator can approve a known attack tool.' })
+        if (!hasReason) throw invalid('body.reason', 'is required to approve a known attack tool')
+      }
+      const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
+      named.set(
+        `${vid}:${pid}`,
+        deviceTarget(designs.get(mustExist(devices[0], 'a device of the decision').design_id), `${vid}:${pid}`),
+      )
+      // Without a serial number, the vendor and product ids match every device of the model.
+      const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
+      // The rule is for one device: its descriptors must stay the same, but its firmware revision may change.
+      const matches: ByHand[] = isOne
+        ? devices.map((row) => ({
+            vid,
+            pid,
+            serial: row.serial,
+            ...printsOf(designs.get(row.design_id)),
+          }))
+        : [{ vid, pid, serial: escapedOf(item.serialNumber), fingerprint: null }]
+      for (const match of matches) {
+        const rule = ruleFor(
+          actor,
+          agentId,
+          effect,
+          match,
+          reason,
+          effect === 'allow' && override && tools.length > 0,
+          expiresAt,
+        )
+        rules.set(matchKey(rule), rule)
+      }
+    }
+    return { rules: [...rules.values()], agentIds, devices: [...named.values()] }
+  }
+
+  const deviceTarget = (design: Fingerprint | undefined, id: string): AuditTarget => ({
+    kind: 'device',
+    id,
+    name: `${[design?.vendorName, design?.productName].filter(Boolean).join(' ')} (${id})`.trim(),
+  })
+
+  const hostTargets = (agents: readonly Pick<ResolvedAgent, 'uuid' | 'hostIdentifier'>[]): AuditTarget[] => [
+    ...new Map(
+      agents.map(({ uuid, hostIdentifier }) => [uuid, { kind: 'host' as const, id: uuid, name: hostIdentifier }]),
+    ).values(),
+  ]
+
+  const textOf = (rules: readonly RuleRow[], reason: string): string =>
+    `${reason === '' ? '' : `${reason}: `}${rules
+      .slice(0, 100)
+      .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
+      .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more (see the policy history)` : ''}`
+
+  /** Writes a decision as one version of the policy and one audit record. */
+  const decide = (actor: Actor, decision: Decision) =>
+    changes.change(actor, async (tx) => {
+      const agents = await resolve(tx, decision.items, decision.at)
+      const { rules, agentIds, devices } = await rulesOf(tx, actor, agents, decision)
+      const verb = decision.expiresAt !== null ? 'Granted' : decision.effect === 'allow' ? 'Approved' : 'Denied'
+      const what =
+        rules.length === 1
+          ? `${rules[0]?.vid}:${rules[0]?.pid} on ${agents[0]?.hostIdentifier}`
+          : `${rules.length} devices on ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`
+      const allowed = rules.some((r) => r.override_attack_tool)
+        ? 'peripheral.attackToolApproved'
+        : 'peripheral.approved'
+      const done = await write(
+        tx,
+        actor,
+        rules,
+        `${verb} ${what}`,
+        decision.effect === 'allow' ? allowed : 'peripheral.denied',
+        textOf(rules, decision.reason),
+        {
+          reason: decision.reason,
+          count: rules.length,
+          hosts: agentIds.length,
+          variant: decision.expiresAt === null ? '' : 'grant',
+          objects: [...devices, ...hostTargets(agents)],
+        },
+        // Armed hosts fetch the policy anyway. The command lets operators follow its delivery and expiry.
+        (version) =>
+          commands.queue(
+            tx,
+            actor,
+            [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))].map((agentId) => ({
+              agentId,
+              kind: 'policy',
+              title: 'Apply policy',
+              body: { version },
+            })),
+          ),
+      )
+      return {
+        jobId: done?.jobId ?? null,
+        isChanged: done !== null,
+        version: done?.version ?? (await store.versionAndOwn(tx, [])).version,
+        rules: rules.length,
+        agentIds,
+      }
+    })
+
+  async function endOf(tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> {
+    if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
+      throw invalid(
+        'body.expiresAt',
+        body.decision === 'grant' ? 'is required for a grant' : 'is allowed for grants only',
+      )
+    if (body.expiresAt === undefined) return null
+    const at = requireTime('body.expiresAt', body.expiresAt).from
+    const { grantMaxHours } = await settings.read(tx)
+    if (at.getTime() <= clock.now()) throw invalid('body.expiresAt', 'is in the past')
+    if (at.getTime() > clock.now() + grantMaxHours * 3_600_000)
+      throw invalid('body.expiresAt', `exceeds the maximum grant duration of ${grantMaxHours} hours`)
+    return at
+  }
+
+  /** Returns the attached devices that "approve all" allows now. */
+  async function attachedDevices(tx: Tx, agentIds: readonly string[]): Promise<AttachedDevice[]> {
+    const rows = (await peripherals.storedOf(tx, agentIds)).filter(
+      (row) => row.present && (row.source === 3 || row.source === 7),
+    )
+    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    return rows.flatMap((row) => {
+      const design = designs.get(row.design_id)
+      if (design === undefined || isTool(design, row)) return []
+      const { fingerprint, rule_fingerprint: ruleFingerprint = null } = printsOf(design)
+      const { agent_id: agentId, serial } = row
+      return [{ agentId, vid: design.vid, pid: design.pid, serial, fingerprint, ruleFingerprint }]
+    })
+  }
+
+  return {
+    /** Lists the attached devices of hosts for a request, which allows exactly these. */
+    attachedTo: async (agentIds: readonly string[]): Promise<AttachedDevice[]> => {
+      const hosts = await undecided(db, agentIds)
+      const count = hosts.reduce((n, { devices }) => n + devices, 0)
+      if (count > maxAttachedDevices)
+        throw new AppError('change_not_shown', {
+          detail: `A second approver could not read this: ${count} devices are attached to these hosts, and a request lists at most ${maxAttachedDevices}. Select fewer hosts.`,
+        })
+      const found: AttachedDevice[] = []
+      for (let at = 0; at < hosts.length; at += hostsPerRead) {
+        const some = hosts.slice(at, at + hostsPerRead).map(({ agent_id }) => agent_id)
+        found.push(...(await db.transaction((tx) => attachedDevices(tx, some))))
+      }
+      return sortedAttached(found)
+    },
+
+    /** POST policy/decisions. */
+    decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
+      const reason = plainReason(body.reason, 'body.reason')
+      if (reason === '' && body.decision !== 'deny') throw invalid('body.reason', 'must not be empty')
+      if (body.overrideAttackTool === true && body.decision === 'deny')
+        throw invalid('body.overrideAttackTool', 'is valid only for an allow')
+      const { agentIds, ...done } = await decide(actor, {
+        effect: body.decision === 'deny' ? 'deny' : 'allow',
+        items: body.devices,
+        at: 'body.devices',
+        reason,
+        hasReason: true,
+        override: body.overrideAttackTool === true,
+        expiresAt: await endOf(db, body),
+      })
+      return { ...done, agents: agentIds.length }
+    },
+
+    /** POST peripherals/command. One invalid item rejects the whole request. Returns the uuids of the agents. */
+    command: async (actor: Actor, body: Body): Promise<string[]> => {
+      const opCode = body.opCode.toUpperCase()
+      if (opCode !== 'APPROVE' && opCode !== 'DISAPPROVE')
+        throw invalid('body.opCode', 'must be one of APPROVE, DISAPPROVE')
+      const items = body.peripheralsIds ?? []
+      if (items.length === 0) return []
+      const effect = opCode === 'APPROVE' ? 'allow' : 'deny'
+      const given = plainReason(body.reason ?? '', 'body.reason')
+      const done = await decide(actor, {
+        effect,
+        items,
+        at: 'body.peripheralsIds',
+        reason: given || `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200),
+        hasReason: given !== '',
+        override: body.overrideAttackTool === true,
+        expiresAt: null,
+      })
+      return done.agentIds
+    },
+
+    /**
+     * Approves the devices that are attached to hosts now, except attack tools, hubs (always allowed) and devices that
+     * a permanent allow already covers. Denied devices stay denied.
+     *
+     * `orders` carries out the caller's other changes. It locks the hosts, so it runs after the rules and before the
+     * audit record. Returns the number of hosts with such a device.
+     */
+    approvePresent: async (
+      tx: Tx,
+      actor: Actor,
+      agentIds: readonly string[],
+      orders: () => Promise<unknown> = async () => {},
+      /** Number of hosts already counted. Infinity: a second approver approved the request. */
+      granted = 0,
+      /** Keys of the only devices to approve. Null: all. */
+      only: ReadonlySet<string> | null = null,
+    ): Promise<number> => {
+      await store.lockHead(tx)
+      const rules = new Map<string, RuleRow>()
+      for (const device of await attachedDevices(tx, agentIds)) {
+        if (only !== null && !only.has(attachedKey(device))) continue
+        const { agentId, ruleFingerprint, ...match } = device
+        const rule = ruleFor(
+          actor,
+          agentId,
+          'allow',
+          { ...match, rule_fingerprint: ruleFingerprint },
+          `Attached when ${actor.userName} approved all devices`.slice(0, 200),
+          false,
+        )
+        rules.set(matchKey(rule), rule)
+      }
+      const all = [...rules.values()]
+      const wrote = await write(
+        tx,
+        actor,
+        all,
+        `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        'peripheral.allApproved',
+        `${all.length} devices`,
+        {
+          count: all.length,
+          hosts: agentIds.length,
+          objects: hostTargets(
+            [...(await store.hostNames(tx, agentIds))].map(([uuid, hostIdentifier]) => ({ uuid, hostIdentifier })),
+          ),
+        },
+        orders,
+        granted,
+      )
+      if (wrote === null) await orders()
+      return new Set(all.map((rule) => rule.agent_id)).size
+    },
+  }
+}
+
+export type Approvals = ReturnType<typeof createApprovals>

@@ -1,0 +1,183 @@
+import {
+  acceptFinding,
+  createPolicyGrant,
+  createPolicyRule,
+  decideDevices,
+  deletePolicyGrant,
+  deletePolicyRule,
+  getPolicy,
+  getPolicyTest,
+  icons,
+  listAcceptedFindings,
+  listPolicyGrants,
+  listPolicyRules,
+  peripheralsCommand,
+  policyActivity,
+  policyApprovals,
+  policyHistory,
+  previewPolicy,
+  previewTags,
+  type ResponseOf,
+  restorePolicy,
+  revokeAcceptedFinding,
+  testPolicyDraft,
+  undoPolicyVersion,
+  updatePolicyGrant,
+  updatePolicyRule,
+  updatePolicySettings,
+} from '@portcullis/contract'
+import type { HostTagChange } from '#features/tags/server/index.ts'
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { JsonText } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { unknownValue } from '@portcullis/platform/server/http/names.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import type { List } from '@portcullis/platform/server/list/list.ts'
+import type { AcceptedFindings } from './accepted.service.ts'
+import type { Approvals } from './approvals.service.ts'
+import type { Changes } from './changes.service.ts'
+import type { Drafts } from './draft.service.ts'
+import type { PolicyOverview } from './overview.service.ts'
+import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
+import type { PolicyTest } from './policy-test.service.ts'
+import type { Restore } from './restore.service.ts'
+
+/** How long devices that were blocked and then detached wait for an approval. */
+const waitingMs = 7 * 86_400_000
+
+export interface PolicyRoutesDeps {
+  clock: Clock
+  rules: List
+  read: PolicyRead
+  changes: Changes
+  restore: Restore
+  approvals: Approvals
+  findings: AcceptedFindings
+  drafts: Drafts
+  previewTags(actor: Actor, changes: readonly HostTagChange[]): Promise<ResponseOf<typeof previewTags>>
+  test: PolicyTest
+  overview: PolicyOverview
+}
+
+const pageOf = (query: { PageNumber?: number; PageSize?: number }) => {
+  const limit = query.PageSize ?? 50
+  return { limit, offset: ((query.PageNumber ?? 1) - 1) * limit }
+}
+
+const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+const decisions = ['allow', 'block'] as const
+
+/** Returns the requested decision; null: any. */
+const decisionOf = (given: string | undefined): (typeof decisions)[number] | null => {
+  const asked = new Set<(typeof decisions)[number]>()
+  for (const part of (given ?? '').split(',')) {
+    const name = part.trim().toLowerCase()
+    if (name === '') continue
+    const known = decisions.find((one) => one === name)
+    if (known === undefined) throw invalid('query.decision', unknownValue(name, decisions))
+    asked.add(known)
+  }
+  const [only] = asked
+  return asked.size === 1 && only !== undefined ? only : null
+}
+
+export const registerPolicyRoutes = (
+  app: HttpApp,
+  {
+    clock,
+    rules,
+    read,
+    changes,
+    restore,
+    approvals,
+    findings,
+    drafts,
+    previewTags: ofTags,
+    test,
+    overview,
+  }: PolicyRoutesDeps,
+): void => {
+  app.register(getPolicy, () => overview.read())
+  app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
+  app.register(listPolicyRules, ({ query }) => rules.page(query, isNoGrant))
+  app.register(createPolicyRule, ({ actor, body }) => changes.create(actor, body, false))
+  app.register(updatePolicyRule, ({ actor, params, body }) => changes.replace(actor, params.id, body, false))
+  app.register(deletePolicyRule, ({ actor, params, query }) =>
+    changes.remove(actor, params.id, false, query.reason?.trim()),
+  )
+  app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
+  app.register(createPolicyGrant, ({ actor, body }) => changes.create(actor, body, true))
+  app.register(updatePolicyGrant, ({ actor, params, body }) => changes.replace(actor, params.id, body, true))
+  app.register(deletePolicyGrant, ({ actor, params, query }) =>
+    changes.remove(actor, params.id, true, query.reason?.trim()),
+  )
+  app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
+  app.register(previewTags, ({ actor, body }) =>
+    ofTags(
+      actor,
+      body.changes.map(({ effect, hashtags, uuids }) => ({
+        effect,
+        names: hashtags,
+        agentIds: uuids?.filter(isId) ?? null,
+      })),
+    ),
+  )
+  app.register(policyHistory, async ({ query }) => {
+    const { limit, offset } = pageOf(query)
+    const { total, rows } = await read.versions(limit, offset)
+    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: total, data: rows }))
+  })
+  app.register(restorePolicy, ({ actor, body }) =>
+    restore.to(actor, body.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+  )
+  app.register(undoPolicyVersion, ({ actor, params, body }) =>
+    restore.undo(actor, params.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+  )
+  app.register(decideDevices, ({ actor, body }) => approvals.decide(actor, body))
+  app.register(policyActivity, async ({ query }) => ({
+    data: await read.activity(new Date(clock.now()), query.days ?? 14),
+  }))
+  app.register(policyApprovals, async ({ query }) => {
+    const { limit, offset } = pageOf(query)
+    const { total, filtered, rows } = await read.approvals(query, new Date(clock.now() - waitingMs), limit, offset)
+    const data = rows.map((row) => ({ ...row, devIconDescription: iconName(row.devIcon) }))
+    return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: filtered, data }))
+  })
+  app.register(getPolicyTest, ({ query }) => {
+    const host = query.hostUuid || null
+    if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is not the uuid of an agent')
+    const decision = decisionOf(query.decision)
+    return test.inForce({
+      days: query.days,
+      tags: (query.hashtags ?? '')
+        .split(',')
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== ''),
+      host,
+      page: { only: decision, ...pageOf(query) },
+    })
+  })
+  app.register(testPolicyDraft, ({ actor, body }) =>
+    test.ofDraft(actor, body.draft, {
+      days: body.days,
+      tags: body.hashtags ?? [],
+      host: null,
+      page: {
+        only: body.decision ?? null,
+        ...pageOf({
+          ...(body.pageNumber === undefined ? {} : { PageNumber: body.pageNumber }),
+          ...(body.pageSize === undefined ? {} : { PageSize: body.pageSize }),
+        }),
+      },
+    }),
+  )
+  app.register(listAcceptedFindings, () => findings.list())
+  app.register(acceptFinding, ({ actor, body }) => findings.accept(actor, body))
+  app.register(revokeAcceptedFinding, ({ actor, params, query }) =>
+    findings.revoke(actor, params.id, query.reason?.trim() ?? ''),
+  )
+  app.register(peripheralsCommand, ({ actor, body }) => approvals.command(actor, body))
+}

@@ -1,0 +1,84 @@
+import { ActionIcon, Select, TextInput } from '@mantine/core'
+import { type ReportListName, reportFilterKinds, reportNames } from '@portcullis/contract'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import classes from './reports.module.css'
+import { strings } from './strings.ts'
+
+/** Describes how to write a filter of each kind. */
+const forms: Readonly<Record<string, string>> = {
+  text: strings.formText,
+  enum: strings.formEnum,
+  number: strings.formNumber,
+  time: strings.formTime,
+  tags: strings.formTags,
+}
+
+export interface FilterFieldsProps {
+  list: ReportListName
+  value: Readonly<Record<string, string>>
+  onChange: (value: Readonly<Record<string, string>>) => void
+  fault: (member: string) => string | undefined
+}
+
+/** The filters of a list, by name. */
+export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps) => {
+  const filters = reportFilterKinds[list] ?? {}
+  const unused = Object.keys(filters).filter((name) => !(name in value))
+  if (Object.keys(filters).length === 0) return <p className={classes.hint}>{strings.noFilters}</p>
+  const set = (name: string, text: string) => onChange({ ...value, [name]: text })
+  return (
+    <>
+      {Object.entries(value).map(([name, text]) => {
+        const kind = filters[name] ?? 'text'
+        const choices = kind === 'boolean' ? ['true', 'false'] : undefined
+        const label = reportNames[list][name] ?? name
+        const field = { 'aria-label': label, error: fault(name), placeholder: forms[kind] ?? '' }
+        return (
+          <div key={name} className={classes.filter}>
+            <span>{label}</span>
+            {choices === undefined ? (
+              <TextInput
+                {...field}
+                value={text}
+                maxLength={2048}
+                onChange={(event) => set(name, event.currentTarget.value)}
+              />
+            ) : (
+              <Select
+                {...field}
+                data={choices}
+                value={text === '' ? null : text.toLowerCase()}
+                allowDeselect={false}
+                onChange={(chosen) => set(name, chosen ?? '')}
+              />
+            )}
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={strings.removeFilter({ name: label })}
+              onClick={() => {
+                const { [name]: _gone, ...rest } = value
+                onChange(rest)
+              }}
+            >
+              <Icon name="close" />
+            </ActionIcon>
+          </div>
+        )
+      })}
+      {unused.length === 0 ? null : (
+        <Select
+          key={Object.keys(value).join(' ')}
+          aria-label={strings.addFilter}
+          placeholder={Object.keys(value).length === 0 ? strings.allRowsAddFilter : strings.addFilterMenu}
+          searchable
+          data={unused.map((value) => ({ value, label: reportNames[list][value] ?? value }))}
+          value={null}
+          onChange={(name) => {
+            if (name !== null) set(name, filters[name] === 'boolean' ? 'true' : '')
+          }}
+        />
+      )}
+    </>
+  )
+}

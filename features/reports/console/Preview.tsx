@@ -1,0 +1,83 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { maxPdfRows, previewReport } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { contentOf, type Draft } from './draft.ts'
+import classes from './reports.module.css'
+import { strings } from './strings.ts'
+
+/** Milliseconds without typing before the server is asked. */
+const typingPause = 350
+
+/** Returns a time in a time zone, with the day of the week. */
+const inZone = (at: string, timeZone: string): string => {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZoneName: 'short',
+    }).format(Date.parse(at))
+  } catch {
+    return at
+  }
+}
+
+/** Shows the next runs of a schedule, and how many rows it would have now. */
+export const Preview = ({ draft }: { draft: Draft }) => {
+  const { api } = useServices()
+  const text = JSON.stringify(contentOf(draft))
+  const [asked] = useDebouncedValue(text, typingPause)
+  const preview = useQuery({
+    queryKey: ['report-preview', asked],
+    queryFn: ({ signal }) => api.call(previewReport, { body: JSON.parse(asked), signal }),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const { data } = preview
+  return (
+    <section
+      className={classes.preview}
+      aria-label={strings.preview}
+      aria-busy={preview.isFetching}
+      data-stale={asked !== text || preview.isPlaceholderData || undefined}
+    >
+      <h2>{strings.preview}</h2>
+      {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
+      {data === undefined || preview.error !== null ? null : (
+        <>
+          <p className={classes.hint}>
+            {data.rows === null
+              ? strings.countTooSlow
+              : (data.rangeFrom === null ? strings.rowsNow : strings.rowsNowFrom)({
+                  number: <span className={classes.number}>{data.rows.toLocaleString('en')}</span>,
+                  rows: data.rows,
+                  time: <Time value={data.rangeFrom} form="local" />,
+                })}
+          </p>
+          {data.isTooLarge ? (
+            <p className={classes.warning} role="note">
+              {strings.pdfTooLarge({ max: maxPdfRows })}
+            </p>
+          ) : null}
+          <div>
+            <p className={classes.hint}>{strings.nextRuns}</p>
+            <ol className={classes.times}>
+              {data.nextRuns.map((at) => (
+                <li key={at}>
+                  <time dateTime={at}>{inZone(at, draft.cadence.timeZone)}</time>
+                </li>
+              ))}
+            </ol>
+          </div>
+        </>
+      )}
+    </section>
+  )
+}

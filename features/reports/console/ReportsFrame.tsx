@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react'
+import { ViewTabs } from '@portcullis/platform/console/ui/ViewTabs.tsx'
+import classes from './reports.module.css'
+import { strings } from './strings.ts'
+
+const views = [
+  { to: '/reports', title: strings.schedules },
+  { to: '/reports/history', title: strings.history },
+] as const
+
+/** The tabs of reports, with the open one below. */
+export const ReportsFrame = ({ children }: { children: ReactNode }) => (
+  <div className={classes.frame}>
+    <ViewTabs label={strings.reports} views={views} />
+    {children}
+  </div>
+)

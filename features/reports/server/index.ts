@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream'
+import {
+  addReportSchedule,
+  deleteReportSchedule,
+  exportReport,
+  listReportRuns,
+  listReportSchedules,
+  previewReport,
+  reportRunFile,
+  runReportSchedule,
+  updateReportSchedule,
+} from '@portcullis/contract'
+import type { FilesApi } from './exports/index.ts'
+import { isMailAddress, type MailApi, MailError } from '#features/deliveries/server/mail/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { JobsApi } from '#features/jobs/server/index.ts'
+import { notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
+import type { Hint } from '@portcullis/platform/server/live.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import { createFolders } from './folder.ts'
+import { createMaker } from './maker.ts'
+import { createOrders, reportJob } from './orders.service.ts'
+import { assertMayRead } from './owner.ts'
+import { fitsMail, mediaTypes } from './report-file.ts'
+import { attachmentOf } from './report-mail.ts'
+import { reportsHealth } from './reports.health.ts'
+import { createReportsRead, runsList } from './reports.read.ts'
+import { createReportsStore } from './reports.store.ts'
+import { createSchedules } from './schedules.service.ts'
+import { createUpkeep } from './upkeep.ts'
+
+export interface ReportsDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  files: FilesApi
+  mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing' | 'follow'>
+  /** Address of the console, for links. */
+  baseUrl(): Promise<string>
+  /** Root of the report folders. */
+  root: string
+  hint: Hint
+}
+
+/** Wires scheduled reports: lists as files that are mailed, written to folders and kept for a while. */
+export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
+  const { db, audit, jobs, mail, clock } = deps
+  const store = createReportsStore(db)
+  const folders = createFolders(deps.root, clock)
+  const schedules = createSchedules({
+    ...deps,
+    isAddress: isMailAddress,
+    isMailConfigured: mail.isConfigured,
+    folderRoot: deps.root,
+  })
+  const orders = createOrders(deps)
+  const upkeep = createUpkeep({ ...deps, folders })
+  const maker = createMaker({ ...deps, folders, sendMail: mail.enqueue })
+  const runs = createList(runsList, deps)
+
+  jobs.handle(reportJob, {
+    ...maker.handler,
+    run: async (job) => {
+      const outcome = await maker.handler.run(job)
+      const run = await store.run((job.data as { runId: string }).runId)
+      if (run?.schedule_id != null) await upkeep.ofSchedule(run.schedule_id, run.definition.keepFiles)
+      return outcome
+    },
+  })
+
+  app.register(listReportSchedules, () => schedules.list())
+  app.register(addReportSchedule, ({ actor, body }) => schedules.add(actor, body))
+  app.register(updateReportSchedule, ({ actor, params, body }) => schedules.update(actor, params.id, body))
+  app.register(deleteReportSchedule, ({ actor, params }) => schedules.remove(actor, params.id))
+  app.register(runReportSchedule, ({ actor, params }) => orders.run(actor, params.id))
+  app.register(previewReport, ({ actor, body }) => schedules.preview(actor, body))
+  app.register(exportReport, async ({ actor, body }) => {
+    assertMayRead(actor, body.list)
+    const { list, filter, sortBy, columns, format, form } = body
+    const file = deps.files.prepare(
+      { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
+      null,
+    )
+    const { content } = await file.open({ format, form: form ?? 'fixed' }, actor.userName)
+    return new FileAnswer(exportFileName(list, clock.now(), format), mediaTypes[format], content)
+  })
+  app.register(listReportRuns, ({ query }) => runs.page(query))
+  app.register(reportRunFile, async ({ actor, params }) => {
+    const run = isId(params.id) ? await store.run(params.id) : undefined
+    if (run === undefined) throw notFound('No report run has this id.')
+    if (!run.has_file) throw notFound('The file of this run is no longer stored, or does not exist yet.')
+    const { list, format } = run.definition
+    assertMayRead(actor, list)
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'report.downloaded', entity: run.name, details: run.file_name }),
+    )
+    return new FileAnswer(run.file_name, mediaTypes[format], Readable.from(maker.chunksOf(run)))
+  })
+
+  /** Supplies the attachments of mails and records their outcome. */
+  mail.follow({
+    attachment: async (ref) => {
+      const [runId = ''] = ref.split('/')
+      const run = await store.run(runId)
+      if (run === undefined) return null
+      // The mail may have waited for two days.
+      const problem = await maker.problemOf(run)
+      if (problem !== '') throw new MailError('send', problem, undefined, true)
+      if (!run.has_file || !fitsMail(run.bytes)) return null
+      const chunks: Buffer[] = []
+      for await (const chunk of maker.chunksOf(run)) chunks.push(chunk)
+      return {
+        fileName: attachmentOf(run),
+        mediaType: mediaTypes[run.definition.format],
+        content: Buffer.concat(chunks),
+      }
+    },
+    outcome: async (tx, ref, { state, error }) => {
+      const [runId, n] = ref.split('/') as [string, string]
+      await store.setDelivery(tx, runId, Number(n), new Date(clock.now()), { state, error })
+      await deps.hint(tx, 'reports')
+    },
+  })
+
+  return {
+    /** Starts due runs and closes abandoned ones; every few seconds, on any replica. */
+    tick: async (): Promise<void> => {
+      await orders.orderDue()
+      await maker.settle()
+    },
+    maintain: upkeep.all,
+    health: () =>
+      reportsHealth({
+        list: schedules.list,
+        clock,
+        waitForMailServer: async (runIds) =>
+          (await mail.isFailing()) ? createReportsRead(db).waitingForMail(runIds) : new Set(),
+      }),
+  }
+}

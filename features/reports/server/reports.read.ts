@@ -1,0 +1,90 @@
+import { type ReportRunState, reportRunStates, type UserProfile } from '@portcullis/contract'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import { likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { utcSql } from '@portcullis/platform/server/time.ts'
+
+export const runsList: ListSpec = {
+  name: 'report-runs',
+  from: 'report_runs r',
+  id: 'r.run_id',
+  ties: ['r.run_id'],
+  defaultSort: [{ key: 'dueAt', descending: true }],
+  search: (needle) => sql`lower(r.name || ' ' || r.error || ' ' || r.file_name) like ${likePattern(needle)}::text`,
+  columns: {
+    id: { filter: (_field, text) => (isId(text) ? sql`r.run_id = ${text}::uuid` : sql`false`) },
+    scheduleId: {
+      filter: (_field, text) => (isId(text) ? sql`r.schedule_id = ${text}::uuid` : sql`false`),
+    },
+    name: { sort: 'lower(r.name)' },
+    list: { sort: `(r.definition->>'list')` },
+    format: { sort: `(r.definition->>'format')` },
+    reason: { sort: 'r.reason' },
+    by: { sort: 'lower(r.ordered_by)' },
+    state: {
+      sort: 'r.state',
+      filter: oneOf(Object.fromEntries(reportRunStates.map((state) => [state, `r.state = '${state}'`]))),
+    },
+    // Runs with the same due time appear in order of creation.
+    dueAt: { sort: 'r.created_at' },
+    startedAt: { sort: 'r.started_at' },
+    endedAt: { sort: 'r.ended_at' },
+    rows: { sort: 'r.rows' },
+    bytes: { sort: 'r.bytes' },
+  },
+  rowJoins: `join report_runs r on r.run_id = ids.id
+    left join lateral (
+      select json_agg(json_build_object('kind', d.kind, 'target', d.target, 'state', d.state, 'error', d.error, 'at', ${utcSql('d.at')}) order by d.n) as all
+      from report_deliveries d where d.run_id = r.run_id) deliveries on true`,
+  rowSelect: `r.run_id as "id", r.schedule_id as "scheduleId", r.name as "name", r.definition->>'list' as "list",
+    r.definition->>'format' as "format", r.reason as "reason", r.ordered_by as "by", r.state as "state", ${utcSql('r.due_at')} as "dueAt",
+    ${utcSql('r.started_at')} as "startedAt", ${utcSql('r.ended_at')} as "endedAt", ${utcSql('r.range_from')} as "rangeFrom",
+    ${utcSql('r.range_to')} as "rangeTo", r.rows as "rows", r.bytes as "bytes", r.file_name as "fileName", r.has_file as "hasFile",
+    r.missed as "missed", r.note as "note", r.error as "error", r.job_id as "jobId", coalesce(deliveries.all, '[]') as "deliveries"`,
+}
+
+/** The owner of schedules. */
+export interface Owner {
+  account_id: string
+  user_name: string
+  user_profile: UserProfile
+  is_enabled: boolean
+}
+
+export interface LastRun {
+  schedule_id: string
+  run_id: string
+  state: ReportRunState
+  at: Date
+  error: string
+}
+
+export const createReportsRead = (db: Queryable) => ({
+  owners: async (ids: readonly string[]): Promise<ReadonlyMap<string, Owner>> => {
+    const rows = await db.query<Owner>(sql`
+      select a.account_id, a.user_name, a.user_profile, a.is_enabled from accounts a where a.account_id = any(${ids}::uuid[])`)
+    return new Map(rows.map((row) => [row.account_id, row]))
+  },
+
+  /** Returns the runs that lack only a mail which is still retried. */
+  waitingForMail: async (runIds: readonly string[]): Promise<ReadonlySet<string>> =>
+    new Set(
+      (
+        await db.query<{ run_id: string }>(sql`
+          select d.run_id from report_deliveries d join report_runs r on r.run_id = d.run_id
+          where d.run_id = any(${runIds}::uuid[]) and r.error = '' and d.error <> ''
+          group by d.run_id having bool_and(d.kind = 'mail' and d.state = 'waiting')`)
+      ).map(({ run_id }) => run_id),
+    ),
+
+  /** Returns the newest run of each schedule with its first error. */
+  lastRuns: (): Promise<LastRun[]> =>
+    db.query<LastRun>(sql`
+      select s.schedule_id, r.run_id, r.state, coalesce(r.ended_at, r.started_at, r.created_at) as at,
+        coalesce(nullif(r.error, ''), (select d.target || ': ' || d.error from report_deliveries d
+          where d.run_id = r.run_id and d.error <> '' order by d.n limit 1), '') as error
+      from report_schedules s cross join lateral (
+        select * from report_runs x where x.schedule_id = s.schedule_id order by x.created_at desc, x.run_id desc limit 1) r`),
+})

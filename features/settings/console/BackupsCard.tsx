@@ -1,0 +1,144 @@
+import { Button, Progress } from '@mantine/core'
+import { type BackupRun, type BackupStatus, backupStatus, getJob, runBackup } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import classes from './backups.module.css'
+import { strings } from './strings.ts'
+
+const stateTexts: Readonly<Record<BackupRun['state'], string>> = {
+  waiting: strings.backupWaiting,
+  running: strings.backupRunning,
+  completed: strings.backupCompleted,
+  failed: strings.backupFailed,
+}
+const verificationTexts: Readonly<Record<BackupRun['verification'], string>> = {
+  none: '',
+  read: strings.backupRead,
+  restored: strings.backupRestored,
+}
+
+const isUnderWay = ({ state }: BackupRun): boolean => state === 'waiting' || state === 'running'
+
+const Bad = ({ children }: { children: string }) => (
+  <span className={classes.bad}>
+    <Icon name="warn" size={14} /> <DeviceText value={children} />
+  </span>
+)
+
+/** Steps of a backup: write, verify, save. */
+const steps = 3
+
+const Running = ({ run }: { run: BackupRun }) => {
+  const { api } = useServices()
+  const job = useQuery({
+    queryKey: ['jobs', run.jobId],
+    queryFn: ({ signal }) => api.call(getJob, { params: { id: run.jobId }, signal }),
+    refetchInterval: 2_000,
+  })
+  const { done = 0, message = '' } = job.data ?? {}
+  const label = message === '' ? stateTexts[run.state] : message
+  return (
+    <div role="status" className={classes.running}>
+      <span>{strings.backupProgress({ step: label })}</span>
+      <Progress value={(Math.min(done + 0.5, steps) / steps) * 100} aria-label={label} animated />
+    </div>
+  )
+}
+
+const factsOf = ({ runs, nextRunAt, folder, freeBytes }: BackupStatus): [string, React.ReactNode][] => {
+  const last = runs.find(({ state }) => state === 'completed')
+  return [
+    [strings.backupNext, nextRunAt === null ? strings.backupOff : <Time key="next" value={nextRunAt} form="local" />],
+    [
+      strings.backupLast,
+      last === undefined ? (
+        strings.backupNever
+      ) : (
+        <span key="last">
+          <Time value={last.createdAt} />, {bytesText(last.bytes)}, {verificationTexts[last.verification]}
+        </span>
+      ),
+    ],
+    [strings.backupFolder, <DeviceText key="folder" value={folder} />],
+    [strings.backupFree, freeBytes === null ? strings.backupUnknown : bytesText(freeBytes)],
+  ]
+}
+
+/** The state of the scheduled backups: next, last, progress, history, and a button to start one. */
+export const BackupsCard = () => {
+  const { api, session, work } = useServices()
+  const status = useQuery({
+    queryKey: ['backups'],
+    queryFn: ({ signal }) => api.call(backupStatus, { signal }),
+    refetchInterval: 30_000,
+  })
+  useLiveRefresh(['backups'], 500, () => void status.refetch())
+  const start = async (): Promise<void> => {
+    try {
+      const { jobId } = await api.call(runBackup)
+      work.follow(jobId)
+      tell(strings.backupStarted)
+      await status.refetch()
+    } catch (failure) {
+      tellFailure(failure)
+    }
+  }
+  if (status.data === undefined)
+    return status.error === null ? null : (
+      <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
+    )
+  const { runs, problem } = status.data
+  const current = runs.find(isUnderWay)
+  return (
+    <section className={classes.card} aria-label={strings.backupState}>
+      <div className={classes.head}>
+        <h2>{strings.backupState}</h2>
+        {session.may('config:write') ? (
+          <Button size="xs" variant="default" disabled={current !== undefined} onClick={() => void start()}>
+            {strings.backUpNow}
+          </Button>
+        ) : null}
+      </div>
+      {problem === '' ? null : <Bad>{problem}</Bad>}
+      <Facts rows={factsOf(status.data)} />
+      {current === undefined ? null : <Running run={current} />}
+      <SmallTable
+        label={strings.backupRuns}
+        head={[
+          strings.backupTime,
+          strings.backupStateOf,
+          { title: strings.backupSize, align: 'right' },
+          strings.backupVerified,
+          strings.backupFileOrProblem,
+        ]}
+        rows={runs.map((run) => ({
+          key: run.id,
+          quiet: run.state === 'completed' && !run.isStored,
+          cells: [
+            <Time key="time" value={run.createdAt} />,
+            stateTexts[run.state],
+            run.bytes === 0 ? '–' : bytesText(run.bytes),
+            verificationTexts[run.verification],
+            run.error !== '' ? (
+              <Bad key="error">{run.error}</Bad>
+            ) : run.state === 'completed' && !run.isStored ? (
+              strings.backupDeleted
+            ) : (
+              <DeviceText key="file" value={run.file.split('/').at(-1) ?? ''} absent="" />
+            ),
+          ],
+        }))}
+        empty={strings.backupNoRuns}
+      />
+    </section>
+  )
+}

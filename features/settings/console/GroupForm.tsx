@@ -1,0 +1,127 @@
+import type { ConfigMap } from '@portcullis/contract'
+import { type ReactNode, useId, useRef } from 'react'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { differencesOf, itemsOf, sectionsOf, shownText, textsAfter } from './draft.ts'
+import { FormFoot } from './FormFoot.tsx'
+import type { SettingPage } from './pages.ts'
+import { SaveDialog } from './SaveDialog.tsx'
+import { SettingField } from './SettingField.tsx'
+import classes from './settings.module.css'
+import { strings } from './strings.ts'
+import { TestSection } from './TestSection.tsx'
+import { useGroupForm } from './useGroupForm.ts'
+
+export interface GroupFormProps {
+  page: SettingPage
+  stored: ConfigMap
+  /** Shown next to the fields. */
+  preview?: (texts: Record<string, string>) => ReactNode
+  /** Shown above the fields; `enter` fills one of them. */
+  hint?: (texts: Record<string, string>, enter: (name: string, text: string) => void) => ReactNode
+}
+
+/** Says that the integration of the page is off. */
+const Idle = ({ idle, texts }: { idle: SettingPage['idle']; texts: Record<string, string> }) =>
+  idle !== undefined && texts[idle.item] === idle.value ? (
+    <p className={classes.hint} role="note">
+      <Icon name="info" />
+      <span>{idle.text}</span>
+    </p>
+  ) : null
+
+/** The settings under one heading. */
+const Section = ({ title, children }: { title: string; children: ReactNode }) =>
+  title === '' ? (
+    children
+  ) : (
+    <section className={classes.section} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+
+/** The form of a group: fields, errors, test and saving. */
+export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
+  const { session } = useServices()
+  const { group } = page
+  const canWrite = session.may('config:write')
+  const formId = useId()
+  const form = useRef<HTMLDivElement>(null)
+  const entry = useGroupForm(page, stored, form)
+  const { edits, body, failure, isDirty, isAtField } = entry
+  const texts = textsAfter(group, stored, edits)
+  const pending = isAtField ? strings.notSaved : isDirty ? strings.unsaved : ''
+
+  return (
+    <div ref={form} className={classes.group}>
+      <LeaveGuard isDirty={isDirty} />
+      <Idle idle={page.idle} texts={texts} />
+      {hint?.(texts, entry.enter)}
+      <div className={preview === undefined ? undefined : classes.designer}>
+        <form
+          id={formId}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            entry.submit()
+          }}
+        >
+          <fieldset disabled={!canWrite} className={classes.fields}>
+            {sectionsOf(itemsOf(group, page.names)).map(([section, items]) => (
+              <Section key={section} title={section}>
+                {items.map(([name, item]) => (
+                  <SettingField
+                    key={name}
+                    name={name}
+                    item={item}
+                    value={shownText(name, stored, edits)}
+                    error={entry.errorOf(name)}
+                    onChange={(text) => entry.enter(name, text)}
+                    isStored={item.kind === 'secret' && (stored[name] ?? '') !== ''}
+                    isRemoved={edits.removed.includes(name)}
+                    onRemove={(removed) => entry.remove(name, removed)}
+                  />
+                ))}
+              </Section>
+            ))}
+          </fieldset>
+        </form>
+        {preview?.(texts)}
+      </div>
+      {canWrite ? (
+        <TestSection
+          group={group}
+          test={entry.test}
+          body={body}
+          start={entry.runTest}
+          errorOf={entry.errorOf}
+          touch={entry.touch}
+        />
+      ) : null}
+      {failure === null || isAtField ? null : <ErrorState failure={failure} resend={() => void entry.store()} inline />}
+      {canWrite ? (
+        <FormFoot
+          group={group}
+          formId={formId}
+          body={body}
+          busy={entry.busy}
+          isDirty={isDirty}
+          isStored={entry.isStored}
+          status={entry.status === '' ? pending : entry.status}
+          discard={entry.discard}
+        />
+      ) : (
+        <p className={classes.quiet}>{strings.readOnly}</p>
+      )}
+      <SaveDialog
+        rows={entry.isAsking ? differencesOf(body, stored) : null}
+        consequence={page.asks?.consequence ?? ''}
+        close={entry.stopAsking}
+        save={() => void entry.store()}
+      />
+    </div>
+  )
+}

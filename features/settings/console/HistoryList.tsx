@@ -1,0 +1,105 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { configHistory, placedSettingLabel, settingLabel } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { VersionHistory } from '@portcullis/platform/console/ui/history/VersionHistory.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import text from '@portcullis/platform/console/ui/text.module.css'
+import { Differences } from './Differences.tsx'
+import classes from './history.module.css'
+import { Rollback } from './Rollback.tsx'
+import { strings } from './strings.ts'
+import { useHistorySearch } from './useHistorySearch.ts'
+
+const pageSize = 25
+const namesShown = 4
+
+const summaryOf = (names: readonly string[], label: (name: string) => string) =>
+  names.length > namesShown
+    ? strings.namesAndMore({
+        names: names.slice(0, namesShown).map(label).join(', '),
+        count: names.length - namesShown,
+      })
+    : names.map(label).join(', ')
+
+/** The versions of the configuration, newest first, with their changes and authors. */
+export const HistoryList = ({ prefix }: { prefix: string }) => {
+  const { api, session } = useServices()
+  const navigate = useNavigate()
+  const search = useHistorySearch()
+  const page = Math.max(1, Number(search.from ?? 1) || 1)
+  const [target, setTarget] = useState<number | null>(null)
+  const query = { query: { PageNumber: page, PageSize: pageSize, ...(prefix === '' ? {} : { prefix }) } }
+  const history = useQuery({
+    queryKey: ['config-history', prefix, page],
+    queryFn: ({ signal }) => api.call(configHistory, { ...query, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const set = (change: { from?: string; version?: string }, replace: boolean) =>
+    void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace })
+  const total = history.data?.recordsFiltered ?? 0
+  const canWrite = session.may('config:write')
+  const withPage = prefix === ''
+  const isLast = page * pageSize >= total
+  return (
+    <section className={classes.history} aria-label={strings.history}>
+      <VersionHistory
+        history={history}
+        shown={(version, index) => ({
+          version: version.version,
+          summary: summaryOf(
+            version.changes.map(({ name }) => name),
+            withPage ? placedSettingLabel : settingLabel,
+          ),
+          by: version.changedBy,
+          at: version.changedAt,
+          changes: (
+            <Differences
+              rows={version.changes}
+              label={strings.changesOf({ version: version.version })}
+              withPage={withPage}
+            />
+          ),
+          goBack: canWrite && !(page === 1 && index === 0) ? () => setTarget(version.version) : null,
+        })}
+        open={search.version}
+        setOpen={(version) => set({ version }, true)}
+        page={page}
+        isLast={isLast}
+        setPage={(from) => set({ from }, false)}
+        action={{ title: strings.restoreMenu, width: 136 }}
+        empty={
+          total > 0 ? null : (
+            <EmptyState icon="settings" title={strings.historyEmptyTitle}>
+              <p>{strings.historyEmptyText}</p>
+            </EmptyState>
+          )
+        }
+        note={
+          <Group gap="sm">
+            <span className={text.small}>{strings.changeCount({ count: total })}</span>
+            {canWrite && isLast ? (
+              <Button size="compact-xs" variant="default" onClick={() => setTarget(0)}>
+                {strings.clearAllMenu}
+              </Button>
+            ) : null}
+          </Group>
+        }
+        tools={
+          <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, configHistory, query)} />
+        }
+      />
+      <Modal
+        opened={target !== null}
+        onClose={() => setTarget(null)}
+        title={target === 0 ? strings.clearAll : strings.restoreVersion({ version: target ?? 0 })}
+      >
+        {target === null ? null : <Rollback version={target} prefix={prefix} close={() => setTarget(null)} />}
+      </Modal>
+    </section>
+  )
+}

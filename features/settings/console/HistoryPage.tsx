@@ -1,0 +1,14 @@
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { HistoryList } from './HistoryList.tsx'
+import { strings } from './strings.ts'
+
+/** The history of all settings. */
+export const HistoryPage = () => {
+  useTitle(strings.historyTitle)
+  return (
+    <SettingsPage title={strings.historyTitle} intro={strings.historyIntro}>
+      <HistoryList prefix="" />
+    </SettingsPage>
+  )
+}

@@ -1,0 +1,85 @@
+import { Checkbox, Modal, Stack } from '@mantine/core'
+import { importWindowsVerification } from '@portcullis/contract'
+import { useState } from 'react'
+import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { strings } from './strings.ts'
+import { type ChosenVerification, stepTitle } from './windows.ts'
+
+interface ImportProps {
+  chosen: ChosenVerification
+  close: () => void
+  onDone: () => void
+}
+
+const Body = ({ chosen, close, onDone }: ImportProps) => {
+  const { api } = useServices()
+  const [confirmed, setConfirmed] = useState<readonly string[]>([])
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const { file, build, passed, failed, open } = chosen
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      await api.call(importWindowsVerification, { body: { file, confirmed: [...open] } })
+      tell(strings.windowsImported({ build }))
+      onDone()
+      close()
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Stack gap="sm">
+      {failed.length > 0 ? (
+        <p role="alert">{strings.windowsFailed({ steps: failed.map(stepTitle).join('; ') })}</p>
+      ) : (
+        <>
+          <p>{strings.windowsImportText({ passed })}</p>
+          <Checkbox.Group
+            label={strings.windowsConfirmAll}
+            value={[...confirmed]}
+            onChange={setConfirmed}
+            hidden={open.length === 0}
+          >
+            <Stack gap="xs" mt="xs">
+              {open.map((id) => (
+                <Checkbox key={id} size="sm" value={id} label={stepTitle(id)} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+        </>
+      )}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions
+        close={close}
+        action={failed.length > 0 ? null : strings.windowsImport}
+        run={() => void run()}
+        busy={busy}
+        isReady={open.every((id) => confirmed.includes(id))}
+        isStored={isStoredRequest(failure)}
+      />
+    </Stack>
+  )
+}
+
+/** Asks the person to confirm the steps that the program did not perform, then imports the file. */
+export const ImportVerification = (props: Omit<ImportProps, 'chosen'> & { chosen: ChosenVerification | null }) => {
+  const { chosen, close } = props
+  return (
+    <Modal
+      opened={chosen !== null}
+      onClose={close}
+      title={chosen === null ? '' : strings.windowsImportTitle({ build: <DeviceText key="b" value={chosen.build} /> })}
+    >
+      {chosen === null ? null : <Body {...props} chosen={chosen} />}
+    </Modal>
+  )
+}

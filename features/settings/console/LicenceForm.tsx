@@ -1,0 +1,105 @@
+import { Button, FileButton, Group, Textarea } from '@mantine/core'
+import { addOrUpdateLicense, configGroups, type LicenceDetails } from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { CallFailure, fieldMessage, messageOf } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import classes from './licence.module.css'
+import { licenceLabels } from './licence-labels.ts'
+import { strings } from './strings.ts'
+
+const { max } = configGroups.license.items.LICENSE_KEY
+
+export interface LicenceFormProps {
+  isHeld: boolean
+  onChanged: (licence: LicenceDetails) => void
+}
+
+/** Enters a licence as text or from a file. */
+export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
+  const { api } = useServices()
+  const [text, setText] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [status, setStatus] = useState('')
+  const body = { LICENSE_KEY: text.trim() }
+  const enter = (next: string) => {
+    setText(next)
+    setFailure(null)
+    setStatus('')
+  }
+  const save = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const next = await api.call(addOrUpdateLicense, { body })
+      setText('')
+      setStatus(strings.licenceSaved({ status: licenceLabels[next.status].title }))
+      onChanged(next)
+    } catch (reason) {
+      setFailure(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  // Errors in the text of the licence are shown at the field.
+  const isOfText = failure instanceof CallFailure && failure.code === 'licence_invalid'
+  const atField = isOfText
+    ? `${messageOf(failure).detail} ${messageOf(failure).cure}`
+    : fieldMessage(failure, 'LICENSE_KEY')
+  return (
+    <form
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (body.LICENSE_KEY !== '') void save()
+      }}
+    >
+      <LeaveGuard isDirty={text.trim() !== ''} />
+      <Textarea
+        label={isHeld ? strings.newLicence : strings.licence}
+        description={strings.licenceHelp}
+        name="LICENSE_KEY"
+        rows={5}
+        maxLength={max}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 12 } }}
+        value={text}
+        error={atField}
+        onChange={(event) => enter(event.currentTarget.value)}
+      />
+      {failure === null || atField !== undefined ? null : <ErrorState failure={failure} inline />}
+      <Group gap="sm">
+        <FileButton
+          onChange={(file) => {
+            // A licence is a line of text: of larger files, only the beginning is read.
+            if (file !== null)
+              void file
+                .slice(0, max + 1)
+                .text()
+                .then(enter)
+          }}
+        >
+          {(props) => (
+            <Button {...props} variant="default">
+              {strings.uploadFile}
+            </Button>
+          )}
+        </FileButton>
+        <Button type="submit" loading={busy} disabled={text.trim() === ''}>
+          {strings.saveLicence}
+        </Button>
+        <MoreMenu
+          label={strings.moreActions}
+          curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
+        />
+        <span className={classes.quiet} role="status">
+          {status}
+        </span>
+      </Group>
+    </form>
+  )
+}

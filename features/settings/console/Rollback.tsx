@@ -1,0 +1,80 @@
+import { configRollback } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { Differences } from './Differences.tsx'
+import classes from './settings.module.css'
+import { strings } from './strings.ts'
+
+export interface RollbackProps {
+  /** 0 clears all settings. */
+  version: number
+  /** Only items with this prefix; empty for all. */
+  prefix: string
+  close: () => void
+}
+
+/** Shows what restoring a version would change, and restores it. */
+export const Rollback = ({ version, prefix, close }: RollbackProps) => {
+  const { api, queries } = useServices()
+  const { busy, failure, isStored, run } = useChange()
+  const query = prefix === '' ? {} : { prefix }
+  const preview = useQuery({
+    queryKey: ['config-history', 'preview', prefix, version],
+    queryFn: () => api.call(configRollback, { params: { version }, query: { ...query, dryRun: true } }),
+    gcTime: 0,
+    staleTime: 0,
+    retry: false,
+  })
+  const changes = preview.data?.changes ?? []
+  const restore = () =>
+    run(async () => {
+      const { changes: done, version: created } = await api.call(configRollback, { params: { version }, query })
+      close()
+      tell(
+        done.length === 0
+          ? strings.alreadyRestored
+          : version === 0
+            ? strings.cleared({ count: done.length, created })
+            : strings.restored({ count: done.length, version, created }),
+      )
+      for (const key of ['config', 'config-history', 'integrations', 'licence', 'providers'])
+        void queries.invalidateQueries({ queryKey: [key] })
+    })
+  return (
+    <form
+      className={classes.dialog}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isStored) void restore()
+      }}
+    >
+      {preview.error !== null ? (
+        <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+      ) : (
+        <p aria-live="polite">
+          {preview.data === undefined
+            ? strings.calculating
+            : changes.length === 0
+              ? strings.noDifference
+              : strings.restoreText}
+        </p>
+      )}
+      {changes.length === 0 ? null : (
+        <Differences rows={changes} label={strings.restoreChanges} withPage={prefix === ''} />
+      )}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <DialogActions
+        action={version === 0 ? strings.clearAll : strings.restore}
+        busy={busy}
+        isReady={changes.length > 0}
+        isStored={isStored}
+        close={close}
+        startsAt="action"
+      />
+    </form>
+  )
+}

@@ -1,0 +1,35 @@
+import { Checkbox, PasswordInput } from '@mantine/core'
+import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
+import classes from './settings.module.css'
+import { strings } from './strings.ts'
+
+export interface SecretFieldProps extends FieldFrame {
+  max: number
+  /** The new secret; the server never returns the stored one. */
+  value: string
+  onChange: (text: string) => void
+  isStored: boolean
+  isRemoved: boolean
+  onRemove: (removed: boolean) => void
+}
+
+/** A secret: replaced, kept or removed, but never shown. */
+export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemove, ...frame }: SecretFieldProps) => (
+  <div className={classes.secret}>
+    <PasswordInput
+      {...frame}
+      maxLength={max}
+      autoComplete="new-password"
+      placeholder={isStored ? (isRemoved ? strings.secretRemoved : strings.secretKeep) : strings.notSet}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+    {isStored && value === '' ? (
+      <Checkbox
+        label={strings.removeStored({ label: frame.label.toLowerCase() })}
+        checked={isRemoved}
+        onChange={(event) => onRemove(event.currentTarget.checked)}
+      />
+    ) : null}
+  </div>
+)

@@ -1,0 +1,140 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import type { ConfigGroupName } from '@portcullis/contract'
+import { useEffect, useRef, useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { faultsOfTest } from '@portcullis/platform/console/ui/form/focus-field.ts'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
+import { shownBody, withLabels } from './draft.ts'
+import { LastUse } from './LastUse.tsx'
+import { groupTests, type TestField } from './operations.ts'
+import classes from './settings.module.css'
+import { strings } from './strings.ts'
+import type { GroupTestState } from './useGroupTest.ts'
+import { faultyItems } from './useSave.ts'
+
+export interface TestSectionProps {
+  group: ConfigGroupName
+  test: GroupTestState
+  /** The unsaved values, which the test uses. */
+  body: Record<string, string | null>
+  start: (values: Record<string, string | null>) => void
+  errorOf: (name: string) => string | undefined
+  /** Notes a change of a field that only the test uses. */
+  touch: (name: string) => void
+}
+
+/** The progress and the result of the test. */
+const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'test'>) => (
+  <div aria-live="polite" className={classes.testForm}>
+    {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
+    {failure === null ? null : faultyItems(failure).length > 0 ? (
+      <p className={classes.outcome}>
+        <SeverityShape severity="amber" />
+        <span>{strings.notTested({ count: faultyItems(failure).length })}</span>
+      </p>
+    ) : (
+      <ErrorState failure={failure} inline />
+    )}
+    {result === null ? null : (
+      <>
+        <StepList
+          steps={result.steps.map(({ step, ok, message }, index) => ({
+            key: `${index}`,
+            words: step,
+            state: ok ? 'done' : 'failed',
+            seen: withLabels(message),
+          }))}
+        />
+        <p className={classes.outcome}>
+          {result.ok ? null : <SeverityShape severity="amber" />}
+          <strong>{result.ok ? strings.testPassed : strings.testFailed}</strong>
+        </p>
+      </>
+    )}
+  </div>
+)
+
+/** Tests the entered values: shows each step with its result and remedy, and the last use. */
+export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSectionProps) => {
+  const [given, setGiven] = useState<Record<string, string>>({})
+  const section = useRef<HTMLElement>(null)
+  const definition = groupTests[group]
+  const { result, busy } = test
+  // The test is below a long form, so it scrolls into view when it starts and ends, unless a field has to be corrected.
+  useEffect(() => {
+    if (busy || (result !== null && Object.keys(faultsOfTest(result)).length === 0))
+      section.current?.scrollIntoView({ block: 'nearest' })
+  }, [busy, result])
+  if (definition === undefined) return null
+  const values = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
+  const isDirty = Object.keys(body).length > 0
+  const field = ({ name, label, description, isSecret }: TestField) => {
+    const frame = {
+      name,
+      label,
+      description,
+      error: errorOf(name),
+      value: given[name] ?? '',
+      onChange: (event: { currentTarget: { value: string } }) => {
+        const text = event.currentTarget.value
+        setGiven((old) => ({ ...old, [name]: text }))
+        touch(name)
+      },
+    }
+    return isSecret === true ? (
+      <PasswordInput key={name} {...frame} maxLength={1_024} autoComplete="new-password" />
+    ) : (
+      <TextInput key={name} {...frame} maxLength={254} autoComplete="off" spellCheck={false} />
+    )
+  }
+  return (
+    <section ref={section} className={classes.test} aria-label={strings.test} aria-busy={busy}>
+      <form
+        className={classes.testForm}
+        onSubmit={(event) => {
+          event.preventDefault()
+          start(values)
+        }}
+      >
+        <div className={classes.testHead}>
+          <h2>{strings.test}</h2>
+          <LastUse group={group} />
+          <MoreMenu
+            label={strings.moreActions}
+            curl={() =>
+              curlOf(window.location.origin, definition.operation, {
+                body: shownBody({
+                  ...values,
+                  ...Object.fromEntries(
+                    definition.fields
+                      .filter((one) => one.isSecret && given[one.name])
+                      .map((one) => [one.name, `$${one.name}`]),
+                  ),
+                }),
+              })
+            }
+          />
+          {busy ? (
+            <Button size="compact-sm" variant="default" onClick={test.stop}>
+              {strings.stopTest}
+            </Button>
+          ) : (
+            <Button size="compact-sm" variant="default" type="submit">
+              {strings.runTest}
+            </Button>
+          )}
+        </div>
+        <p className={classes.quiet}>
+          {definition.text} {isDirty ? strings.testUnsaved : ''}
+        </p>
+        {definition.fields.length === 0 ? null : (
+          <div className={classes.testFields}>{definition.fields.map(field)}</div>
+        )}
+      </form>
+      <Outcome test={test} />
+    </section>
+  )
+}

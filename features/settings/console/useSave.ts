@@ -1,0 +1,52 @@
+import type { ConfigSaved } from '@portcullis/contract'
+import { useCallback, useState } from 'react'
+import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { saveOperations } from './operations.ts'
+import type { SettingPage } from './pages.ts'
+import { groupKey } from './useGroup.ts'
+
+/** Refreshes everything that is read of the configuration after a change. */
+const useChanged = (prefix: string) => {
+  const { queries } = useServices()
+  return useCallback(
+    (saved: ConfigSaved) => {
+      queries.setQueryData(groupKey(prefix), saved.items)
+      void queries.invalidateQueries({ queryKey: ['config-history'] })
+      void queries.invalidateQueries({ queryKey: ['integrations'] })
+      void queries.invalidateQueries({ queryKey: ['providers'] })
+    },
+    [queries, prefix],
+  )
+}
+
+/** Saves a change of a group. */
+export const useSave = ({ group, prefix }: SettingPage) => {
+  const { api } = useServices()
+  const changed = useChanged(prefix)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const save = async (body: Record<string, string | null>): Promise<ConfigSaved | null> => {
+    const operation = saveOperations[group]
+    if (operation === undefined) return null
+    setBusy(true)
+    setFailure(null)
+    try {
+      const saved = await api.call(operation, { body })
+      changed(saved)
+      return saved
+    } catch (reason) {
+      setFailure(reason)
+      return null
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, failure, save, forget: () => setFailure(null) }
+}
+
+/** Returns the items that a failure names, without `body.`. */
+export const faultyItems = (failure: unknown): string[] =>
+  failure instanceof CallFailure
+    ? failure.fields.flatMap(({ field }) => (field.startsWith('body.') ? [field.slice('body.'.length)] : []))
+    : []

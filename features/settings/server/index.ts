@@ -1,0 +1,178 @@
+import {
+  addOrUpdateBackup,
+  addOrUpdateCact,
+  addOrUpdateHealth,
+  addOrUpdateIse,
+  addOrUpdateLdap,
+  addOrUpdateLogin,
+  addOrUpdateOidc,
+  addOrUpdateSecurity,
+  addOrUpdateSmtp,
+  addOrUpdateVendorA,
+  configHistory,
+  configRollback,
+  getConfigItemsByName,
+  getConfigItemsByPrefix,
+  getConfigItemsByPrefixVendorA,
+  getCustomLoginConfigItems,
+  integrationUses,
+  removeSmtpPassword,
+  setServerDomainName,
+  testDomainName,
+} from '@portcullis/contract'
+import type { Audit } from '#features/audit/server/index.ts'
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Bus } from '@portcullis/platform/server/db/bus.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
+import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { Log } from '@portcullis/platform/server/log.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import { testDomain } from './domain-test.ts'
+import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
+import { createSettingsStore } from './settings.store.ts'
+import { createThresholds } from './thresholds.ts'
+
+export { linkBase } from './domain-test.ts'
+export { type SignInChange, signInDetails, signInTitle } from './settings.approval.ts'
+export { certificatesOf } from './settings.rules.ts'
+export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
+export type { Thresholds } from './thresholds.ts'
+
+export interface SettingsFeatureDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  bus: Bus
+  audit: Audit
+  envelope: Envelope
+  resolve: ResolveDestination
+  /** Address that the server listens on. */
+  serverUrl(): string
+}
+
+/** Sealed secrets in the tables of this feature. The key of a version has the item's name after its number. */
+export const settingsSealed: readonly SealedColumn[] = [
+  { table: 'config_items', key: 't.name', column: 'sealed', context: itemContext },
+  {
+    table: 'config_history',
+    key: "lpad(t.version::text, 10, '0') || ' ' || t.name",
+    column: 'sealed',
+    context: (key) => itemContext(key.slice(11)),
+  },
+]
+
+export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
+
+const maxNames = 50
+
+const cachedNames = [
+  'CUSTOM_LOGIN_LOGO',
+  'SERVER_DOMAIN_NAME',
+  'VENDORA_CHECKIN_SECONDS',
+  'VENDORA_RETENTION_DAYS_EVENTS',
+  'VENDORA_SILENT_HOURS',
+] as const
+const isCached = (name: string): boolean => (cachedNames as readonly string[]).includes(name)
+
+/** Splits a comma list in a path into upper-case names. */
+const listOf = (field: string, text: string): string[] => {
+  const entries = text.split(',').map((entry) => entry.trim().toUpperCase())
+  if (entries.length > maxNames) throw invalid(`params.${field}`, `names more than ${maxNames}`)
+  return entries.filter((entry) => entry !== '')
+}
+
+/** Manages the general configuration: groups of named items, with versions and rollback. */
+export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) => {
+  const settings = createSettings({ ...deps, store: createSettingsStore() })
+  for (const { what, isThere } of settings.needs) app.needs(what, isThere)
+  const writes = [
+    [addOrUpdateSmtp, 'smtp'],
+    [addOrUpdateLdap, 'ldap'],
+    [addOrUpdateOidc, 'oidc'],
+    [addOrUpdateIse, 'ise'],
+    [addOrUpdateCact, 'cact'],
+    [addOrUpdateSecurity, 'security'],
+    [addOrUpdateLogin, 'login'],
+    [addOrUpdateVendorA, 'vendorA'],
+    [addOrUpdateHealth, 'health'],
+    [addOrUpdateBackup, 'backup'],
+    [setServerDomainName, 'domain'],
+  ] as const
+  for (const [operation, group] of writes)
+    app.register(operation, ({ actor, body }) => settings.save(actor, group, body ?? {}))
+  app.register(removeSmtpPassword, ({ actor }) => settings.save(actor, 'smtp', { SMTP_PASSWORD: null }))
+
+  app.register(getConfigItemsByPrefix, ({ params }) => {
+    const prefixes = listOf('prefixes', params.prefixes as string)
+    return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  })
+  app.register(getConfigItemsByName, ({ params }) => {
+    const names = new Set(listOf('names', params.names as string))
+    return settings.read((name) => names.has(name))
+  })
+  app.register(getConfigItemsByPrefixVendorA, ({ params }) => {
+    const prefixes = listOf('prefixes', params.prefixes as string).map((prefix) => `VENDORA_${prefix}`)
+    return settings.read((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  })
+  app.register(getCustomLoginConfigItems, () => settings.read((name) => name.startsWith('CUSTOM_LOGIN_')))
+  app.register(testDomainName, async ({ body }) =>
+    testDomain(
+      (await settings.values(deps.db, 'domain', body ?? {})).text('SERVER_DOMAIN_NAME'),
+      deps.serverUrl(),
+      deps.clock.now(),
+      deps.resolve,
+    ),
+  )
+  app.register(integrationUses, async () => ({ data: await settings.uses() }))
+  app.register(configHistory, ({ query }) =>
+    settings.history((query.prefix ?? '').toUpperCase(), { number: query.PageNumber ?? 1, size: query.PageSize ?? 50 }),
+  )
+  app.register(configRollback, ({ actor, params, query }) =>
+    settings.rollback(actor, params.version, (query.prefix ?? '').toUpperCase(), query.dryRun === true),
+  )
+
+  function onChange(handler: (names: readonly string[] | null) => void): void {
+    deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
+    deps.bus.onGap(() => handler(null))
+  }
+  // Items that every request needs are cached.
+  let current = await settings.read(isCached)
+  async function refresh(): Promise<void> {
+    current = await settings.read(isCached)
+  }
+  onChange((names) => {
+    if (names?.some(isCached) !== false)
+      refresh().catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'could not read the configuration; the next run retries'),
+      )
+  })
+
+  return {
+    /** Returns a cached item. A change on another replica arrives a moment later. */
+    now: (name: (typeof cachedNames)[number]): string => current[name] ?? '',
+    /** Cached thresholds of the health page. */
+    threshold: await createThresholds({ ...deps, settings: { values: settings.values, onChange } }),
+    /** Reads the cached items again, in case a message was lost. Runs every minute. */
+    refresh,
+    guard: settings.guard,
+    gateSignIn: settings.gateSignIn,
+    noteSignIn: settings.noteSignIn,
+    signInNotes: settings.signInNotes,
+    save: settings.save,
+    write: settings.write,
+    read: settings.read,
+    readSet: settings.readSet,
+    guardAll: settings.guardAll,
+    lock: settings.lock,
+    applyAll: settings.applyAll,
+    applySignIn: settings.applySignIn,
+    values: settings.values,
+    noteUse: settings.noteUse,
+    uses: settings.uses,
+    /** Calls the handler on every replica with the changed items; null: any of them. */
+    onChange,
+  }
+}

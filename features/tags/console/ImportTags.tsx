@@ -1,0 +1,121 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { type ImportResult, importTags } from '@portcullis/contract'
+import { useEffect, useState } from 'react'
+import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
+import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
+import { strings } from './strings.ts'
+import classes from './TagsPage.module.css'
+
+const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) => (
+  <output className={classes.report}>
+    <strong>
+      {(isDone ? strings.imported : strings.importable)({ count: result.imported })}
+      {result.failed === 0 ? '' : `; ${strings.faulty({ count: result.failed })}`}
+    </strong>
+    {result.errors.length === 0 ? null : (
+      <ul>
+        {result.errors.map(({ line, message }) => (
+          <li key={`${line}${message}`}>
+            {strings.lineError({ line, message: <DeviceText key="message" value={message} /> })}
+          </li>
+        ))}
+      </ul>
+    )}
+  </output>
+)
+
+const Body = ({ file, close }: { file: File; close: () => void }) => {
+  const { api, queries } = useServices()
+  const [held, setHeld] = useState<File | null>(null)
+  const [tried, setTried] = useState<ImportResult | null>(null)
+  const [done, setDone] = useState<ImportResult | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const [reason, setReason] = useState('')
+  const isStored = isStoredRequest(failure)
+  const opens = tried === null ? null : { worksAgain: null, ...tried }
+  const opened = opens === null ? 0 : openedHosts(opens)
+  useEffect(() => {
+    const control = new AbortController()
+    const { signal } = control
+    const tryIt = async (): Promise<void> => {
+      // A copy, so that the import uses the same content as the dry run.
+      const copy = new File([await file.arrayBuffer()], file.name, { type: 'text/csv' })
+      const result = await api.call(importTags, { query: { dryRun: true }, file: copy, signal })
+      setHeld(copy)
+      setTried(result)
+    }
+    tryIt().catch((reason: unknown) => {
+      if (!signal.aborted) setFailure(reason)
+    })
+    return () => control.abort()
+  }, [api, file])
+  const run = async (): Promise<void> => {
+    if (held === null) return
+    setBusy(true)
+    setFailure(null)
+    try {
+      setDone(await api.call(importTags, { query: asReason(reason), file: held }))
+      void queries.invalidateQueries({ queryKey: ['tags'] })
+    } catch (cause) {
+      setFailure(cause)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const result = done ?? tried
+  return (
+    <form
+      className={classes.dialog}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (done !== null) close()
+        else if (!isStored) void run()
+      }}
+    >
+      {done === null ? (
+        <p>
+          {strings.importEffect({
+            file: <DeviceText key="file" value={file.name} />,
+            size: Math.ceil(file.size / 1024),
+          })}
+        </p>
+      ) : null}
+      {result === null ? (
+        failure === null ? (
+          <p aria-busy="true">{strings.checking}</p>
+        ) : null
+      ) : (
+        <Report result={result} isDone={done !== null} />
+      )}
+      {done !== null || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+      {done === null ? (
+        // The dry run ends after the dialog opens, so focus always starts at Cancel.
+        <DialogActions
+          close={close}
+          action={tried === null ? strings.import : strings.importLines({ count: tried.imported })}
+          busy={busy}
+          isReady={tried !== null && tried.imported > 0 && !lacksReason(opened, reason)}
+          isStored={isStored}
+        />
+      ) : (
+        <Group justify="flex-end">
+          <Button type="submit">{strings.done}</Button>
+        </Group>
+      )}
+    </form>
+  )
+}
+
+/** Imports a tag file after a dry run, and reports errors by line. */
+export const ImportTags = ({ file, close }: { file: File | null; close: () => void }) => (
+  <Modal opened={file !== null} onClose={close} title={strings.importTags}>
+    {file === null ? null : <Body file={file} close={close} />}
+  </Modal>
+)

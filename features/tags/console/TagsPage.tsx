@@ -1,0 +1,184 @@
+import { Button, FileButton, Group, Menu, TextInput } from '@mantine/core'
+import { addHashtags, exportTags, getHashtags, type Tag } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { saveFile } from '@portcullis/platform/console/ui/download.ts'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
+import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { DeleteTag } from './DeleteTag.tsx'
+import { ImportTags } from './ImportTags.tsx'
+import { strings } from './strings.ts'
+import classes from './TagsPage.module.css'
+
+// Maximum number of rendered rows: more would make typing slow.
+const drawn = 500
+
+const NewTag = ({ onAdded }: { onAdded: () => void }) => {
+  const { api } = useServices()
+  const [name, setName] = useState('')
+  const [failure, setFailure] = useState<unknown>(null)
+  const create = async () => {
+    setFailure(null)
+    try {
+      const { created } = await api.call(addHashtags, { body: { hashtags: [name.trim()] } })
+      tell(created.length === 0 ? strings.tagExists : strings.tagAdded)
+      setName('')
+      onAdded()
+    } catch (reason) {
+      setFailure(reason)
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void create()
+      }}
+    >
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          size="xs"
+          label={strings.newTag}
+          value={name}
+          maxLength={64}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit" disabled={name.trim() === ''}>
+          {strings.addTag}
+        </Button>
+      </Group>
+      {failure === null ? null : <ErrorState failure={failure} inline />}
+    </form>
+  )
+}
+
+interface TagsTableProps {
+  tags: readonly Tag[] | undefined
+  empty: string
+  /** Absent for accounts that cannot delete tags. */
+  remove?: (tag: Tag) => void
+}
+
+/** Address of the hosts with a tag. */
+const hostsOf = (tag: Tag): string => `/agents?Hashtags=${encodeURIComponent(tag.name)}`
+
+const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
+  <SmallTable
+    label={strings.tags}
+    head={[
+      strings.tag,
+      { title: strings.hosts, align: 'right' },
+      { title: strings.devices, align: 'right' },
+      { title: '', align: 'right' },
+    ]}
+    rows={tags?.slice(0, drawn).map((tag) => ({
+      key: tag.name,
+      href: hostsOf(tag),
+      cells: [
+        <span key="name" className={classes.name}>
+          <svg viewBox="0 0 10 10" width={10} height={10} aria-hidden="true">
+            <circle cx="5" cy="5" r="5" fill={tag.color} />
+          </svg>
+          <PlainLink href={hostsOf(tag)}>
+            <DeviceText value={tag.name} />
+          </PlainLink>
+        </span>,
+        <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
+          {tag.agentsCount.toLocaleString('en')}
+        </Link>,
+        <Link key="peripherals" to="/peripherals" search={{ hashtags: tag.name }}>
+          {tag.peripheralsCount.toLocaleString('en')}
+        </Link>,
+        remove === undefined ? null : (
+          <Button key="delete" size="compact-xs" variant="default" onClick={() => remove(tag)}>
+            {strings.askDelete}
+          </Button>
+        ),
+      ],
+    }))}
+    empty={empty}
+  />
+)
+
+/** Lists the tags with their hosts and devices. */
+export const TagsPage = () => {
+  useTitle(strings.tags)
+  const { api, session } = useServices()
+  const navigate = useNavigate()
+  const { q = '' } = useSearch({ from: '/inside/settings/tags' })
+  const [deleting, setDeleting] = useState<Tag | null>(null)
+  const [file, setFile] = useState<File | null>(null)
+  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const canWrite = session.may('fleet:write')
+  const found = tags.data?.filter(({ name }) => name.toLowerCase().includes(q.trim().toLowerCase()))
+  const total = tags.data?.length ?? 0
+
+  return (
+    <SettingsPage
+      title={strings.tags}
+      intro={strings.intro}
+      actions={
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getHashtags)}>
+          <Menu.Item
+            leftSection={<Icon name="download" />}
+            onClick={() => void api.download(exportTags).then(saveFile, tellFailure)}
+          >
+            {strings.exportAsCsv}
+          </Menu.Item>
+          {canWrite ? (
+            <FileButton accept=".csv,text/csv" onChange={setFile}>
+              {(props) => (
+                <Menu.Item {...props} closeMenuOnClick={false} leftSection={<Icon name="upload" />}>
+                  {strings.askImport}
+                </Menu.Item>
+              )}
+            </FileButton>
+          ) : null}
+        </MoreMenu>
+      }
+    >
+      <div className={classes.bar}>
+        {canWrite ? <NewTag onAdded={() => void tags.refetch()} /> : null}
+        {total === 0 ? null : (
+          <TextInput
+            size="xs"
+            type="search"
+            label={strings.find}
+            className={classes.find}
+            value={q}
+            onChange={(event) => {
+              const text = event.currentTarget.value
+              void navigate({ to: '.', search: text === '' ? {} : { q: text }, replace: true })
+            }}
+          />
+        )}
+      </div>
+      {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
+      <TagsTable
+        tags={found}
+        empty={total === 0 ? strings.empty : strings.noMatch}
+        {...(canWrite ? { remove: setDeleting } : {})}
+      />
+      {found === undefined || found.length === 0 ? null : (
+        <p className={classes.count}>
+          {found.length === total
+            ? strings.tagCount({ count: total })
+            : strings.filteredCount({ found: found.length, total })}
+          {found.length > drawn ? `; ${strings.firstShown({ count: drawn })}` : ''}
+        </p>
+      )}
+      <DeleteTag tag={deleting} close={() => setDeleting(null)} />
+      <ImportTags file={file} close={() => setFile(null)} />
+    </SettingsPage>
+  )
+}

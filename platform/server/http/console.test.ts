@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+
+describe('the served console', () => {
+  let t: TestApp
+  const dir = mkdtempSync(join(tmpdir(), 'portcullis-console-'))
+  beforeAll(async () => {
+    mkdirSync(join(dir, 'assets'))
+    writeFileSync(join(dir, 'index.html'), '<meta name="csp-nonce" content="__CSP_NONCE__">')
+    writeFileSync(join(dir, 'assets', 'app-1.js'), `// ${'x'.repeat(4_000)}`)
+    writeFileSync(join(dir, 'assets', 'built-2.js'), `// ${'y'.repeat(4_000)}`)
+    writeFileSync(join(dir, 'assets', 'built-2.js.br'), 'brotli of the build')
+    writeFileSync(join(dir, 'assets', 'built-2.js.gz'), 'gzip of the build')
+    t = await startTestApp({ consoleDir: dir })
+  })
+  afterAll(async () => {
+    await t.close()
+    rmSync(dir, { recursive: true })
+  })
+
+  it('serves its page for views, with a new nonce each time', async () => {
+    const [first, second] = await Promise.all(['/', '/agents/x?open=1'].map((url) => t.request({ method: 'GET', url })))
+    const nonces = [first, second].map((r) => /content="([^"]+)"/.exec(r?.body ?? '')?.[1])
+    expect(nonces[0]).not.toBe(nonces[1])
+    expect(first?.headers['content-security-policy']).toContain(`'nonce-${nonces[0]}'`)
+    expect(first?.headers['content-security-policy']).toContain("require-trusted-types-for 'script'")
+  })
+
+  it('compresses files and lets browsers cache those with a hash in their name', async () => {
+    const answer = await t.request({
+      method: 'GET',
+      url: '/assets/app-1.js',
+      headers: { 'accept-encoding': 'gzip, br' },
+    })
+    expect([answer.statusCode, answer.headers['content-encoding']]).toEqual([200, 'br'])
+    expect(answer.headers['cache-control']).toContain('immutable')
+    expect(answer.rawPayload.length).toBeLessThan(500)
+  })
+
+  it.each([
+    ['gzip, br', 'br', 'brotli of the build'],
+    ['gzip', 'gzip', 'gzip of the build'],
+    ['identity', undefined, `// ${'y'.repeat(4_000)}`],
+  ])('serves the file that the build compressed for %s', async (accepted, encoding, body) => {
+    const answer = await t.request({
+      method: 'GET',
+      url: '/assets/built-2.js',
+      headers: { 'accept-encoding': accepted },
+    })
+    expect([answer.headers['content-encoding'], answer.body]).toEqual([encoding, body])
+    expect(answer.headers.vary).toBe('accept-encoding')
+  })
+
+  it('compresses its page, with a nonce in header and body', async () => {
+    const answer = await t.request({ method: 'GET', url: '/', headers: { 'accept-encoding': 'gzip, br' } })
+    expect(answer.headers['content-encoding']).toBe('gzip')
+    const nonce = /content="([^"]+)"/.exec(gunzipSync(answer.rawPayload).toString('utf8'))?.[1]
+    expect(answer.headers['content-security-policy']).toContain(`'nonce-${nonce}'`)
+  })
+
+  it.each([
+    '/prime//agents',
+    '/prime/webui/nothing',
+    '/agent/v1/nothing',
+    '/assets/none.js',
+    '/assets/built-2.js.br',
+    '/assets',
+    '/a//b',
+    '/index.htm',
+  ])('leaves %s to the 404 handler', async (url) => {
+    const answer = await t.request({ method: 'GET', url })
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
+  })
+
+  it.each([
+    '/prime',
+    '/prime/',
+    '/PRIME/WebUI/agent',
+    '/prime/webui',
+    '/prime/webui/agents/agent/',
+    '/prime/webui/agents/nothing/more',
+    '/prime/webui/systemNotifications',
+    '/prime/other',
+    '/%70rime/webui/nothing',
+    '/%2570rime/webui/nothing',
+    '/prime;v=1/webui/agents',
+    '/prime%20/webui/agents',
+    '/prime./webui/agents',
+    '/agent',
+    '/agent/v1',
+    '/agent/v2/check-in',
+    '/worker/v1/nothing',
+    '/docs/nothing',
+    '/metrics/nothing',
+    '/healthz/nothing',
+    '/openapi.json/nothing',
+  ])('answers the unknown API path %s with a problem, never with the page', async (url) => {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const answer = await t.request({ method, url, headers: { accept: 'text/html,*/*' } })
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+      expect(answer.body).not.toContain('csp-nonce')
+    }
+  })
+})
