@@ -3,8 +3,11 @@
 
 const { TIERS } = require('./scripts/tiers.cjs')
 
-/** Features lie in groups: `server/src/features/<group>/<feature>/`. */
-const FEATURE = '^server/src/features/[^/]+/'
+/** Capabilities lie in `features/<capability>/{contract,server,console}/`. */
+const FEATURE = '^features/'
+const SERVER = '(server|platform/server|features/[^/]+/server)/'
+const CONSOLE = '(console|platform/console|features/[^/]+/console)/'
+const CONTRACT = '(contract|platform/contract|features/[^/]+/contract)/'
 const anyOf = (names) => `(${names.join('|')})/`
 const TEST = '\\.test\\.(ts|tsx|mjs)$'
 
@@ -14,9 +17,9 @@ const tierRules = bound.map((tier, index) => ({
   name: `tier-${index + 1}-imports-lower-tiers-only`,
   comment: `${tier.join(', ')}: what must call upwards is passed in by compose.ts`,
   severity: 'error',
-  from: { path: `${FEATURE}${anyOf(tier)}`, pathNot: TEST },
+  from: { path: `${FEATURE}${anyOf(tier)}server/`, pathNot: TEST },
   // Everything of its own tier and above except itself ($1 is the importing feature).
-  to: { path: `${FEATURE}${anyOf(TIERS.slice(index).flat())}`, pathNot: `${FEATURE}$1/` },
+  to: { path: `${FEATURE}${anyOf(TIERS.slice(index).flat())}server/`, pathNot: `${FEATURE}$1/` },
 }))
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -27,39 +30,39 @@ module.exports = {
       name: 'every-feature-has-a-tier',
       comment: 'a feature folder that TIERS does not name would escape the tier rules',
       severity: 'error',
-      from: { path: `${FEATURE}(?!${anyOf(TIERS.flat())})` },
+      from: { path: `${FEATURE}(?!${anyOf(TIERS.flat())})[^/]+/` },
       to: {},
     },
     {
       name: 'feature-only-through-index',
       severity: 'error',
-      from: { path: `${FEATURE}([^/]+)/` },
-      to: { path: `${FEATURE}([^/]+)/(?!index\\.ts$)`, pathNot: `${FEATURE}$1/` },
+      from: { path: `${FEATURE}([^/]+)/server/` },
+      to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)`, pathNot: `${FEATURE}$1/` },
     },
     {
       name: 'outsiders-see-the-feature-index-only',
       comment: 'compose, entries and the test harness know a feature by its index.ts',
       severity: 'error',
-      from: { path: '^(server/(src/(entry|compose)|test)|cli|bench|rig|drill|gate|e2e)' },
-      to: { path: `${FEATURE}[^/]+/(?!index\\.ts$)` },
+      from: { path: '^(server|cli|bench|rig|drill|gate|e2e)/' },
+      to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)` },
     },
     {
       name: 'platform-knows-no-feature',
       severity: 'error',
-      from: { path: '^platform/server/' },
-      to: { path: '^server/src/(features|entry|compose)' },
+      from: { path: '^platform/' },
+      to: { path: '^(features/|server/src/)' },
     },
     {
       name: 'nobody-imports-compose-but-entries',
       severity: 'error',
-      from: { path: '^server/src/', pathNot: '^server/src/(entry/|compose\\.)' },
+      from: { path: '^(features|platform)/' },
       to: { path: '^server/src/compose\\.' },
     },
     {
       name: 'sql-only-in-stores',
       comment: 'SQL lies in *.store.ts (writes) and *.read.ts (screens); the platform has the tools',
       severity: 'error',
-      from: { path: '^server/src/', pathNot: `^platform/server/|\\.(store|read)\\.ts$|${TEST}` },
+      from: { path: '^(server/src|features)/', pathNot: `\\.(store|read)\\.ts$|${TEST}` },
       to: {
         path: '^platform/server/db/sql\\.ts$|node_modules/(pg|pg-copy-streams)/',
         dependencyTypesNot: ['type-only', 'type-import'],
@@ -69,20 +72,20 @@ module.exports = {
       name: 'kafka-is-loaded-when-used',
       comment: 'it compiles its schemas while it is loaded: a second of processor time at each start of a server',
       severity: 'error',
-      from: { path: '^server/src/' },
+      from: { path: `^${SERVER}` },
       to: { path: 'node_modules/@platformatic/kafka/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'contract-is-a-leaf',
       severity: 'error',
-      from: { path: '^contract/' },
-      to: { path: '^(domain|server|console|agent|cli|bench|rig|drill|gate|e2e|knowledge|scripts)/' },
+      from: { path: `^${CONTRACT}`, pathNot: TEST },
+      to: { path: `^(${SERVER}|${CONSOLE}|(domain|agent|poller|cli|bench|rig|drill|gate|e2e|knowledge|scripts)/)` },
     },
     {
       name: 'domain-imports-contract-only',
       severity: 'error',
       from: { path: '^domain/' },
-      to: { path: '^(server|console|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
+      to: { path: `^(${SERVER}|${CONSOLE}|(agent|cli|bench|rig|drill|gate|e2e|scripts)/)` },
     },
     {
       name: 'domain-does-no-io',
@@ -96,27 +99,27 @@ module.exports = {
     {
       name: 'console-imports-contract-only',
       severity: 'error',
-      from: { path: '^console/' },
-      to: { path: '^(domain|server|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
+      from: { path: `^${CONSOLE}` },
+      to: { path: `^(${SERVER}|(domain|agent|cli|bench|rig|drill|gate|e2e|scripts)/)` },
     },
     {
       name: 'console-features-never-each-other',
       severity: 'error',
-      from: { path: '^console/src/features/([^/]+)/' },
-      to: { path: '^console/src/features/', pathNot: '^console/src/features/$1/' },
+      from: { path: `${FEATURE}([^/]+)/console/` },
+      to: { path: `${FEATURE}[^/]+/console/`, pathNot: `${FEATURE}$1/` },
     },
     {
       name: 'agent-imports-contract-and-domain-only',
       severity: 'error',
       from: { path: '^agent/' },
-      to: { path: '^(server|console|cli|bench|rig|drill|gate|e2e|scripts)/' },
+      to: { path: `^(${SERVER}|${CONSOLE}|(cli|bench|rig|drill|gate|e2e|scripts)/)` },
     },
     {
       name: 'poller-imports-contract-and-domain-only',
       comment: 'it never sees the database, and runs on other machines',
       severity: 'error',
       from: { path: '^poller/' },
-      to: { path: '^(server|console|agent|cli|bench|rig|drill|gate|e2e|scripts)/' },
+      to: { path: `^(${SERVER}|${CONSOLE}|(agent|cli|bench|rig|drill|gate|e2e|scripts)/)` },
     },
     {
       name: 'agent-has-no-packages',
@@ -143,12 +146,12 @@ module.exports = {
       comment: 'what touches the database is a server entry that the CLI starts, not imports',
       severity: 'error',
       from: { path: '^cli/' },
-      to: { path: '^(server|console|bench|rig|drill|gate|e2e|scripts)/' },
+      to: { path: `^(${SERVER}|${CONSOLE}|(bench|rig|drill|gate|e2e|scripts)/)` },
     },
     {
       name: 'product-imports-no-tests',
       severity: 'error',
-      from: { path: '^(contract|domain|server/src|console/src|agent/src|cli)/', pathNot: TEST },
+      from: { path: '^(contract|domain|platform|features|server/src|console/src|agent/src|cli)/', pathNot: TEST },
       to: { path: `${TEST}|^(server/test|e2e|bench|rig|drill|gate)/` },
     },
     {

@@ -35,8 +35,8 @@ export default defineConfig({
           name: 'unit',
           expect,
           include: [
-            '{contract,domain,agent,poller,cli,bench,rig,drill,gate,scripts}/**/*.test.{ts,mjs}',
-            'console/**/*.test.{ts,tsx}',
+            '{domain,agent,poller,cli,bench,rig,drill,gate,scripts}/**/*.test.{ts,mjs}',
+            '{console,platform/console,features/*/console,platform/contract,features/*/contract}/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],
           exclude: [...SLOW, PROCESS_TESTS, ...LONG_TESTS],
@@ -70,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'server',
           expect,
-          include: ['server/**/*.test.ts', GOLDENS],
+          include: ['{server,platform/server,features/*/server}/**/*.test.ts', GOLDENS],
           exclude: SLOW,
           // One PostgreSQL for the whole run; every file clones its migrated template.
           globalSetup: [TEMPORARY, 'server/test/global-setup.ts'],

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from '../cli/simulator/transport.ts'
+import { startTestNodes, type TestNode, type TestNodes } from '../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../rig/database.ts'
 import { type DelayedLink, startDelayedLink } from '../rig/delayed-link.ts'
 import { freePort } from '../rig/free-port.ts'
@@ -12,7 +13,6 @@ import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { compareStored } from '../rig/stored.ts'
 import { pause } from '../rig/trial.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
-import { startTestNodes, type TestNode, type TestNodes } from '../platform/server/postgres/test-nodes.ts'
 
 const hosts = 64
 /** One-way delay between the primary and its standbys, as between two data centres of a region. */

@@ -5,10 +5,10 @@ import type { DeviceReport } from '@portcullis/contract'
 import { inventoryHash, parseReport } from '@portcullis/domain'
 import { hub, plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
+import type * as ApplyReport from '../features/ingest/server/index.ts'
 import { withClient } from '../rig/stored.ts'
 import { startTrial, type Trial } from '../rig/trial.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import type * as ApplyReport from '../features/ingest/server/index.ts'
 
 type Apply = Pick<typeof ApplyReport, 'applyReport' | 'storedHash'>
 type Judged = Extract<Parameters<Apply['applyReport']>[1][number], { op: 'attached' | 'changed' }>['device']

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { permissionsOf } from '@portcullis/contract'
+import { leftOut } from '../platform/server/backup/index.ts'
 import { startDatabase, temporaryFolder } from '../rig/database.ts'
 import { loadBeneath } from '../rig/fleet.ts'
 import { freePort } from '../rig/free-port.ts'
@@ -13,7 +14,6 @@ import { type Connection, withClient } from '../rig/stored.ts'
 import { pause, startTrial } from '../rig/trial.ts'
 import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { archiveNow, baseBackup, keepLog, recover } from '../rig/wal-archive.ts'
-import { leftOut } from '../platform/server/backup/index.ts'
 
 const hosts = 16
 const run = promisify(execFile)

@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import type { PolicyChange } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createClient } from '../rig/client.ts'
 import { dump, writeArchive } from '../platform/server/backup/index.ts'
 import { createDb } from '../platform/server/db/db.ts'
 import { migrate } from '../platform/server/db/migrate.ts'
 import { createLog } from '../platform/server/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
+import { createClient } from '../rig/client.ts'
 import { codeCache } from '../server/test/code-cache.ts'
 import {
   adminPassword,

@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createClient } from '../rig/client.ts'
 import { startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
+import { createClient } from '../rig/client.ts'
 import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { agentPaths, workerPaths } from '@portcullis/contract'
+import { loadKeys } from '../platform/server/keys.ts'
 import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { registerWorker } from '../rig/host.ts'
 import { sendRaw } from '../rig/raw.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf, type Sent, type Wire } from '../rig/wire.ts'
-import { loadKeys } from '../platform/server/keys.ts'
 import { flipped, forgeries } from './forgeries.ts'
 
 /** Time within which a revocation must reach every replica. */

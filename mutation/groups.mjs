@@ -69,10 +69,7 @@ export const groups = {
     ],
   },
   ingest: {
-    mutate: [
-      'features/ingest/server/{apply-report,collect-report,report-events}.ts',
-      'domain/src/occurrence.ts',
-    ],
+    mutate: ['features/ingest/server/{apply-report,collect-report,report-events}.ts', 'domain/src/occurrence.ts'],
     tests: [
       'features/ingest/server/{apply-report,collect-report,report-events}.test.ts',
       'domain/test/occurrence.test.ts',

@@ -35,11 +35,7 @@ const VIOLATIONS = [
   ['features/audit/server/index.ts', '../tags/index.ts', 'tier-1-imports-lower-tiers-only'],
   ['features/settings/server/index.ts', '../tags/index.ts', 'tier-2-imports-lower-tiers-only'],
   ['features/agents/server/index.ts', '../../people/accounts/index.ts', 'tier-3-imports-lower-tiers-only'],
-  [
-    'features/builds/server/index.ts',
-    '../../devices/knowledge/index.ts',
-    'tier-4-imports-lower-tiers-only',
-  ],
+  ['features/builds/server/index.ts', '../../devices/knowledge/index.ts', 'tier-4-imports-lower-tiers-only'],
   ['features/devices/server/index.ts', '../policy/index.ts', 'tier-5-imports-lower-tiers-only'],
   ['features/policy/server/index.ts', '../../outbound/exports/index.ts', 'tier-6-imports-lower-tiers-only'],
   ['features/rollouts/server/index.ts', '../../system/health/index.ts', 'tier-7-imports-lower-tiers-only'],

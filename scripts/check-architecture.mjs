@@ -28,11 +28,11 @@ function judge(doc) {
 }
 
 function judgeFeatures(doc) {
-  const folder = join(tree, 'server', 'src', 'features')
+  const folder = join(tree, 'features')
   const onDisk = existsSync(folder)
-    ? readdirSync(folder).flatMap((group) => readdirSync(join(folder, group)).map((name) => `${group}/${name}`))
+    ? readdirSync(folder, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : []))
     : []
-  const named = [...new Set([...doc.matchAll(/`features\/([a-z]+\/[a-z-]+)\/`/g)].map((match) => match[1]))]
+  const named = [...new Set([...doc.matchAll(/`features\/([a-z-]+)\/`/g)].map((match) => match[1]))]
   return [
     ...onDisk.filter((name) => !named.includes(name)).map((name) => `the codemap does not name \`features/${name}/\``),
     ...named

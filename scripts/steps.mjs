@@ -9,6 +9,8 @@ const tsc = join(MODULES, '@typescript', 'native', 'bin', 'tsc')
 const CRUISED = [
   'contract',
   'domain',
+  'platform',
+  'features',
   'server/src',
   'server/test',
   'console/src',

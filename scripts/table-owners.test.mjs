@@ -61,7 +61,5 @@ it('rejects a statement with a variable table name outside the platform', () => 
   write('platform/server/tool.ts', hidden)
   expect(check().status).toBe(0)
   write('features/ingest/server/hidden.store.ts', hidden)
-  expect(check().said).toContain(
-    'features/ingest/server/hidden.store.ts: a statement hides which table it changes',
-  )
+  expect(check().said).toContain('features/ingest/server/hidden.store.ts: a statement hides which table it changes')
 })

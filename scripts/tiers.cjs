@@ -1,13 +1,16 @@
-/** Features by tier, lower first. A feature may import and call only features of a lower tier (ARCHITECTURE.md). */
+/**
+ * Capabilities (folders of `features/`) by tier, lower first. The server part of a capability may import and call only
+ * capabilities of a lower tier (ARCHITECTURE.md).
+ */
 exports.TIERS = [
   ['audit', 'events'],
-  ['settings', 'tags'],
-  ['jobs', 'approvals', 'mail', 'agents'],
-  ['packages', 'knowledge', 'commands', 'deliveries', 'licence'],
-  ['accounts', 'peripherals', 'held-ports', 'windows'],
-  ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
-  ['actions', 'ingest', 'notifications', 'rollouts'],
-  ['exports', 'document', 'backup', 'hosts', 'feeds'],
-  ['reports', 'sealing'],
-  ['health'],
+  ['settings', 'tags', 'jobs'],
+  ['change-requests', 'deliveries', 'agents'],
+  ['knowledge', 'commands', 'identity'],
+  ['builds', 'devices'],
+  ['policy', 'agentless', 'quarantine', 'assets'],
+  ['hosts', 'rollouts', 'alerts'],
+  ['ingest'],
+  ['feeds', 'reports', 'operations'],
+  ['health', 'overview'],
 ]

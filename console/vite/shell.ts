@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Plugin } from 'vite'
 import { dark, fonts, light, type SchemeTokens, schemeVariables } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { Plugin } from 'vite'
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 
@@ -16,12 +16,12 @@ const schemes = [
 
 /** The pages that are opened most, by the first segment of their address, and their modules. */
 const commonPages: Readonly<Record<string, string>> = {
-  'sign-in': 'features/sign-in/SignInPage.tsx',
-  '': 'app/OverviewScreen.tsx',
-  agents: 'app/AgentsScreen.tsx',
-  peripherals: 'features/peripherals/PeripheralsPage.tsx',
-  approvals: 'features/approvals/ApprovalsPage.tsx',
-  notices: 'features/notices/NoticesPage.tsx',
+  'sign-in': 'features/identity/console/sign-in/SignInPage.tsx',
+  '': 'console/src/app/OverviewScreen.tsx',
+  agents: 'console/src/app/AgentsScreen.tsx',
+  peripherals: 'features/devices/console/PeripheralsPage.tsx',
+  approvals: 'features/policy/console/approvals/ApprovalsPage.tsx',
+  notices: 'features/alerts/console/inbox/NoticesPage.tsx',
 }
 
 type Bundle = Readonly<
@@ -42,7 +42,7 @@ const filesOfPages = (bundle: Bundle): Record<string, string[]> => {
   )
   return Object.fromEntries(
     Object.entries(commonPages).map(([name, module]) => {
-      const page = chunks.find(([, { facadeModuleId }]) => facadeModuleId?.endsWith(`/console/src/${module}`) === true)
+      const page = chunks.find(([, { facadeModuleId }]) => facadeModuleId?.endsWith(`/${module}`) === true)
       if (page === undefined) throw new Error(`no chunk for ${module}`)
       return [name, [...withImports(page[0], new Set())].filter((file) => !initial.has(file)).map((file) => `/${file}`)]
     }),

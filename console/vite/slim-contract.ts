@@ -3,7 +3,11 @@ import type { Plugin } from 'vite'
 
 const contractName = '@portcullis/contract'
 const slimId = '\0slim-contract'
-const contractSource = (file: string) => fileURLToPath(new URL(`../../contract/src/${file}`, import.meta.url))
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const permissions = fromRoot('platform/contract/permissions.ts')
+const eventText = fromRoot('features/events/contract/event-text.ts')
+/** The form data of the settings. They are loaded with the settings page, not with the first page. */
+const configItems = fromRoot('features/settings/contract/config-items.ts')
 
 interface OperationLike {
   id: string
@@ -37,8 +41,7 @@ export const slimContract = (): Plugin => ({
   enforce: 'pre',
   resolveId: (source) => {
     if (source === contractName) return slimId
-    // Load the form data of the settings with the settings page, not with the first page.
-    return source === contractSource('config-items.ts') ? { id: source, moduleSideEffects: false } : null
+    return source === configItems ? { id: source, moduleSideEffects: false } : null
   },
   async load(id) {
     if (id !== slimId) return null
@@ -65,9 +68,9 @@ export const slimContract = (): Plugin => ({
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
     return [
       `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
-      `export * from ${JSON.stringify(contractSource('permissions.ts'))}`,
-      `export * from ${JSON.stringify(contractSource('config-items.ts'))}`,
-      `export * from ${JSON.stringify(contractSource('event-text.ts'))}`,
+      `export * from ${JSON.stringify(permissions)}`,
+      `export * from ${JSON.stringify(configItems)}`,
+      `export * from ${JSON.stringify(eventText)}`,
       ...operations,
     ].join('\n')
   },

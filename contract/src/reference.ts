@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { agentPaths, CheckInRequest, CheckInResponse } from '@portcullis/features/agents/contract/agent-protocol.ts'
 import { operation } from '@portcullis/platform/contract/operation.ts'
+import { Type } from 'typebox'
 
 /** Describes the groups of operations, in the order of the reference. */
 export const operationGroups: Readonly<Record<string, string>> = {

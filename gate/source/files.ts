@@ -5,6 +5,8 @@ import ts from 'typescript'
 
 const folders = [
   'contract/src',
+  'platform',
+  'features',
   'domain/src',
   'server/src',
   'agent/src',

@@ -1,6 +1,6 @@
+import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { defuse, undefuse } from './csv.ts'
 import type { CsvRecord } from './csv-records.ts'
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 // The C library resolves this name to 127.0.0.1, although it is not a known spelling of this machine.
 const name = '0x7f.1'

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createDestinations } from './destinations.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
 

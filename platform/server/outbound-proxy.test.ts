@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ConnectProxyOptions, startConnectProxy } from '../../agent/test/connect-proxy.ts'
 import { explainedFault } from './connection-fault.ts'
 import { createDestinations, type Resolver } from './destinations.ts'

@@ -13,7 +13,7 @@ import { Refusal, ROOT, say } from './say.mjs'
 const BUILDS = {
   console: {
     entry: 'console/index.html',
-    sources: ['console', 'contract', 'package-lock.json'],
+    sources: ['console', 'contract', 'platform', 'features', 'package-lock.json'],
     result: 'build/console/index.html',
     command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   },
@@ -23,6 +23,8 @@ const BUILDS = {
       'agent',
       'domain',
       'contract',
+      'platform/contract',
+      'features/agents/contract',
       'scripts/build-agent.mjs',
       'scripts/bundle-agent.mjs',
       'scripts/release-key-file.mjs',

@@ -2,15 +2,18 @@
 import { execFileSync } from 'node:child_process'
 
 /** Folders that the server, its worker and the command line read at run time. */
-const FOLDERS = ['contract', 'domain', 'knowledge', 'agent', 'poller', 'cli', 'server']
+const FOLDERS = ['contract', 'domain', 'knowledge', 'agent', 'poller', 'cli', 'platform', 'features', 'server']
 const FILES = ['package.json', 'LICENSE', 'THIRD-PARTY-LICENSES.md', 'CHANGELOG.md', 'SECURITY.md', 'sbom.cdx.json']
 /** The documentation, because isolated networks have no other copy, and the files that it describes. */
 const DOCUMENTS = ['docs', 'ops', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ':!docs/**/*.json']
 
 const isForTests = (path: string): boolean => /(^|\/)test\/|\.test\.tsx?$/.test(path)
 
+/** The archive contains the built console. */
+const isOfConsole = (path: string): boolean => /^(platform|features\/[^/]+)\/console\//.test(path)
+
 /** Returns the tracked files of a server archive, relative to the root. Generated parts are added by other steps. */
 export const serverFiles = (root: string): string[] =>
   execFileSync('git', ['ls-files', '-z', '--', ...FOLDERS, ...FILES, ...DOCUMENTS], { cwd: root, encoding: 'utf8' })
     .split('\0')
-    .filter((path) => path !== '' && !isForTests(path))
+    .filter((path) => path !== '' && !isForTests(path) && !isOfConsole(path))

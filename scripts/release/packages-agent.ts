@@ -2,12 +2,7 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { reloadUdev, udevRule, udevWaiter } from '../../features/agents/server/install/udev.ts'
-import {
-  installPaths,
-  packagedUnit,
-  packagePaths,
-  unitName,
-} from '../../features/agents/server/install/unit.ts'
+import { installPaths, packagedUnit, packagePaths, unitName } from '../../features/agents/server/install/unit.ts'
 import { ROOT } from '../bootstrap/say.mjs'
 import { unitHelpers } from './package-scripts.ts'
 import type { SystemPackage } from './system-package.ts'

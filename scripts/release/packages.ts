@@ -6,7 +6,7 @@ import { run, tail } from '../bootstrap/run.mjs'
 import { ROOT } from '../bootstrap/say.mjs'
 import type { Target } from './targets.ts'
 
-const WORKSPACES = ['contract', 'domain', 'server', 'poller', 'cli']
+const WORKSPACES = ['contract', 'domain', 'platform', 'features', 'server', 'poller', 'cli']
 
 /** Files and packages that only compilers and debuggers read: a third of all files of the packages. */
 const UNUSED = ['**/*.d.ts', '**/*.d.mts', '**/*.d.cts', '**/*.map', '@types', 'undici-types']

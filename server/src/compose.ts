@@ -1,9 +1,9 @@
 /** Wires the features without a framework. Only this file and its parts know all of them. */
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { healthFeature } from '@portcullis/features/health/server/index.ts'
 import { backupFeature } from '@portcullis/features/operations/server/backup/index.ts'
 import { documentFeature } from '@portcullis/features/operations/server/document/index.ts'
-import { healthFeature } from '@portcullis/features/health/server/index.ts'
 import { registerDocs } from '@portcullis/platform/server/http/docs.ts'
 import { startTimers, type Timer } from '@portcullis/platform/server/timers.ts'
 import packageFile from '../../package.json' with { type: 'json' }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { inject } from 'vitest'
 import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
 import type { Patience } from '@portcullis/platform/server/db/patience.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
+import { inject } from 'vitest'
 
 export const templateDatabase = 'portcullis_template'
 

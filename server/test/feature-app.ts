@@ -1,5 +1,4 @@
 import type { UserProfile } from '@portcullis/contract'
-import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
@@ -7,6 +6,7 @@ import { createHttpApp, type HttpApp } from '@portcullis/platform/server/http/ht
 import type { Log } from '@portcullis/platform/server/log.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import { cloneDatabase, createFakeClock } from './database.ts'
 
 /** Dependencies of the features in this application. */

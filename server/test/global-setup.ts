@@ -1,8 +1,8 @@
-import type { TestProject } from 'vitest/node'
 import { createDb } from '@portcullis/platform/server/db/db.ts'
 import { migrate } from '@portcullis/platform/server/db/migrate.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { startTestPostgres } from '@portcullis/platform/server/postgres/test-postgres.ts'
+import type { TestProject } from 'vitest/node'
 import { templateDatabase } from './database.ts'
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
-import { expect } from 'vitest'
 import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { expect } from 'vitest'
 import type { TestApp } from './app.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { EventKind } from '@portcullis/contract'
-import { SMTPServer } from 'smtp-server'
 import { deviceDetails, type NewEvent } from '@portcullis/features/events/server/index.ts'
+import { SMTPServer } from 'smtp-server'
 import type { TestApp } from './app.ts'
 
 /** Returns an event of a USB device, as ingest appends it. */

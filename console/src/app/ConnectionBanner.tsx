@@ -1,8 +1,8 @@
-import { useSyncExternalStore } from 'react'
 import { relativeTime } from '@portcullis/platform/console/lib/time.ts'
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { useLiveStatus } from '@portcullis/platform/console/ui/useLive.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import { useSyncExternalStore } from 'react'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 

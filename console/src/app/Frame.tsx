@@ -1,5 +1,3 @@
-import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { Bell } from '@portcullis/features/alerts/console/inbox/Bell.tsx'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Confirmation } from '@portcullis/platform/console/ui/ConfirmDialog.tsx'
@@ -10,6 +8,8 @@ import { lazily, lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx
 import { useLiveNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
 import { useLiveNotices } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
 import { LiftBanner } from './LiftBanner.tsx'
@@ -26,10 +26,15 @@ import { WaitingCount } from './WaitingCount.tsx'
 const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
 const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
 const JobTray = lazily(async () => (await import('@portcullis/features/jobs/console/JobTray.tsx')).JobTray)
-const RequestsBadge = lazily(async () => (await import('@portcullis/features/change-requests/console/RequestsBadge.tsx')).RequestsBadge)
-const ConfirmDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/ConfirmDialog.tsx')).ConfirmDialog, {
-  confirmation: null,
-})
+const RequestsBadge = lazily(
+  async () => (await import('@portcullis/features/change-requests/console/RequestsBadge.tsx')).RequestsBadge,
+)
+const ConfirmDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/ConfirmDialog.tsx')).ConfirmDialog,
+  {
+    confirmation: null,
+  },
+)
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 

@@ -1,14 +1,18 @@
-import { useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { CallFailure, isOutage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { isFactorDue } from '@portcullis/platform/console/lib/session.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { Frame } from './Frame.tsx'
 
-const ChangePassword = lazily(async () => (await import('@portcullis/features/identity/console/sign-in/MustChangePage.tsx')).MustChangePage)
-const EnrolFactor = lazily(async () => (await import('@portcullis/features/identity/console/accounts/second-factor/EnrolPage.tsx')).EnrolPage)
+const ChangePassword = lazily(
+  async () => (await import('@portcullis/features/identity/console/sign-in/MustChangePage.tsx')).MustChangePage,
+)
+const EnrolFactor = lazily(
+  async () => (await import('@portcullis/features/identity/console/accounts/second-factor/EnrolPage.tsx')).EnrolPage,
+)
 
 /** Interval between attempts to read the session while the server is unreachable, in ms. */
 const retryGap = 3_000

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { endApprovalLift, getPolicy } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
 export const NotFound = () => (

@@ -1,8 +1,8 @@
 import { permissionTable, profileNames } from '@portcullis/contract'
-import { Outlet, useLocation } from '@tanstack/react-router'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Outlet, useLocation } from '@tanstack/react-router'
 import { type Place, placeOf } from './places.ts'
 import { strings } from './strings.ts'
 

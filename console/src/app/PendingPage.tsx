@@ -1,6 +1,6 @@
-import { useSyncExternalStore } from 'react'
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { useSyncExternalStore } from 'react'
 import { strings } from './strings.ts'
 
 /** Placeholder while the code of a page loads. Shows a message if the server is unreachable. */

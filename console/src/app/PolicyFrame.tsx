@@ -1,6 +1,6 @@
-import { Outlet } from '@tanstack/react-router'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ViewTabs } from '@portcullis/platform/console/ui/ViewTabs.tsx'
+import { Outlet } from '@tanstack/react-router'
 import classes from './PolicyFrame.module.css'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,5 @@
-import { useRouter } from '@tanstack/react-router'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { useRouter } from '@tanstack/react-router'
 
 export const RouteFailure = ({ error }: { error: unknown }) => {
   const router = useRouter()

@@ -1,6 +1,6 @@
-import { Link } from '@tanstack/react-router'
 import { useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { Link } from '@tanstack/react-router'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { useSyncExternalStore } from 'react'
 import { release } from '@portcullis/platform/console/ui/code.ts'
+import { useSyncExternalStore } from 'react'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 

@@ -1,10 +1,10 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { profileNames } from '@portcullis/contract'
-import { useNavigate } from '@tanstack/react-router'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, type IconName } from '@portcullis/platform/console/ui/icons.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useNavigate } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 import classes from './UserMenu.module.css'
 

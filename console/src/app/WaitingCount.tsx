@@ -1,7 +1,7 @@
 import { getPolicy } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
 import classes from './Frame.module.css'
 import { strings } from './strings.ts'
 

@@ -2,10 +2,6 @@ import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { signedInFragment } from '@portcullis/contract'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
 import { ConfirmIdentity } from '@portcullis/features/identity/console/sign-in/ConfirmIdentity.tsx'
 import { createApi } from '@portcullis/platform/console/lib/api.ts'
 import { systemClock } from '@portcullis/platform/console/lib/clock.ts'
@@ -14,11 +10,21 @@ import { createKeys, domFocus } from '@portcullis/platform/console/lib/keys.ts'
 import { createLive } from '@portcullis/platform/console/lib/live.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { ServicesProvider } from '@portcullis/platform/console/lib/services.tsx'
-import { createSession, isFactorDue, refreshByCookie, type Session, type SessionMark } from '@portcullis/platform/console/lib/session.ts'
+import {
+  createSession,
+  isFactorDue,
+  refreshByCookie,
+  type Session,
+  type SessionMark,
+} from '@portcullis/platform/console/lib/session.ts'
 import { createWork } from '@portcullis/platform/console/lib/work.ts'
 import { reach, release } from '@portcullis/platform/console/ui/code.ts'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { cssVariables, theme } from '@portcullis/platform/console/ui/theme/theme.ts'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
 import { createAppRouter, signInFor } from './router.tsx'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
 

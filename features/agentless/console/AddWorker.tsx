@@ -1,11 +1,11 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { createWorkerToken, type ResponseOf } from '@portcullis/contract'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useState } from 'react'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 

@@ -1,9 +1,9 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { connectionCauses, type ResponseOf } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
 import { Button, FileButton, Group, Modal, Stack, Textarea } from '@mantine/core'
-import { useState } from 'react'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useState } from 'react'
 import classes from './agentless.module.css'
 import { useConnectionActions } from './connection-actions.ts'
 import { strings } from './strings.ts'

@@ -1,10 +1,10 @@
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
-import { type FormEvent, useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { type FormEvent, useState } from 'react'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 

@@ -1,10 +1,10 @@
 import { Popover } from '@mantine/core'
 import type { WorkerPollerDetails } from '@portcullis/contract'
-import { useState } from 'react'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useState } from 'react'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 

@@ -1,10 +1,10 @@
 import { addConnections, type Connection, updateConnection } from '@portcullis/contract'
-import { useState } from 'react'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { type Opens, openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { opensByTags } from '@portcullis/platform/console/ui/policy/opens-by-tags.ts'
+import { useState } from 'react'
 import { rereadConnections } from './connection-actions.ts'
 import {
   type ConnectionDraft,

@@ -1,6 +1,6 @@
 import { type ConnectionInput, type ConnectionTest, readConnectionTest, testConnection } from '@portcullis/contract'
-import { useCallback, useEffect, useRef, useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useCallback, useEffect, useRef, useState } from 'react'
 
 // Milliseconds between requests, while a person watches the test.
 const askAgain = 500

@@ -1,6 +1,6 @@
 import { workerPollerDetails } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useQuery } from '@tanstack/react-query'
 
 /**
  * Reads the state of the worker every three seconds. A process counts as connected for 30 s after its last check-in.

@@ -1,7 +1,7 @@
+import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { ConnectionInput } from './agentless.ts'
 import { credentials, intervalMinutes, platform, port } from './connection-fields.ts'
-import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
 const base = '/prime/webui/agents/agentless'

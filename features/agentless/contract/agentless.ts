@@ -1,7 +1,10 @@
-import { type Static, Type } from 'typebox'
-import { connectionPlatforms, credentials, intervalMinutes, platform, pollInterval, port } from './connection-fields.ts'
-import { booleanFilter, enumFilter, instantFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
-import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
+import {
+  booleanFilter,
+  enumFilter,
+  instantFilter,
+  tagsFilter,
+  textFilter,
+} from '@portcullis/platform/contract/filters.ts'
 import {
   BulkResult,
   closed,
@@ -13,6 +16,9 @@ import {
   WorksAgain,
   zonelessTime,
 } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
+import { connectionPlatforms, credentials, intervalMinutes, platform, pollInterval, port } from './connection-fields.ts'
 import { pollFailures } from './worker-protocol.ts'
 
 export { connectionPlatforms, pollInterval }

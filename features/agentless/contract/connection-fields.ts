@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { nullable } from '@portcullis/platform/contract/operation.ts'
+import { Type } from 'typebox'
 import { pollPlatforms } from './worker-protocol.ts'
 
 /** Platforms of a connection. The worker replaces `auto` with the platform that it detects at the first poll. */

@@ -4,10 +4,11 @@
  * key of the process as bearer token. Responses other than 200 are problem details. After a 401, the key is revoked: the
  * process cancels all polls and registers again or exits.
  */
-import { type Static, Type } from 'typebox'
-import { DeviceReport, HostFacts } from '#features/agents/contract/agent-reports.ts'
+
 import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
 import { closed, nullable } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { DeviceReport, HostFacts } from '#features/agents/contract/agent-reports.ts'
 
 export const workerPaths = {
   register: '/worker/v1/register',

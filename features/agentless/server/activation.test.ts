@@ -1,9 +1,9 @@
 import type { Poll } from '@portcullis/contract'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentlessBase, agentlessOf, ok, success } from '@portcullis/server/test/agentless.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let agentless: ReturnType<typeof agentlessOf>

@@ -1,10 +1,10 @@
 import type { Agent, Connection, FleetEvent, Poll, PollResult } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentlessOf, agentlessBase as base, failure, ok, success } from '@portcullis/server/test/agentless.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, hostFacts, pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const minute = 60_000
 let t: TestApp

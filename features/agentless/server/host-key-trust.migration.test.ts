@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
 import { migrate } from '@portcullis/platform/server/db/migrate.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { dropDatabase } from '@portcullis/server/test/database.ts'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 
 const folder = fileURLToPath(new URL('../../../server/migrations', import.meta.url))
 const database = `t_${randomBytes(6).toString('hex')}`

@@ -9,8 +9,6 @@ import {
   type WorkerLeaseRequest,
 } from '@portcullis/contract'
 import { cleanText, escapeText, parseReport } from '@portcullis/domain'
-import type { Static } from 'typebox'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -18,6 +16,8 @@ import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import type { Static } from 'typebox'
+import type { Audit } from '#features/audit/server/index.ts'
 import { createTestsStore } from './tests.store.ts'
 
 export interface TestsDeps {

@@ -1,10 +1,10 @@
 import { getCommandKeys } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'

@@ -5,23 +5,24 @@
  * versions N to N-2; the version is the number in the path. Every response other than 200 is problem details with a code
  * from `errors.ts`; `agentProblemActions` lists the reactions of agents.
  */
+
+import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
+import { CommandKeyRotation } from '@portcullis/platform/contract/command-keys.ts'
 import { type Static, Type } from 'typebox'
 import { agentLimits } from './agent-limits.ts'
 import { DeviceChange, DeviceReport, EnforcementState, HostFacts } from './agent-reports.ts'
-import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
-import { CommandKeyRotation } from '@portcullis/platform/contract/command-keys.ts'
 
+export * from '@portcullis/platform/contract/bounded-text.ts'
+export * from '@portcullis/platform/contract/command-keys.ts'
+export * from '#features/builds/contract/windows-steps.ts'
+export * from '#features/commands/contract/revert.ts'
+export * from '#features/policy/contract/policy-kinds.ts'
 export * from './agent-limits.ts'
 export * from './agent-orders.ts'
 export * from './agent-paths.ts'
 export * from './agent-reports.ts'
 export * from './agent-signed-texts.ts'
-export * from '@portcullis/platform/contract/bounded-text.ts'
-export * from '@portcullis/platform/contract/command-keys.ts'
-export * from '#features/policy/contract/policy-kinds.ts'
 export * from './release-keys.ts'
-export * from '#features/commands/contract/revert.ts'
-export * from '#features/builds/contract/windows-steps.ts'
 
 /** Body of `enrol`, which exchanges an enrolment token and a public key for an agent ID. */
 export const EnrolRequest = Type.Object(

@@ -1,8 +1,25 @@
+import {
+  booleanFilter,
+  enumFilter,
+  numberFilter,
+  tagsFilter,
+  textFilter,
+  timeFilter,
+  vendorFilter,
+} from '@portcullis/platform/contract/filters.ts'
+import {
+  BulkResult,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  zonelessTime,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { FleetEvent } from '#features/events/contract/events.ts'
-import { booleanFilter, enumFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 import { Peripheral, RiskFactor } from '#features/devices/contract/peripherals.ts'
+import { FleetEvent } from '#features/events/contract/events.ts'
 
 /** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
 export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pending', 'Expired', 'Invalid'] as const

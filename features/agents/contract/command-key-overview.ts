@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { closed, operation } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 
 export const CommandKeyOverview = closed({
   keys: Type.Array(

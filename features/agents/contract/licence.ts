@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
-import { licenceBody } from '#features/settings/contract/general-config.ts'
-import { HealthStatusSchema } from '#features/health/contract/health.ts'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { HealthStatusSchema } from '#features/health/contract/health.ts'
+import { licenceBody } from '#features/settings/contract/general-config.ts'
 
 /** The current licence and its use. */
 export const LicenceDetails = closed({

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Connection, ConnectionStatus, Peripheral } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { agentlessOf, ok } from '@portcullis/server/test/agentless.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 /** In sort order. */

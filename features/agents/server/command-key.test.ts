@@ -14,12 +14,12 @@ import {
   type SignedText,
 } from '@portcullis/contract'
 import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '@portcullis/domain'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { compareKeyFiles, loadKeys } from '@portcullis/platform/server/keys.ts'
 import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
 import { codeCache } from '@portcullis/server/test/code-cache.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 
 let t: TestApp
 beforeAll(async () => {

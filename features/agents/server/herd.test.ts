@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { agentPaths } from '@portcullis/contract'
-import { expect, it } from 'vitest'
 import { startTestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent } from '@portcullis/server/test/builders.ts'
+import { expect, it } from 'vitest'
 
 it('a fleet that opens all sessions at once leaves connections for other requests', async () => {
   const t = await startTestApp({ listen: true })

@@ -1,11 +1,11 @@
 import type { Agent } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
 import { compileList, pageStatement } from '@portcullis/platform/server/list/compile.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { agentsList } from './agents.read.ts'
 
 let t: TestApp

@@ -1,7 +1,7 @@
+import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { severityNames } from '#features/audit/contract/audit.ts'
 import { ConfigTested } from '#features/settings/contract/general-config.ts'
-import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'

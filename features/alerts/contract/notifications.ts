@@ -1,7 +1,7 @@
+import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { severityNames } from '#features/audit/contract/audit.ts'
 import { healthStatuses } from '#features/health/contract/health.ts'
-import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'

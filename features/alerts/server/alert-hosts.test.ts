@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '@portcullis/platform/server/db/migrate.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { cloneDatabase } from '@portcullis/server/test/database.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const folder = fileURLToPath(new URL('../../../server/migrations', import.meta.url))
 const earlier = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))

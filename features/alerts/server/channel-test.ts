@@ -7,9 +7,6 @@ import {
   severityNames,
 } from '@portcullis/contract'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent, type SiemSource } from '@portcullis/domain'
-import { layOut, type MailApi, MailError } from '#features/deliveries/server/mail/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { certificatesOf } from '#features/settings/server/index.ts'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
@@ -17,7 +14,15 @@ import type { ResolveDestination } from '@portcullis/platform/server/destination
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { createSyslogSender, parseSyslogAddress, SyslogError } from '@portcullis/platform/server/syslog/index.ts'
-import { createWebhookSender, newWebhookSecret, parseWebhookSecret, WebhookError } from '@portcullis/platform/server/webhooks/index.ts'
+import {
+  createWebhookSender,
+  newWebhookSecret,
+  parseWebhookSecret,
+  WebhookError,
+} from '@portcullis/platform/server/webhooks/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import { layOut, type MailApi, MailError } from '#features/deliveries/server/mail/index.ts'
+import { certificatesOf } from '#features/settings/server/index.ts'
 import type { GroupsService } from './groups.service.ts'
 import type { Group, GroupConfig } from './groups.ts'
 

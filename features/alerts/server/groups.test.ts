@@ -1,11 +1,11 @@
 import type { ConfigTested, NotificationGroup } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { startMail } from '@portcullis/server/test/notices.ts'
 import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification/notifications'
 let t: TestApp

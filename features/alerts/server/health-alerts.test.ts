@@ -1,6 +1,6 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { append } from '@portcullis/server/test/notices.ts'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

@@ -1,9 +1,9 @@
 import type { NoticeStory } from '@portcullis/contract'
 import { rubberDucky, unifyingReceiver1207 } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

@@ -15,7 +15,15 @@ import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { queryReader, validationError } from '@portcullis/platform/server/http/read-query.ts'
-import { contains, type Filter, isNumber, isTime, isTrue, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import {
+  contains,
+  type Filter,
+  isNumber,
+  isTime,
+  isTrue,
+  likePattern,
+  oneOf,
+} from '@portcullis/platform/server/list/columns.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
 
 const defaultPage = 1_000

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { NoticeCounts, NoticeStory, RiskNotification } from '@portcullis/contract'
-import fc from 'fast-check'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import fc from 'fast-check'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

@@ -1,10 +1,10 @@
 import type { RiskNotification, UncommonPeripheral } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { UsableViolation } from '#features/devices/server/insights/index.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { UsableViolation } from '#features/devices/server/insights/index.ts'
 import { createNoticesStore } from './notices.store.ts'
 import { createWatchers } from './watchers.ts'
 

@@ -1,8 +1,8 @@
 import type { NoticeKind, UncommonPeripheral } from '@portcullis/contract'
-import type { UsableViolation } from '#features/devices/server/insights/index.ts'
-import { deviceDetails, type EventsApi, type NewEvent } from '#features/events/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { UsableViolation } from '#features/devices/server/insights/index.ts'
+import { deviceDetails, type EventsApi, type NewEvent } from '#features/events/server/index.ts'
 import type { NoticesStore } from './notices.store.ts'
 
 /** Hosts per run, which limits its duration. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification/notifications'
 const guide = readFileSync(new URL('../../../docs/guide/siem.md', import.meta.url), 'utf8')

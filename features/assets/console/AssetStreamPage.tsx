@@ -7,7 +7,6 @@ import {
   replayAll,
   sendMonitorOldLocation,
 } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
@@ -19,6 +18,7 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { useQuery } from '@tanstack/react-query'
 import classes from './assets.module.css'
 import { ConsumersTable } from './ConsumersTable.tsx'
 import { MessagesTable } from './MessagesTable.tsx'

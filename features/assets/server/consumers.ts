@@ -1,9 +1,9 @@
 import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import type { ConsumersStore } from './consumers.store.ts'
 
 /** How often the position of a reader is saved, and how long the reader then counts as connected. */

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { afterAll, describe, expect, it } from 'vitest'
 import { createDestinations } from '@portcullis/platform/server/destinations.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createNatsSink } from './nats.ts'
 
 const info =

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { storageStick, unless } from '@portcullis/domain/testing'
-import { afterEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '@portcullis/server/test/nats.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 
 const guide = readFileSync(new URL('../../../docs/guide/asset-stream.md', import.meta.url), 'utf8')
 /** Subjects that the guide tells an operator to allow. */

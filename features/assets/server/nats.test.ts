@@ -1,10 +1,10 @@
 import { storageStick, unless } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createFollower, inventoryOfApp, messagesOf } from '@portcullis/server/test/assets.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '@portcullis/server/test/nats.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { natsSubject, parseNatsUrl } from './nats.ts'
 
 const reason = whyNoNats()

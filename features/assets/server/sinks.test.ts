@@ -1,5 +1,4 @@
 import { storageStick, unless } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDestinations } from '@portcullis/platform/server/destinations.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { startTestApp } from '@portcullis/server/test/app.ts'
@@ -7,6 +6,7 @@ import { createFollower, inventoryOfApp, messagesOf } from '@portcullis/server/t
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { startKafka } from '@portcullis/server/test/kafka.ts'
 import { startNats, whyNoNats } from '@portcullis/server/test/nats.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StreamMessage } from './assets.read.ts'
 import { createKafkaSink, kafkaKey } from './kafka.ts'
 import { createNatsSink } from './nats.ts'

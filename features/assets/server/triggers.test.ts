@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createFollower, inventoryOfApp, readStream } from '@portcullis/server/test/assets.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let one: TestAgent

@@ -1,10 +1,10 @@
 import { auditStatus } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 // A checkpoint is at most a minute newer than a record.

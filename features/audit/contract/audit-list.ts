@@ -1,8 +1,8 @@
+import { enumFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { AuditRecord } from './audit.ts'
 import { auditActionCodes, auditAreas, auditObjectKinds } from './audit-actions.ts'
-import { enumFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
-import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const textMax = 256
 

@@ -1,5 +1,12 @@
+import {
+  closed,
+  ignoredPageNumber,
+  nullable,
+  operation,
+  utcTime,
+  zonelessTime,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { closed, ignoredPageNumber, nullable, operation, utcTime, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 
 /** A record of the audit trail, as SIEM connectors read it. */
 export const AuditRecord = closed({

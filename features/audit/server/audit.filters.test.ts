@@ -7,13 +7,13 @@ import {
   auditActions,
   auditAreas,
 } from '@portcullis/contract'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AuditTarget, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
 

@@ -3,9 +3,19 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signCheckpoint } from '@portcullis/domain'
-import { describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { actionsOf, auditStatusOf, change, minute, sinkDir, sinkText, tamper, turn, withApp } from '@portcullis/server/test/trail.ts'
+import {
+  actionsOf,
+  auditStatusOf,
+  change,
+  minute,
+  sinkDir,
+  sinkText,
+  tamper,
+  turn,
+  withApp,
+} from '@portcullis/server/test/trail.ts'
+import { describe, expect, it } from 'vitest'
 
 describe('a server with a changed trail', () => {
   const fresh = async (): Promise<TestApp> => {

@@ -2,12 +2,12 @@ import { createPublicKey } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointKeyId, parseCheckpoint, type TrailVerdict, verifyTrail } from '@portcullis/domain'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { auditStatusOf, change, minute, sinkDir, sinkFiles, sinkText, turn } from '@portcullis/server/test/trail.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let manager: Person

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TrailVerdict, verifyTrail } from '@portcullis/domain'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type AuditFiles, tryMutations } from '@portcullis/server/test/audit-mutations.ts'
 import { codeCache } from '@portcullis/server/test/code-cache.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
 

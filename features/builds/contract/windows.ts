@@ -1,6 +1,6 @@
+import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { osBuildPattern } from '#features/agents/contract/agent-reports.ts'
-import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { windowsStepResults, windowsSteps } from './windows-steps.ts'
 
 const tag = 'Windows'

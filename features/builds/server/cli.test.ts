@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { agentPaths } from '@portcullis/contract'
 import { parseReleaseKeyFile, windowsScriptLine } from '@portcullis/domain'
 import { releaseKeyPair } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, fetchText } from '@portcullis/server/test/builders.ts'
 import { codeCache } from '@portcullis/server/test/code-cache.ts'
 import { configured } from '@portcullis/server/test/packages.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const cli = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-cli-'))

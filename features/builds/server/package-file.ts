@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdDecompress } from 'node:zlib'
 import { PackageHeader, packageFileLimits } from '@portcullis/contract'
-import { Compile } from 'typebox/compile'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import { Compile } from 'typebox/compile'
 
 const check = Compile(PackageHeader)
 

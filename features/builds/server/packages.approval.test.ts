@@ -1,7 +1,5 @@
 import { type AgentCommand, agentPaths } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
-import type { LightMyRequestResponse as Response } from 'fastify'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
@@ -9,6 +7,8 @@ import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/buil
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
+import type { LightMyRequestResponse as Response } from 'fastify'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 interface Titled {
   title: string

@@ -7,7 +7,6 @@ import {
   publishPackage,
   withdrawPackage,
 } from '@portcullis/contract'
-import { Type } from 'typebox'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
@@ -15,6 +14,7 @@ import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/c
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Guard } from '@portcullis/platform/server/http/machine.ts'
 import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
+import { Type } from 'typebox'
 import type { PackagesService } from './packages.service.ts'
 
 const download = operation({

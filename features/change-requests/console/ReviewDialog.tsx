@@ -5,8 +5,6 @@ import {
   downloadChangeRequest,
   readChangeRequest,
 } from '@portcullis/contract'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailLines } from '@portcullis/platform/console/ui/DetailLines.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -15,6 +13,8 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from './requests.module.css'
 import { strings } from './strings.ts'
 

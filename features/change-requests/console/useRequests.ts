@@ -1,6 +1,6 @@
 import { listChangeRequests } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useQuery } from '@tanstack/react-query'
 
 // Requests wait for hours, so this interval is short enough.
 const gap = 20_000

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { closed, listQuery, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 
 /** Number of lines of each change request that the list shows. */
 export const listedRequestLines = 20

@@ -10,8 +10,6 @@ import {
   judgeWish,
   mustExist,
 } from '@portcullis/domain'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -20,6 +18,8 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
 import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'

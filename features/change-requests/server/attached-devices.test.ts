@@ -1,12 +1,12 @@
 import { mustExist } from '@portcullis/domain'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { readRequest } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -6,11 +6,11 @@ import {
   readChangeRequest,
   rejectChangeRequest,
 } from '@portcullis/contract'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
 import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
 import { createApprovalsStore } from './approvals.store.ts'
 import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'

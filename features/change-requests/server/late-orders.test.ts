@@ -1,10 +1,10 @@
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 const stick = { vid: '0781', pid: '5581' }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   accountOps,
   gate,

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
@@ -6,6 +5,7 @@ import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, readRequest } from '@portcullis/server/test/approvals.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,11 +1,20 @@
+import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  BulkResult,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  WorksAgain,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentLimits } from '#features/agents/contract/agent-limits.ts'
 import { agentCommandKinds } from '#features/agents/contract/agent-protocol.ts'
 import { agentFilters, agentParams } from '#features/agents/contract/agents.ts'
-import { RevertMinutes } from './arming.ts'
-import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from '@portcullis/platform/contract/operation.ts'
 import { Prediction } from '#features/policy/contract/prediction.ts'
+import { RevertMinutes } from './arming.ts'
 
 /** States of a command. The last four are final. A confirmation overrides an earlier cancellation. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const

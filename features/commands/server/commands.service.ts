@@ -1,9 +1,5 @@
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, ErrorCode, SignedText } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
-import type { AgentsApi, CommandTarget } from '#features/agents/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -11,6 +7,10 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
+import type { AgentsApi, CommandTarget } from '#features/agents/server/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { JobsApi } from '#features/jobs/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
 import {
   type Ack,
   createCommandsStore,

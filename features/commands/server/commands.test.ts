@@ -1,13 +1,19 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { type AgentCommand, agentPaths, type CheckInResponse, type Command, type Job } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { WebSocket } from 'ws'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { type EnrolOptions, enrolAgent, enrolmentToken, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
+import {
+  type EnrolOptions,
+  enrolAgent,
+  enrolmentToken,
+  pageOf,
+  type TestAgent,
+} from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import type { CommandSpec } from './index.ts'
 
 let t: TestApp

@@ -1,10 +1,10 @@
 import { listWaitingNotices } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
 import classes from './deliveries.module.css'
 import { strings } from './strings.ts'
 

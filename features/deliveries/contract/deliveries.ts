@@ -1,7 +1,15 @@
-import { type Static, Type } from 'typebox'
 import { booleanFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  apiPrefix,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+} from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 import { channels } from '#features/alerts/contract/notification-groups.ts'
-import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Deliveries'

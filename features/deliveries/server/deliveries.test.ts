@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '@portcullis/contract'
-import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TestApp } from '@portcullis/server/test/app.ts'
 import { notificationsBase as base, startSender } from '@portcullis/server/test/deliveries.ts'
 import { append, deviceEvent, startMail } from '@portcullis/server/test/notices.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let sender: Awaited<ReturnType<typeof startSender>>

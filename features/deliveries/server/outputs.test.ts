@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { notificationsBase as base, startSender } from '@portcullis/server/test/deliveries.ts'
@@ -6,6 +5,7 @@ import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let sender: Awaited<ReturnType<typeof startSender>>

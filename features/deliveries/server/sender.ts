@@ -1,4 +1,3 @@
-import { MailError, type SmtpMail } from './mail/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
@@ -7,6 +6,7 @@ import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createWebhookSender, retryOf, WebhookError } from '@portcullis/platform/server/webhooks/index.ts'
 import { probeEveryMs, waitAfter } from './backoff.ts'
 import type { DeliveriesStore, LeasedDelivery } from './deliveries.store.ts'
+import { MailError, type SmtpMail } from './mail/index.ts'
 
 /** Longer than an attempt may take: 40 s for a mail, 10 s for a webhook. */
 const leaseMs = 180_000

@@ -1,6 +1,6 @@
-import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { PeripheralDetail } from './PeripheralDetail.tsx'
 import { strings } from './strings.ts'
 

@@ -1,9 +1,14 @@
 import { getPeripherals, type PeripheralModel } from '@portcullis/contract'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
-import { type BulkDevice, type BulkEffect, bulkDevicesOf, bulkLimit } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
+import {
+  type BulkDevice,
+  type BulkEffect,
+  bulkDevicesOf,
+  bulkLimit,
+} from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useState } from 'react'
 
 /** Asks for a decision about all known devices of the selected models, each on the host that has it. */
 export const useModelDecision = (models: () => readonly PeripheralModel[], done: () => void) => {

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { vendorFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 import { Vulnerability } from './peripherals.ts'
 
 /** A host with a finding. */

@@ -1,8 +1,15 @@
+import {
+  booleanFilter,
+  numberFilter,
+  tagsFilter,
+  textFilter,
+  timeFilter,
+  vendorFilter,
+} from '@portcullis/platform/contract/filters.ts'
+import { closed, listQuery, nullable, operation, page, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { Acceptance } from './accepted-findings.ts'
-import { booleanFilter, numberFilter, tagsFilter, textFilter, timeFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
 import { evidenceGaps, type MissingEvidence } from './missing-evidence.ts'
-import { closed, listQuery, nullable, operation, page, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 
 /** Icon numbers and names. They are fixed. */
 export const icons = {

@@ -1,7 +1,7 @@
 import { plainKeyboard } from '@portcullis/domain/testing'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { fakeStore } from './fingerprints.test-store.ts'
 import { createFingerprints } from './fingerprints.ts'
 

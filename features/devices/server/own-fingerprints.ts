@@ -1,7 +1,7 @@
 import { cleanText, type Knowledge, parseReport, unescapeText } from '@portcullis/domain'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import { fingerprintKey, judge, type NewFingerprint, verdictVersion } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'

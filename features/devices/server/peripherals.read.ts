@@ -2,7 +2,15 @@ import { icons } from '@portcullis/contract'
 import type { Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
-import { contains, fold, isNumber, isTime, isTrue, likePattern, modelsOfVendor } from '@portcullis/platform/server/list/columns.ts'
+import {
+  contains,
+  fold,
+  isNumber,
+  isTime,
+  isTrue,
+  likePattern,
+  modelsOfVendor,
+} from '@portcullis/platform/server/list/columns.ts'
 import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
 import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'

@@ -1,10 +1,10 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { fakeStore } from './fingerprints.test-store.ts'
 import { createFingerprints } from './fingerprints.ts'
 

@@ -1,6 +1,6 @@
-import { Link, useParams } from '@tanstack/react-router'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Link, useParams } from '@tanstack/react-router'
 import { EventDetail } from './EventDetail.tsx'
 import { strings } from './strings.ts'
 

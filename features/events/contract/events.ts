@@ -1,6 +1,13 @@
-import { type Static, Type } from 'typebox'
 import { enumFilter, numberFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
-import { closed, ignoredPageNumber, listQuery, operation, page, zonelessTime } from '@portcullis/platform/contract/operation.ts'
+import {
+  closed,
+  ignoredPageNumber,
+  listQuery,
+  operation,
+  page,
+  zonelessTime,
+} from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 
 export const eventCategories = ['USB', 'Agent', 'Agentless', 'System', 'Network'] as const
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { FleetEvent } from '@portcullis/contract'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addLatestEvents } from '#features/agents/server/index.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addLatestEvents } from '#features/agents/server/index.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
 
 type App = Awaited<ReturnType<typeof startFeatureApp<EventsApi>>>

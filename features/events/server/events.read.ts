@@ -3,7 +3,12 @@ import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { contains, isNumber, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import { type CompiledList, compileList, type ListSpec, pageStatement } from '@portcullis/platform/server/list/compile.ts'
+import {
+  type CompiledList,
+  compileList,
+  type ListSpec,
+  pageStatement,
+} from '@portcullis/platform/server/list/compile.ts'
 import { countStatement, createCounts } from '@portcullis/platform/server/list/counts.ts'
 import type { ListDeps } from '@portcullis/platform/server/list/list.ts'
 import { streamList } from '@portcullis/platform/server/list/stream.ts'

@@ -19,9 +19,6 @@ import {
   readFeedInSteps,
   windowsReports,
 } from '@portcullis/domain'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { IngestApi } from '#features/ingest/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { type Db, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -32,6 +29,9 @@ import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import { instantOf, isZone } from '@portcullis/platform/server/wall-clock.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { IngestApi } from '#features/ingest/server/index.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
 

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const base = '/prime/webui/ingest/feeds'
 const stick = 'USB\\VID_0951&PID_1666\\60A44C3FAFE0B2B0D9A8000B'

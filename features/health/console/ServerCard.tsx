@@ -1,10 +1,10 @@
 import type { SystemStatus } from '@portcullis/contract'
-import type { UseQueryResult } from '@tanstack/react-query'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { durationText } from '@portcullis/platform/console/lib/time.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import type { UseQueryResult } from '@tanstack/react-query'
 import classes from './HealthPage.module.css'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
-import { licenseStatuses } from '#features/agents/contract/agents.ts'
 import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { licenseStatuses } from '#features/agents/contract/agents.ts'
 
 /** The subsystems that the server probes, by the names that clients see. */
 export const subsystemNames = [

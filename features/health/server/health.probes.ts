@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import type { HealthStatus } from '@portcullis/contract'
-import type { Thresholds } from '#features/settings/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { confirmationsOf } from '@portcullis/platform/server/failover/members.ts'
+import type { Thresholds } from '#features/settings/server/index.ts'
 import type { HealthRead, Replication } from './health.read.ts'
 
 export interface ProbeResult {

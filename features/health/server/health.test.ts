@@ -1,6 +1,4 @@
 import { configGroups } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Thresholds } from '#features/settings/server/index.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { createRate } from '@portcullis/platform/server/rate.ts'
@@ -8,6 +6,8 @@ import { Secret } from '@portcullis/platform/server/secret.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Thresholds } from '#features/settings/server/index.ts'
 import {
   agentGatewayProbe,
   backupsProbe,

@@ -7,11 +7,11 @@ import {
   type SubsystemName,
   subsystemNames,
 } from '@portcullis/contract'
-import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '@portcullis/server/test/app.ts'
 import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 
 const admin = '/prime/webui/admin'
 const apps: TestApp[] = []

@@ -1,10 +1,10 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localAccessPurpose, localProof } from '@portcullis/platform/server/http/local-caller.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,6 +1,4 @@
 import { listCommands } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { commandLabels, timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -9,6 +7,8 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
 const newest = 50

@@ -1,8 +1,5 @@
 import { Button, Menu, Tabs } from '@mantine/core'
 import { type AgentDetail as AgentDetails, decideDuplicate, getAgent } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
@@ -26,6 +23,9 @@ import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { AgentCommands } from './AgentCommands.tsx'
 import classes from './AgentDetail.module.css'
 import { AgentDevices } from './AgentDevices.tsx'
@@ -41,7 +41,9 @@ import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 
 const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
-const QuarantineDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
+const QuarantineDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/nac/QuarantineDialog.tsx')).QuarantineDialog,
+)
 
 export interface AgentDetailProps {
   agentId: string

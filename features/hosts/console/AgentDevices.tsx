@@ -1,5 +1,4 @@
 import type { Peripheral } from '@portcullis/contract'
-import { useState } from 'react'
 import { DeviceFindings, DeviceIds, DeviceName } from '@portcullis/platform/console/ui/device/Device.tsx'
 import { DeviceFacts } from '@portcullis/platform/console/ui/device/DeviceFacts.tsx'
 import { attackToolsFirst, deviceTree, type TreeNode } from '@portcullis/platform/console/ui/device/device-tree.ts'
@@ -11,6 +10,7 @@ import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButt
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import text from '@portcullis/platform/console/ui/text.module.css'
+import { useState } from 'react'
 import classes from './AgentDevices.module.css'
 import { strings } from './strings.ts'
 

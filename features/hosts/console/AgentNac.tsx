@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { type NacEndpoint, nacSystemNames, readNacEndpoint } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 

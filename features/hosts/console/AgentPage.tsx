@@ -1,6 +1,6 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { AgentDetail } from './AgentDetail.tsx'
 import { strings } from './strings.ts'
 

@@ -1,9 +1,9 @@
 import type { AgentDetail } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Link } from '@tanstack/react-router'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { listQuarantines, nacSystemNames } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { quarantineAddress } from '@portcullis/platform/console/ui/nac/labels.ts'
@@ -7,6 +6,7 @@ import { State } from '@portcullis/platform/console/ui/nac/State.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
+import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentParams } from '#features/agents/contract/agents.ts'
-import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const tag = 'Held ports'
 const base = `${apiPrefix}/heldPorts`

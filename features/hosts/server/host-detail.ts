@@ -1,12 +1,12 @@
 import type { Agent, AgentDetail } from '@portcullis/contract'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
+import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import type { PolicyApi } from '#features/policy/server/index.ts'
 
 export interface HostDetailDeps {
   agents: Pick<AgentsApi, 'one'>

@@ -1,7 +1,7 @@
 import { decideDuplicate, deleteAgents, getAgent } from '@portcullis/contract'
-import type { ActionsApi } from './bulk/index.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { ActionsApi } from './bulk/index.ts'
 import { createHostDetail, type HostDetailDeps } from './host-detail.ts'
 
 export interface HostsDeps extends HostDetailDeps {

@@ -1,8 +1,9 @@
 /** Shapes of an account, for sign-in and administration. */
-import { type Static, Type } from 'typebox'
-import { licenseStatuses } from '#features/agents/contract/agents.ts'
+
 import { closed, nullable, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { profiles } from '@portcullis/platform/contract/permissions.ts'
+import { type Static, Type } from 'typebox'
+import { licenseStatuses } from '#features/agents/contract/agents.ts'
 
 /** Limits of a user name, in characters. */
 export const userNameLimits = { min: 1, max: 254 } as const

@@ -1,7 +1,7 @@
+import { BulkResult, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { AccountView, imageLimit, LicenseSummary, ProfileNumber, userNameLimits } from './accounts.ts'
 import { SessionView } from './auth.ts'
-import { BulkResult, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const text = (maxLength: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' }), { description }))

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Permission, permissionTable, profiles } from '@portcullis/platform/contract/permissions.ts'
+import { type Static, Type } from 'typebox'
 
 /** Days for which an API token is valid when the request has no expiry date. The maximum is one year. */
 export const tokenDays = 90

@@ -1,6 +1,6 @@
+import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { AccountView, LicenseSummary, passwordLimits, userNameLimits } from './accounts.ts'
-import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 15 * 60

@@ -1,6 +1,6 @@
+import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
 import { testOperation } from '#features/settings/contract/general-config.ts'
-import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
 
 const forTest = (max: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: max }), { description }))

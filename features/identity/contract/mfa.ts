@@ -1,6 +1,6 @@
+import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { LocalLoginAnswer, webAuthnBytes } from './auth.ts'
-import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const base = '/prime/webui/Auth/Mfa'
 const tag = 'Auth'

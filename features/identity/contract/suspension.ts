@@ -1,7 +1,8 @@
 /** Suspension of an account by an Administrator for 24 hours. */
+
+import { closed, operation } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
 import { AccountView } from './accounts.ts'
-import { closed, operation } from '@portcullis/platform/contract/operation.ts'
 
 const body = closed({
   userName: Type.String({ minLength: 1, maxLength: 254, description: 'User name, ignoring case.' }),

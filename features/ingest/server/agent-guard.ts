@@ -1,8 +1,8 @@
-import type { AgentSession } from '#features/agents/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { Guard } from '@portcullis/platform/server/http/machine.ts'
+import type { AgentSession } from '#features/agents/server/index.ts'
 
 export interface AgentGuardDeps {
   clock: Pick<Clock, 'now'>

@@ -8,13 +8,13 @@ import {
   SessionRequest,
   SessionResponse,
 } from '@portcullis/contract'
-import { Type } from 'typebox'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createFailureQuota, type Guard } from '@portcullis/platform/server/http/machine.ts'
+import { Type } from 'typebox'
+import type { AgentsApi } from '#features/agents/server/index.ts'
 
 const agentOperation = { tag: 'Agent protocol', permission: 'agent' } as const
 

@@ -1,10 +1,10 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { escapeText, inventoryHash } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { judged } from '@portcullis/server/test/judged.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type HostPeripheral, verdictOf } from '#features/policy/server/index.ts'
-import { judged } from '@portcullis/server/test/judged.ts'
 import { applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 
 const attach = (report: DeviceReport): JudgedChange => ({ op: 'attached', device: judged(report) })

@@ -9,12 +9,20 @@ import {
   storageStick,
   unifyingReceiver1207,
 } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { WebSocket } from 'ws'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { agentPost, enrolAgent, enrolmentToken, fetchText, pageOf, Refused, type TestAgent } from '@portcullis/server/test/builders.ts'
+import {
+  agentPost,
+  enrolAgent,
+  enrolmentToken,
+  fetchText,
+  pageOf,
+  Refused,
+  type TestAgent,
+} from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 
 let t: TestApp
 

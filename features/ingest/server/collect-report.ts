@@ -8,11 +8,11 @@ import {
   occurrenceOf,
   skewOf,
 } from '@portcullis/domain'
-import type { JudgedDevice } from '#features/devices/server/index.ts'
-import type { HostPeripheral } from '#features/policy/server/index.ts'
-import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/agents/server/index.ts'
-import type { NewEvent } from '#features/events/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/agents/server/index.ts'
+import type { JudgedDevice } from '#features/devices/server/index.ts'
+import type { NewEvent } from '#features/events/server/index.ts'
+import type { HostPeripheral } from '#features/policy/server/index.ts'
 import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 import { droppedEvent, errorEventKind, eventBase, modeEvent } from './report-events.ts'
 

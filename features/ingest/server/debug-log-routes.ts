@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { agentPaths, closed, operation } from '@portcullis/contract'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { Type } from 'typebox'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { agentGuard } from './agent-guard.ts'
 import { tooMany } from './quota.ts'
 

@@ -10,11 +10,18 @@ import {
   plainKeyboard,
   storageStick,
 } from '@portcullis/domain/testing'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { agentPost, enrolAgent, enrolmentToken, hostFacts, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
+import {
+  agentPost,
+  enrolAgent,
+  enrolmentToken,
+  hostFacts,
+  pageOf,
+  type TestAgent,
+} from '@portcullis/server/test/builders.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 

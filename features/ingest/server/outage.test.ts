@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type HttpAnswer, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 let proxy: Awaited<ReturnType<typeof createDatabaseProxy>>
 let t: TestApp

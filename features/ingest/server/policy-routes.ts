@@ -1,11 +1,11 @@
 import { finished } from 'node:stream'
 import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portcullis/contract'
-import { Type } from 'typebox'
-import type { PolicyApi } from '#features/policy/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { Type } from 'typebox'
+import type { PolicyApi } from '#features/policy/server/index.ts'
 import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
 import { tooMany } from './quota.ts'
 

@@ -1,8 +1,8 @@
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { judged } from '@portcullis/server/test/judged.ts'
 import { describe, expect, it } from 'vitest'
 import type { Fingerprint } from '#features/devices/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
-import { judged } from '@portcullis/server/test/judged.ts'
 import { applyReport, type JudgedChange } from './apply-report.ts'
 import { droppedEvent, errorEventKind, eventsOf, modeEvent } from './report-events.ts'
 

@@ -1,9 +1,9 @@
 import type { EventKind } from '@portcullis/contract'
 import { type Occurrence, policySources } from '@portcullis/domain'
-import { decisionReason } from '#features/devices/server/index.ts'
-import type { HostPeripheral } from '#features/policy/server/index.ts'
 import type { AgentState } from '#features/agents/server/index.ts'
+import { decisionReason } from '#features/devices/server/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
+import type { HostPeripheral } from '#features/policy/server/index.ts'
 import type { Applied, HostChange, JudgedChange, Repeated } from './apply-report.ts'
 
 type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>

@@ -12,13 +12,13 @@ import {
   workerPaths,
 } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
-import type { FastifyRequest } from 'fastify'
-import type { AgentlessApi, BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createFailureQuota, type Guard } from '@portcullis/platform/server/http/machine.ts'
+import type { FastifyRequest } from 'fastify'
+import type { AgentlessApi, BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { Quota } from './quota.ts'
 

@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { farmFingerprint } from '../../../rig/farm/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'

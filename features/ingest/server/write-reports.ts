@@ -1,4 +1,10 @@
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Announce } from '@portcullis/platform/server/live.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { NewEvent } from '#features/events/server/index.ts'
+import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
 import {
   type Assessment,
   type AttachmentCount,
@@ -6,12 +12,6 @@ import {
   type PolicyApi,
   rowOf,
 } from '#features/policy/server/index.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
-import type { NewEvent } from '#features/events/server/index.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { HostChange } from './apply-report.ts'
 import type { CollectedReport } from './collect-report.ts'
 import { createCounterMoves } from './counter-moves.ts'

@@ -1,9 +1,9 @@
 import { listJobs } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { isOver, nextTray, type TrayJob } from './tray.ts'
 
 // Reads every second while a job runs; otherwise less often, to find jobs that others started.

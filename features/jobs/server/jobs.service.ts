@@ -1,5 +1,4 @@
 import type { Job, Permission } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
@@ -7,6 +6,7 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 
 /** How long ended jobs are shown. They are kept for `keptMs`. */

@@ -1,10 +1,10 @@
 import type { KnowledgeEffect as Effect } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { Link } from '@tanstack/react-router'
 import classes from './KnowledgePage.module.css'
 import { strings } from './strings.ts'
 

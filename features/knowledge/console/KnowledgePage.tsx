@@ -8,8 +8,6 @@ import {
   rollbackKnowledge,
   uploadKnowledge,
 } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
@@ -24,6 +22,8 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
 import classes from './KnowledgePage.module.css'
 import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'

@@ -1,7 +1,7 @@
 import { type FieldError, KnowledgePayload } from '@portcullis/contract'
 import { type KnowledgeSources, parseUsbIds } from '@portcullis/domain'
-import { Compile } from 'typebox/compile'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { Compile } from 'typebox/compile'
 import { patternFault } from './knowledge.patterns.ts'
 
 const compiled = Compile(KnowledgePayload)

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import { describe, expect, it } from 'vitest'
 import { createKnowledgeSeals, type SealedSet } from './knowledge.seal.ts'
 
 const secret = randomBytes(32)

@@ -7,11 +7,11 @@ import {
   type SignedKnowledge,
 } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const path = '/prime/webui/admin/knowledge'
 const makeKey = () => generateKeyPairSync('ed25519')

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 
 export const createBackup = operation({
   id: 'createBackup',

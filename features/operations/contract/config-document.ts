@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
-import { ConfigChange } from '#features/settings/contract/general-config.ts'
-import { NotificationGroupChange } from '#features/alerts/contract/notification-groups.ts'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { NotificationGroupChange } from '#features/alerts/contract/notification-groups.ts'
 import { PolicyRuleInput } from '#features/policy/contract/policy.ts'
+import { ConfigChange } from '#features/settings/contract/general-config.ts'
 
 const path = '/prime/webui/generalconfig/document'
 

@@ -1,9 +1,9 @@
 import { subsystemHealth } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 

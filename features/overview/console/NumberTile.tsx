@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router'
 import { exactUtc, relativeTime } from '@portcullis/platform/console/lib/time.ts'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import { Link } from '@tanstack/react-router'
 import classes from './NumberTile.module.css'
 import { strings } from './strings.ts'
 

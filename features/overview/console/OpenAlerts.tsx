@@ -1,10 +1,10 @@
 import { listRiskNotices } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
 import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 

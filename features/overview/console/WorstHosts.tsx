@@ -1,10 +1,10 @@
 import type { getAgents, ResponseOf } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { Link } from '@tanstack/react-router'
 import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 

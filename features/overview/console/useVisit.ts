@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useEffect, useMemo, useState } from 'react'
 import { advance, type Numbers, parseVisits, type Snapshot, type Visits } from './visit.ts'
 
 const read = (key: string): Visits | null => {

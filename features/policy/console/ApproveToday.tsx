@@ -1,7 +1,5 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { previewBulk, runBulk } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -13,6 +11,8 @@ import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.ts
 import { rereadPolicy } from '@portcullis/platform/console/ui/policy/undo.ts'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from './PolicyPage.module.css'
 import { strings } from './strings.ts'
 

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core'
 import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { basisText, blockedText } from '@portcullis/platform/console/ui/policy/labels.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from './RuleEditor.module.css'
 import { strings } from './strings.ts'
 

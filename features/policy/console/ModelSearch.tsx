@@ -1,10 +1,10 @@
 import { Autocomplete } from '@mantine/core'
 import { getPeripheralModels } from '@portcullis/contract'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
 import { strings } from './strings.ts'
 
 const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string }): string =>

@@ -1,6 +1,6 @@
 import { listPolicyGrants, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useQuery } from '@tanstack/react-query'
 
 // Large enough for all rules of a fleet in one response.
 const wholeList = 10_000

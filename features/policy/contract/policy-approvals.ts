@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { booleanFilter, tagsFilter, textFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { Type } from 'typebox'
 
 /** Filters of devices that are waiting for an approval. */
 export const approvalFilters = {

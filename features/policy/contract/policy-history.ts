@@ -1,6 +1,14 @@
+import {
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  WorksAgain,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
-import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from '@portcullis/platform/contract/operation.ts'
 import { PolicyRuleResource } from './policy.ts'
 import { Prediction } from './prediction.ts'
 

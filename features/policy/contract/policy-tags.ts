@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
+import { Type } from 'typebox'
 import { Prediction } from './prediction.ts'
 
 /** A draft of a change of the tags of hosts. */

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { enumFilter, tagsFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 import { PolicyDraft } from './policy.ts'
 import { Prediction, predictedDays } from './prediction.ts'
 

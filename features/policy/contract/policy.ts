@@ -1,9 +1,17 @@
+import { enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  WorksAgain,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentLimits } from '#features/agents/contract/agent-limits.ts'
 import { policyKinds } from '#features/agents/contract/agent-protocol.ts'
-import { enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
-import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from '@portcullis/platform/contract/operation.ts'
 import { Prediction } from './prediction.ts'
 
 /** Levels of rules, narrowest first. An allow rule of a narrower level overrides one of a wider level. */

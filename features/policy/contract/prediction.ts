@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { closed, utcTime, WorksAgain } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 
 /** Default period of a prediction, in past days. */
 export const predictedDays = 30

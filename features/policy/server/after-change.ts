@@ -1,7 +1,7 @@
 import { decide, mustExist, type PolicySource, ruleMatches } from '@portcullis/domain'
-import { deviceOf, type Fingerprint } from '#features/devices/server/index.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import { deviceOf, type Fingerprint } from '#features/devices/server/index.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
 import { createRuleSet, type HostPolicy } from './rule-set.ts'
 

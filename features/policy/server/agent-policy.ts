@@ -6,11 +6,11 @@ import {
   type SignedText,
 } from '@portcullis/contract'
 import { cleanText, unescapeText } from '@portcullis/domain'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { RuleIntegrity } from './rule-integrity.ts'

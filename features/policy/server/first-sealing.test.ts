@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { KeyFile } from '@portcullis/platform/server/key-file.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent } from '@portcullis/server/test/builders.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const hourMs = 3_600_000
 let t: TestApp

@@ -10,12 +10,7 @@ import {
   riskScore,
   severityOf,
 } from '@portcullis/domain'
-import {
-  deviceOf,
-  type Fingerprint,
-  type KernelReport,
-  type StoredPeripheral,
-} from '#features/devices/server/index.ts'
+import { deviceOf, type Fingerprint, type KernelReport, type StoredPeripheral } from '#features/devices/server/index.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** A peripheral of one host, with the policy decision about it. */

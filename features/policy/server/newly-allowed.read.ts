@@ -1,8 +1,8 @@
 import { serialKey } from '@portcullis/domain'
-import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { RuleRow } from './policy.store.ts'
 
 /** Devices with the same model fingerprint whose stored decision a change may turn into an allow. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import { describe, expect, it } from 'vitest'
 import type { OpenedDevices } from './newly-allowed.read.ts'
 import { createNewlyAllowed } from './newly-allowed.ts'
 import type { RuleRow } from './policy.store.ts'

@@ -1,9 +1,9 @@
 import { settingLabel } from '@portcullis/contract'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import { assertInForce, type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
 

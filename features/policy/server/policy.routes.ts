@@ -26,7 +26,6 @@ import {
   updatePolicyRule,
   updatePolicySettings,
 } from '@portcullis/contract'
-import type { HostTagChange } from '#features/tags/server/index.ts'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -35,6 +34,7 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { unknownValue } from '@portcullis/platform/server/http/names.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { List } from '@portcullis/platform/server/list/list.ts'
+import type { HostTagChange } from '#features/tags/server/index.ts'
 import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
 import type { Changes } from './changes.service.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { describe, expect, it } from 'vitest'
 import { replacing, writtenRule } from './policy.rules.ts'
 
 const many = 1_000

@@ -1,9 +1,9 @@
 import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
 
 /** Reads the policy settings from the items of the general configuration. */
 export const settingsOf = (text: (name: SettingName) => string): PolicySettings => {

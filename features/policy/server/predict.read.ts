@@ -1,9 +1,9 @@
-import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { DecidedClass, DeviceClass } from './after-change.ts'
 import {
   afterShift,

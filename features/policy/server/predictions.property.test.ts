@@ -1,10 +1,10 @@
 import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, type TestAgent } from '@portcullis/server/test/builders.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 type Source = NonNullable<DeviceReport['enforced']>['source']
 

@@ -8,10 +8,10 @@ import {
 } from '@portcullis/contract'
 import { cleanText, unescapeText } from '@portcullis/domain'
 import { buildDevice, plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 const front = 'pci0000:00/14.0 usb2'

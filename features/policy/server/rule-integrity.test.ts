@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { PolicyPayload } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { codeCache } from '@portcullis/server/test/code-cache.ts'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 
 const base = '/prime/webui'
 const cli = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url))

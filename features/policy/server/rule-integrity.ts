@@ -1,6 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { HealthStatus } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -10,6 +9,7 @@ import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import type {
   createRuleIntegrityStore,
   Difference,

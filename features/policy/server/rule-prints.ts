@@ -1,5 +1,5 @@
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { DevicesRead } from './devices.read.ts'
 
 /**

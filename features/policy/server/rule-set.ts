@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@portcullis/contract'
 import { hasWhitelist, type PolicyDevice, ruleMatches } from '@portcullis/domain'
-import type { Fingerprint } from '#features/devices/server/index.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { Fingerprint } from '#features/devices/server/index.ts'
 
 /** A rule for more than one host. */
 export interface WideRule {

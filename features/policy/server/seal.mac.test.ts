@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import { describe, expect, it } from 'vitest'
 import { createSeals, type SealedPart } from './seal.ts'
 
 const secret = randomBytes(32)

@@ -1,6 +1,6 @@
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.ts'
 import type { PolicyStore } from './policy.store.ts'
 import type { Difference } from './rule-integrity.store.ts'

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { booleanFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
-import { testOperation } from '#features/settings/contract/general-config.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
+import { testOperation } from '#features/settings/contract/general-config.ts'
 
 /** Network access control systems, by the name of their settings group. */
 export const nacSystems = ['ise', 'cact'] as const

@@ -1,11 +1,11 @@
 import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { GivenItems, SettingsApi } from '#features/settings/server/index.ts'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { GivenItems, SettingsApi } from '#features/settings/server/index.ts'
 import { NacFault } from './fault.ts'
 import type { Systems } from './systems.ts'
 

@@ -1,10 +1,10 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp } from '@portcullis/server/test/app.ts'
 import { pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 let n: NacTest
 /** A device that types and stores files, unlike any honest device. */

@@ -1,6 +1,6 @@
 import type { ConfigTested, NacEndpoint } from '@portcullis/contract'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 let n: NacTest
 beforeAll(async () => {

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp } from '@portcullis/server/test/app.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 let n: NacTest
 beforeAll(async () => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDestinations } from '@portcullis/platform/server/destinations.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { startHttpsPeer } from '@portcullis/server/test/peers/https-peer.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NacFault } from './fault.ts'
 import { exchange, type PeerAddress } from './peer.ts'
 import { createTraffic } from './traffic.ts'

@@ -7,8 +7,6 @@ import {
   type QuarantinesChanged,
   quarantineLimits,
 } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
@@ -16,6 +14,8 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Announce } from '@portcullis/platform/server/live.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
 import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 

@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react'
 import { ViewTabs } from '@portcullis/platform/console/ui/ViewTabs.tsx'
+import type { ReactNode } from 'react'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 

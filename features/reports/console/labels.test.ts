@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
 import { scheduleSearch } from '@portcullis/platform/console/lib/schedule-address.ts'
+import { expect, it } from 'vitest'
 import { contentOf, draftOf, withList } from './draft.ts'
 import { cadenceText, resultOf, targetText } from './labels.ts'
 

@@ -2,12 +2,23 @@
  * Exports of lists as files. An export takes the filters, sort order and columns of its list. It contains all matching
  * rows, as of one moment.
  */
-import { type TSchema, Type } from 'typebox'
-import { Connection, ConnectionStatus, connectionFilters, connectionStatusFilters } from '#features/agentless/contract/agentless.ts'
-import { Agent, agentFilters } from '#features/agents/contract/agents.ts'
-import { eventFilters, FleetEvent } from '#features/events/contract/events.ts'
+
 import { closed, listQuery, nullable, operation } from '@portcullis/platform/contract/operation.ts'
-import { getPeripheralModels, Peripheral, PeripheralModel, peripheralFilters } from '#features/devices/contract/peripherals.ts'
+import { type TSchema, Type } from 'typebox'
+import {
+  Connection,
+  ConnectionStatus,
+  connectionFilters,
+  connectionStatusFilters,
+} from '#features/agentless/contract/agentless.ts'
+import { Agent, agentFilters } from '#features/agents/contract/agents.ts'
+import {
+  getPeripheralModels,
+  Peripheral,
+  PeripheralModel,
+  peripheralFilters,
+} from '#features/devices/contract/peripherals.ts'
+import { eventFilters, FleetEvent } from '#features/events/contract/events.ts'
 
 /** Maximum number of rows in a PDF. CSV has no limit. */
 export const maxPdfRows = 10_000

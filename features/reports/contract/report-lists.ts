@@ -1,9 +1,21 @@
 /** The lists and insights of reports, each with its columns and filters. */
+
+import { textFilter } from '@portcullis/platform/contract/filters.ts'
+import { closed, listQuery, utcTime } from '@portcullis/platform/contract/operation.ts'
+import type { Permission } from '@portcullis/platform/contract/permissions.ts'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { connectionFilters, connectionStatusFilters } from '#features/agentless/contract/agentless.ts'
 import { agentFilters } from '#features/agents/contract/agents.ts'
 import { AuditRecord } from '#features/audit/contract/audit.ts'
 import { auditFilters } from '#features/audit/contract/audit-list.ts'
+import {
+  SpoofedIdentity,
+  UncommonPeripheral,
+  VulnerablePeripheral,
+  WhitelistViolation,
+} from '#features/devices/contract/insights.ts'
+import { getPeripheralModels, peripheralFilters } from '#features/devices/contract/peripherals.ts'
+import { PolicyRuleResource, ruleFilters } from '#features/policy/contract/policy.ts'
 import { columnLabels, columnName } from './column-labels.ts'
 import {
   agentExportRow,
@@ -16,12 +28,6 @@ import {
   peripheralExportRow,
   peripheralModelExportRow,
 } from './exports.ts'
-import { textFilter } from '@portcullis/platform/contract/filters.ts'
-import { SpoofedIdentity, UncommonPeripheral, VulnerablePeripheral, WhitelistViolation } from '#features/devices/contract/insights.ts'
-import { closed, listQuery, utcTime } from '@portcullis/platform/contract/operation.ts'
-import { getPeripheralModels, peripheralFilters } from '#features/devices/contract/peripherals.ts'
-import type { Permission } from '@portcullis/platform/contract/permissions.ts'
-import { PolicyRuleResource, ruleFilters } from '#features/policy/contract/policy.ts'
 
 /** A list or insight that reports can contain. */
 export interface ReportList {

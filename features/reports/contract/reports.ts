@@ -1,8 +1,17 @@
 /** Reports: lists as files that the server generates on schedule, delivers by email or to a folder, and keeps for a while. */
+
+import { enumFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  apiPrefix,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { exportForm, exportForms } from './exports.ts'
-import { enumFilter } from '@portcullis/platform/contract/filters.ts'
-import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { reportListNames } from './report-lists.ts'
 
 /** Limits of schedules and stored files. */

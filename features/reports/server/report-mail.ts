@@ -1,6 +1,6 @@
 import { reportLimits, reportLists } from '@portcullis/contract'
-import { utcText } from './exports/index.ts'
 import type { MailContent } from '#features/deliveries/server/mail/index.ts'
+import { utcText } from './exports/index.ts'
 import { attachmentName, fitsMail, megabytes } from './report-file.ts'
 import { formOf, type RunRow } from './reports.store.ts'
 

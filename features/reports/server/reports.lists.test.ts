@@ -11,14 +11,14 @@ import {
   reportLists,
 } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf } from '@portcullis/server/test/builders.ts'
+import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
-import { allCsvRecords } from '@portcullis/server/test/csv.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/reports'
 let t: TestApp

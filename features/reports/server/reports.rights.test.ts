@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditRecord, ReportScheduleInput } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
@@ -9,6 +8,7 @@ import { pageOf } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { reportsBase, reportsOf, scheduleInput } from '@portcullis/server/test/reports.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let reports: ReturnType<typeof reportsOf>

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
-import { RevertMinutes } from '#features/commands/contract/arming.ts'
 import type { ErrorCode } from '@portcullis/platform/contract/errors.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { type Static, Type } from 'typebox'
 import { PackageArchitecture } from '#features/builds/contract/packages.ts'
+import { RevertMinutes } from '#features/commands/contract/arming.ts'
 import { Prediction } from '#features/policy/contract/prediction.ts'
 
 /** Kinds of rollouts. */

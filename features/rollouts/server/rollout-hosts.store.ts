@@ -1,9 +1,9 @@
 import { hostArchitectures, type RolloutRing } from '@portcullis/contract'
-import type { PredictedHost } from '#features/policy/server/index.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { PredictedHost } from '#features/policy/server/index.ts'
 import type { Tally } from './rollout-machine.ts'
 import type { RolloutRow } from './rollouts.store.ts'
 

@@ -1,9 +1,9 @@
 import { releaseKeyPair } from '@portcullis/domain/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { ring, rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const key = releaseKeyPair()
 let t: TestApp

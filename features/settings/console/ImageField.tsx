@@ -1,6 +1,6 @@
 import { Button, FileButton, Input } from '@mantine/core'
-import { useState } from 'react'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
+import { useState } from 'react'
 import { dataUriOf, imageFault } from './image.ts'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'

@@ -1,12 +1,12 @@
 import { Checkbox, Modal, Stack } from '@mantine/core'
 import { importWindowsVerification } from '@portcullis/contract'
-import { useState } from 'react'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { useState } from 'react'
 import { strings } from './strings.ts'
 import { type ChosenVerification, stepTitle } from './windows.ts'
 

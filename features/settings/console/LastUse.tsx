@@ -1,9 +1,9 @@
 import { type ConfigGroupName, integrationUses } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useQuery } from '@tanstack/react-query'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
 import { getConfigItemsByPrefix } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useQuery } from '@tanstack/react-query'
 
 /** Key of the items with this prefix in the cache. */
 export const groupKey = (prefix: string) => ['config', prefix]

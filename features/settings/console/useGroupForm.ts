@@ -1,7 +1,7 @@
 import type { ConfigMap, ConfigSaved } from '@portcullis/contract'
-import { type RefObject, useEffect, useState } from 'react'
 import { fieldMessage, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { faultsOfTest, focusField } from '@portcullis/platform/console/ui/form/focus-field.ts'
+import { type RefObject, useEffect, useState } from 'react'
 import { bodyOf, type Edits, faultOf, isMoved, itemsOf, noEdits, shownText, withLabels } from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { strings } from './strings.ts'

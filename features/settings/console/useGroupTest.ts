@@ -1,6 +1,6 @@
 import type { ConfigGroupName, ConfigTested } from '@portcullis/contract'
-import { useCallback, useEffect, useRef, useState } from 'react'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { groupTests } from './operations.ts'
 
 /** Tests a group with the entered values. The test stops when the page closes. */

@@ -1,6 +1,6 @@
+import { closed, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { type ConfigGroupName, configGroups, maskedSecret } from './config-items.ts'
-import { closed, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 
 const base = '/prime/webui/generalconfig'
 const tag = 'GeneralConfig'

@@ -2,7 +2,11 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { checkServerIdentity, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
-import { type Destination, DestinationError, type ResolveDestination } from '@portcullis/platform/server/destinations.ts'
+import {
+  type Destination,
+  DestinationError,
+  type ResolveDestination,
+} from '@portcullis/platform/server/destinations.ts'
 
 const timeoutMs = 8_000
 

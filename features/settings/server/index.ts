@@ -20,7 +20,6 @@ import {
   setServerDomainName,
   testDomainName,
 } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
@@ -30,6 +29,7 @@ import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import { testDomain } from './domain-test.ts'
 import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'

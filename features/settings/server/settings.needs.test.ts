@@ -1,9 +1,9 @@
 import type { ConfigGroupName } from '@portcullis/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { auditFeature } from '#features/audit/server/index.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { auditFeature } from '#features/audit/server/index.ts'
 import { settingsFeature } from './index.ts'
 
 const guarded: ConfigGroupName[] = ['smtp', 'ldap', 'oidc', 'ise', 'cact', 'security', 'vendorA', 'license', 'backup']

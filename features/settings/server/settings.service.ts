@@ -10,7 +10,6 @@ import {
   maskedSecret,
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
@@ -19,6 +18,7 @@ import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import {
   assertTogether,

@@ -1,6 +1,6 @@
+import { closed, nullable, operation, WorksAgain } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
-import { closed, nullable, operation, WorksAgain } from '@portcullis/platform/contract/operation.ts'
 
 /** Maximum length of a tag, in characters. */
 export const maxTagLength = 64

@@ -1,7 +1,7 @@
-import type { Audit } from '#features/audit/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import type { TagGate } from './ports.ts'
 import { createTagsImport } from './tags.import.ts'
 import { createTagsRead } from './tags.read.ts'

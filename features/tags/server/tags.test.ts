@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { AddTagsResult, DeleteTagsResult, ImportResult, Tag } from '@portcullis/contract'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/server/index.ts'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import { type TagGate, type TagsApi, tagsFeature } from './index.ts'
 
 /** No rule names a tag of this file. */

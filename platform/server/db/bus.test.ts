@@ -1,6 +1,6 @@
+import { cloneDatabase } from '@portcullis/server/test/database.ts'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLog } from '#platform/server/log.ts'
-import { cloneDatabase } from '@portcullis/server/test/database.ts'
 import { type BusMessage, createBus } from './bus.ts'
 import { sql } from './sql.ts'
 

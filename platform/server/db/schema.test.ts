@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, it } from 'vitest'
 import { cloneDatabase } from '@portcullis/server/test/database.ts'
 import { schemaOf } from '@portcullis/server/test/schema.ts'
+import { afterAll, expect, it } from 'vitest'
 import type { Db } from './db.ts'
 import { migrate } from './migrate.ts'
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, Server, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 let t: TestApp
 let port = 0

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BodyShape, bodyCostOf, bytesOf, costlyText, jsonLimitOf, oversize } from './body-bounds.ts'
 
 let t: TestApp

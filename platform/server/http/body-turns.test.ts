@@ -1,7 +1,7 @@
 import { deleteAgentsCommands } from '@portcullis/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bodyReader } from './read-body.ts'
 
 let t: TestApp

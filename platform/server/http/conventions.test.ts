@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import * as contract from '@portcullis/contract'
 import { type AnyOperation, operation } from '@portcullis/contract'
-import { Type } from 'typebox'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { rawHttp } from '@portcullis/server/test/builders.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let admin: ReturnType<TestApp['as']>

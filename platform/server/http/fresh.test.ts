@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { type AnyOperation, knowledgeProofText, permissionsOf } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import type { TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { rolloutsOf, takeAll } from '@portcullis/server/test/rollouts.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /**
  * Lists every operation that people may call and that changes something, in one of these two tables. A new one belongs

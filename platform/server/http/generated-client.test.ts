@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { plainKeyboard, rubberDucky } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { clientSource, programSource } from '@portcullis/server/test/generated-client.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const modules = join(import.meta.dirname, '../../..', 'node_modules')
 

@@ -1,10 +1,10 @@
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { person } from '@portcullis/server/test/people.ts'
+import { startTraceReceiver } from '@portcullis/server/test/trace-receiver.ts'
 import type { LightMyRequestResponse as Response } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { raw, sql } from '#platform/server/db/sql.ts'
 import { tracingConfig } from '#platform/server/tracing/index.ts'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { person } from '@portcullis/server/test/people.ts'
-import { startTraceReceiver } from '@portcullis/server/test/trace-receiver.ts'
 import type { BodyShape } from './body-bounds.ts'
 
 const base = '/prime/webui'

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { expect, it, vi } from 'vitest'
 import { startTestApp } from '@portcullis/server/test/app.ts'
+import { expect, it, vi } from 'vitest'
 import { createReaders } from './readers.ts'
 
 it('a response larger than the kernel buffers waits in pieces, not as a whole', async () => {

@@ -1,8 +1,8 @@
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sql } from '#platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#platform/server/db/sql.ts'
 
 let t: TestApp
 beforeAll(async () => {

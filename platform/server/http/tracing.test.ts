@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tracingConfig } from '#platform/server/tracing/index.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { startTraceReceiver } from '@portcullis/server/test/trace-receiver.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tracingConfig } from '#platform/server/tracing/index.ts'
 
 let t: TestApp
 let receiver: Awaited<ReturnType<typeof startTraceReceiver>>

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { agentPaths, operation, workerPaths } from '@portcullis/contract'
-import { Type } from 'typebox'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const size = 3 * 1024 * 1024
 /**

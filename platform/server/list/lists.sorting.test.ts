@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '#platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { fold, seedHosts } from '@portcullis/server/test/list-hosts.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/server/db/sql.ts'
 
 let t: TestApp
 

@@ -1,9 +1,9 @@
 import { type Agent, agentFilters, agentStatuses, type Peripheral } from '@portcullis/contract'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type Page, pageOf } from '@portcullis/server/test/builders.ts'
 import { fold, hostNames, seedHosts } from '@portcullis/server/test/list-hosts.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let agents: Agent[]

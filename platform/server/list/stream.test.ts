@@ -1,10 +1,10 @@
 import type { Agent, Peripheral } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '#platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, fetchText, type Page, pageOf } from '@portcullis/server/test/builders.ts'
 import { awkwardNames, insertFleet } from '@portcullis/server/test/fleet.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/server/db/sql.ts'
 import { streamArray, streamLines } from './stream.ts'
 
 const fleet = 5_000

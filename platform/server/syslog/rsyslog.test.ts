@@ -1,10 +1,10 @@
 import { eventCodes } from '@portcullis/contract'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createDestinations } from '#platform/server/destinations.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { startRsyslogd, whyNoRsyslogd } from '@portcullis/server/test/rsyslogd.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createDestinations } from '#platform/server/destinations.ts'
 import { createSyslogSender } from './index.ts'
 
 const source = { version: '1.2.3', instance: 'portcullis.example.org' }

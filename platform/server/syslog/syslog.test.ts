@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createDestinations } from '#platform/server/destinations.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { type SyslogReceiverOptions, startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createDestinations } from '#platform/server/destinations.ts'
 import { createSyslogSender, parseSyslogAddress, SyslogError, type SyslogProtocol } from './index.ts'
 
 const authority = await createAuthority()

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest'
 import { startTraceReceiver } from '@portcullis/server/test/trace-receiver.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../log.ts'
 import { StartError } from '../start-error.ts'
 import { createTracer, tracingConfig } from './index.ts'

@@ -1,9 +1,9 @@
+import { createAuthority } from '@portcullis/server/test/certificates.ts'
+import { startWebhookReceiver, type WebhookReceiverOptions } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDestinations } from '#platform/server/destinations.ts'
 import { Secret } from '#platform/server/secret.ts'
-import { createAuthority } from '@portcullis/server/test/certificates.ts'
-import { startWebhookReceiver, type WebhookReceiverOptions } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import {
   createWebhookSender,
   newWebhookSecret,

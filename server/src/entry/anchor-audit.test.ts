@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
+import { expect, it } from 'vitest'
 import { codeCache } from '#test/code-cache.ts'
 
 const cli = new URL('../../../cli/src/main.ts', import.meta.url).pathname

@@ -1,8 +1,8 @@
 /** Composes the server of this checkout with the configuration of this machine. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { loadKnowledge } from '@portcullis/features/knowledge/server/index.ts'
 import { loadReleaseKey } from '@portcullis/features/builds/server/index.ts'
+import { loadKnowledge } from '@portcullis/features/knowledge/server/index.ts'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
 import { type Config, loadConfig } from '@portcullis/platform/server/config.ts'
 import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'

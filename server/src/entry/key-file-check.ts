@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
-import type pg from 'pg'
 import type { Config } from '@portcullis/platform/server/config.ts'
 import { createClient } from '@portcullis/platform/server/db/connection.ts'
 import { hasAccounts } from '@portcullis/platform/server/db/in-use.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
+import type pg from 'pg'
 
 const isUsed = async (connection: pg.PoolConfig): Promise<boolean> => {
   const client = createClient({ ...connection, connectionTimeoutMillis: 10_000 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startOwnWorker } from './own-worker.ts'
 
 const isRunning = (pid: number): boolean => {

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import type { LicenceDetails, LicenseSummary } from '@portcullis/contract'
 import { type Licence, licenceStateAt, readLicence } from '@portcullis/domain'
-import { type HostLicences, type LicenceNumber, licenceNumbers } from '../index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+import { type HostLicences, type LicenceNumber, licenceNumbers } from '../index.ts'
 import type { LicenceStore } from './licence.store.ts'
 
 export interface LicenceDeps {

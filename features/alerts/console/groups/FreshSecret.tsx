@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core'
-import { useEffect, useRef } from 'react'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import text from '@portcullis/platform/console/ui/text.module.css'
+import { useEffect, useRef } from 'react'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 

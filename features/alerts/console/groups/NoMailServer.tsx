@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Link } from '@tanstack/react-router'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 

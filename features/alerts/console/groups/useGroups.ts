@@ -1,6 +1,6 @@
 import { getConfigItemsByPrefix, listNotificationGroups } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useQuery } from '@tanstack/react-query'
 
 export const groupsKey = ['notification-groups']
 

@@ -1,8 +1,8 @@
 import { Popover } from '@mantine/core'
-import { Suspense, useState } from 'react'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { Suspense, useState } from 'react'
 import classes from './Bell.module.css'
 import { strings } from './strings.ts'
 

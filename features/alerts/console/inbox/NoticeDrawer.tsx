@@ -8,8 +8,6 @@ import {
   type ResponseOf,
   readableEvent,
 } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
@@ -20,12 +18,20 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
-import { alertHostsAddress, type Line, lineOfHealth, lineOfRisk, type NoticeList } from '@portcullis/platform/console/ui/notices/line.ts'
+import {
+  alertHostsAddress,
+  type Line,
+  lineOfHealth,
+  lineOfRisk,
+  type NoticeList,
+} from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SidePanel, SidePanelHead } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { AlertSteps } from './AlertSteps.tsx'
 import { NoticeHosts } from './NoticeHosts.tsx'
 import classes from './notices.module.css'

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { Button } from '@mantine/core'
-import { useId } from 'react'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { PendingBar } from '@portcullis/platform/console/ui/table/PendingBar.tsx'
 import scrolling from '@portcullis/platform/console/ui/table/scroller.module.css'
+import { useId } from 'react'
 import { NoticeDrawer } from './NoticeDrawer.tsx'
 import { NoticeRow } from './NoticeRow.tsx'
 import classes from './notices.module.css'

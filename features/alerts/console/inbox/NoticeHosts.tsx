@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import type { NoticeHost } from '@portcullis/contract'
-import { useState } from 'react'
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -9,10 +8,13 @@ import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { useState } from 'react'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
-const DecideDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog)
+const DecideDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
+)
 
 /** Lists the hosts behind an alert, with links and, for waiting devices, approval controls. */
 export const NoticeHosts = ({

@@ -1,6 +1,6 @@
 import type { RiskNotification } from '@portcullis/contract'
-import { describe, expect, it } from 'vitest'
 import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
+import { describe, expect, it } from 'vitest'
 import { riskOrderOf, riskQueryOf } from './notices.view.ts'
 import { stepsOf } from './steps.ts'
 

@@ -1,5 +1,4 @@
 import { getPeripherals } from '@portcullis/contract'
-import { useState } from 'react'
 import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { askAcceptance } from '@portcullis/platform/console/ui/device/acceptance.ts'
@@ -8,10 +7,13 @@ import type { Line } from '@portcullis/platform/console/ui/notices/line.ts'
 import { bulkLimit } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
 import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useState } from 'react'
 import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
-const DecideDialog = lazily(async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog)
+const DecideDialog = lazily(
+  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
+)
 
 /** Decides about the model of an alert in the dialog that other pages use, too. */
 export const useAlertDecision = () => {

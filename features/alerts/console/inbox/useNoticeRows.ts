@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState } from 'react'
 import { reconcile } from '@portcullis/platform/console/lib/reconcile.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Line } from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 
 /** Rows that are read first, and that each "more" adds. */
 const step = 100

@@ -7,12 +7,12 @@ import {
   windowsSteps,
 } from '@portcullis/contract'
 import { createVerificationFile } from '@portcullis/domain'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 const byHand = ['service-recovery', 'hubs-and-docks'] as const

@@ -6,15 +6,15 @@ import {
   windowsSteps,
 } from '@portcullis/contract'
 import { cleanText, isSignedVerification, majorBuildOf, openSteps, verificationFault } from '@portcullis/domain'
-import { Compile } from 'typebox/compile'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import { Compile } from 'typebox/compile'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
 import type { VerificationRow, WindowsStore } from './windows.store.ts'
 
 const isVerification = Compile(WindowsVerification)

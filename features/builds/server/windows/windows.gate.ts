@@ -1,9 +1,9 @@
 import { refuseArming, type WindowsArmingState, type WindowsRefusal } from '@portcullis/domain'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { Verifications } from './verifications.ts'
 import type { WindowsStore } from './windows.store.ts'
 

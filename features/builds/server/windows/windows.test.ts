@@ -8,12 +8,12 @@ import type {
   RolloutPlan,
 } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { ring, rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui'
 let t: TestApp

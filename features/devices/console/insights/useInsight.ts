@@ -8,10 +8,10 @@ import {
   uniqueWhitelistViolation,
   vulnerablePeripherals,
 } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
 import type { FindingLine } from './FindingTable.tsx'
 import type { InsightId } from './insight.ts'
 import { attackToolLine, spoofedLine, uncommonLine, violationLine, vulnerableLine } from './panels.tsx'

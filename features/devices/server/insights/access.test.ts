@@ -12,9 +12,9 @@ import {
   uploadKnowledge,
   vulnerablePeripherals,
 } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 let user: Person

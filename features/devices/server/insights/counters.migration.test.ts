@@ -3,12 +3,12 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
 import { migrate } from '@portcullis/platform/server/db/migrate.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { dropDatabase } from '@portcullis/server/test/database.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 
 const folder = fileURLToPath(new URL('../../../../server/migrations', import.meta.url))
 const before = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))

@@ -1,20 +1,5 @@
 import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
 import { revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
-import {
-  type AttachedDevice,
-  attachedKey,
-  type Change,
-  type LongRead,
-  type Predict,
-} from '#features/policy/server/index.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import { agentsList } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
-import type { HostTagChange, TagsApi } from '#features/tags/server/index.ts'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -23,6 +8,21 @@ import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/ac
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import { agentsList } from '#features/agents/server/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { WindowsApi } from '#features/builds/server/windows/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
+import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
+import {
+  type AttachedDevice,
+  attachedKey,
+  type Change,
+  type LongRead,
+  type Predict,
+} from '#features/policy/server/index.ts'
+import type { HostTagChange, TagsApi } from '#features/tags/server/index.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import {

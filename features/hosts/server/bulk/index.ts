@@ -6,8 +6,8 @@ import {
   runBulk,
   updateAgents,
 } from '@portcullis/contract'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
 import { createActionsRead } from './actions.read.ts'
 import { type BulkDeps, createBulk } from './bulk.service.ts'
 import { type ConfigurationDeps, createConfiguration } from './configuration.service.ts'

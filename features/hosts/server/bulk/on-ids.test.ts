@@ -1,11 +1,11 @@
 import type { AgentCommand, Command } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const key = releaseKeyPair()
 let t: TestApp

@@ -9,12 +9,12 @@ import {
   profileNames,
   type UserProfile,
 } from '@portcullis/contract'
-import { useState } from 'react'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useState } from 'react'
 import classes from './NewToken.module.css'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import { deleteSession, listSessions } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -11,6 +10,7 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 /** The sessions of the signed-in user. */

@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react'
 import type { Providers } from '@portcullis/platform/console/lib/session.ts'
 import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { brandOf } from '@portcullis/platform/console/ui/sign-in/brand.ts'
+import type { ReactNode } from 'react'
 import classes from './sign-in.module.css'
 
 export interface CardProps {

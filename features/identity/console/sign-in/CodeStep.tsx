@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
-import { useRef, useState } from 'react'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+import { useRef, useState } from 'react'
 import { refusalText } from './refusal.ts'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'

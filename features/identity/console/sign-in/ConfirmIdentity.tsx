@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
-import { useSyncExternalStore } from 'react'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
+import { useSyncExternalStore } from 'react'
 import { strings } from './strings.ts'
 
 const IdentityForm = lazily(async () => (await import('./IdentityForm.tsx')).IdentityForm)

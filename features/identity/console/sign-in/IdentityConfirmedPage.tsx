@@ -1,7 +1,7 @@
-import { useEffect } from 'react'
 import { type IdentityNews, identityChannel } from '@portcullis/platform/console/lib/identity.ts'
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { useEffect } from 'react'
 import { Card } from './Card.tsx'
 import { strings } from './strings.ts'
 

@@ -9,8 +9,6 @@ import {
   profiles,
   type UserProfile,
 } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { type Db, isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
@@ -19,6 +17,8 @@ import { type Actor, assertPermission } from '@portcullis/platform/server/http/a
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
 import {
   type AccountApprovals,
   type AccountDeletion,

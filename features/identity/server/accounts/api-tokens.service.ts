@@ -7,7 +7,6 @@ import {
   profiles,
   type UserProfile,
 } from '@portcullis/contract'
-import type { Audit } from '#features/audit/server/index.ts'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
@@ -16,6 +15,7 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import { isSuspended } from './suspension.rules.ts'

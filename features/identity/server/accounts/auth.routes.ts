@@ -29,11 +29,11 @@ import {
   startReauthentication,
   startTotp,
 } from '@portcullis/contract'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountsRead } from './accounts.read.ts'
 import type { AccountsStore } from './accounts.store.ts'
 import { loginAnswer, signInAnswer } from './accounts.view.ts'

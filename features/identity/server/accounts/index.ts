@@ -1,9 +1,5 @@
 import type { LicenseSummary } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import { linkBase, type SettingsApi } from '#features/settings/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -16,6 +12,10 @@ import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts
 import { createPasswords, type PasswordCost } from '@portcullis/platform/server/passwords.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import { linkBase, type SettingsApi } from '#features/settings/server/index.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import type { AccountApprovals } from './accounts.approval.ts'
 import { createAccountsRead } from './accounts.read.ts'
@@ -26,6 +26,7 @@ import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
 import { fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
 import { createCredentialsService } from './credentials.service.ts'
+import type { DirectoryPort } from './directory-port.ts'
 import { createExternalService, type NotAdmitted } from './external.service.ts'
 import { createExternalStore } from './external.store.ts'
 import type { ExternalVerdict } from './external.ts'
@@ -35,7 +36,6 @@ import { createMfa, totpContext } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
-import type { DirectoryPort } from './ports.ts'
 import { createReauthenticationService, type ReauthenticationService } from './reauthentication.service.ts'
 import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
 import { createSessionsService } from './sessions.service.ts'
@@ -50,9 +50,9 @@ export const accountsSealed: readonly SealedColumn[] = [
   { table: 'account_totp', key: 't.account_id::text', column: 'sealed', context: totpContext },
 ]
 
+export type { DirectoryPort } from './directory-port.ts'
 export type { NotAdmitted } from './external.service.ts'
 export type { ExternalPerson, ExternalVerdict } from './external.ts'
-export type { DirectoryPort } from './ports.ts'
 
 /** Accounts per connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow path. */
 const sweepBatch = 20

@@ -1,6 +1,6 @@
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 
 const prefix = '/prime/webui'
 

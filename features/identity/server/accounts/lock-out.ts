@@ -1,7 +1,7 @@
-import type { Audit } from '#features/audit/server/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'

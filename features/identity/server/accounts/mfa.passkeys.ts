@@ -1,3 +1,6 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -7,9 +10,6 @@ import {
   verifyRegistrationResponse,
   type WebAuthnCredential,
 } from '@simplewebauthn/server'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { MfaStore, PasskeyRow } from './mfa.store.ts'
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let t: TestApp
 beforeAll(async () => {

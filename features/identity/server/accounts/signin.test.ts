@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressBucket } from '@portcullis/platform/server/address.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { whileLocked } from '@portcullis/server/test/locked.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const signin = '/prime/webui/auth/signin'
 const login = '/prime/webui/Auth/LocalLogin'

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,7 +1,7 @@
-import type { Audit } from '#features/audit/server/index.ts'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { Audit } from '#features/audit/server/index.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
 
 const namesShown = 20

@@ -1,7 +1,7 @@
 import type { UserProfile } from '@portcullis/contract'
-import { certificatesOf, type GroupValues } from '#features/settings/server/index.ts'
 import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import { certificatesOf, type GroupValues } from '#features/settings/server/index.ts'
 import type { LdapSecurity } from './ldap.socket.ts'
 
 export interface LdapConfig {

@@ -1,12 +1,20 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { ConfigTested } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
 import { createAuthority, type IssuedCertificate } from '@portcullis/server/test/certificates.ts'
 import { person } from '@portcullis/server/test/people.ts'
-import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '@portcullis/server/test/slapd.ts'
+import {
+  peopleDn,
+  readerDn,
+  readerPassword,
+  type Slapd,
+  startSlapd,
+  suffix,
+  whyNoSlapd,
+} from '@portcullis/server/test/slapd.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 const reason = whyNoSlapd()
 

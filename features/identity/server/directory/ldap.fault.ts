@@ -1,5 +1,5 @@
-import { ResultCodeError } from 'ldapts'
 import { DestinationError } from '@portcullis/platform/server/destinations.ts'
+import { ResultCodeError } from 'ldapts'
 import { certificateFault } from './certificate-labels.ts'
 
 /** Why a directory could not be used. A fixed set: answers contain nothing that the peer sent. */

@@ -1,9 +1,9 @@
 import { unless } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '@portcullis/server/test/slapd.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const password = 'a directory password'
 const authority = await createAuthority()

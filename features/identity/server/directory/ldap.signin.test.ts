@@ -1,10 +1,18 @@
 import { createServer, type Server } from 'node:net'
 import { unless } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
-import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, whyNoSlapd } from '@portcullis/server/test/slapd.ts'
+import {
+  peopleDn,
+  readerDn,
+  readerPassword,
+  type Slapd,
+  startSlapd,
+  suffix,
+  whyNoSlapd,
+} from '@portcullis/server/test/slapd.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const reason = whyNoSlapd()
 

@@ -1,3 +1,4 @@
+import { createOutboundFetch } from '@portcullis/platform/server/outbound-fetch.ts'
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -12,7 +13,6 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client'
-import { createOutboundFetch } from '@portcullis/platform/server/outbound-fetch.ts'
 import { type Claims, claimOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
 import { type OidcStage, OidcStageError } from './oidc.fault.ts'

@@ -1,6 +1,5 @@
 import { rm, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { JobHandler, JobRun } from '#features/jobs/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import {
   ArchiveError,
@@ -16,6 +15,7 @@ import { type Db, isConflict, isUnavailable, type Tx } from '@portcullis/platfor
 import type { Hint } from '@portcullis/platform/server/live.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import type { JobHandler, JobRun } from '#features/jobs/server/index.ts'
 import { createBackupStore } from './backup.store.ts'
 import {
   assertFolder,

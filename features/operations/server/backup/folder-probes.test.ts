@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { permissionsOf } from '@portcullis/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const root = mkdtempSync(join(tmpdir(), 'portcullis-probes-'))
 const base = '/prime/webui/generalconfig'

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { AnyOperation } from '@portcullis/contract'
 import * as contract from '@portcullis/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readArchive } from '@portcullis/platform/server/backup/index.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { createWriteStream, readFileSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { auditWriter } from '#features/audit/server/index.ts'
 import { dump, schemaOf, writeArchive } from '@portcullis/platform/server/backup/index.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { isDiskFull, StartError } from '@portcullis/platform/server/start-error.ts'
+import { auditWriter } from '#features/audit/server/index.ts'
 import { createBackupStore } from './backup.store.ts'
 
 export interface LocalBackup {

@@ -1,8 +1,8 @@
 import type { ConfigDocument, PolicyRuleInput } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const path = '/prime/webui/generalconfig/document'
 let t: TestApp

@@ -5,13 +5,13 @@ import {
   type ResponseOf,
   readConfigDocument,
 } from '@portcullis/contract'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-import type { NotificationsApi } from '#features/alerts/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { NotificationsApi } from '#features/alerts/server/index.ts'
+import type { PolicyApi } from '#features/policy/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { TagsApi } from '#features/tags/server/index.ts'
 
 export interface DocumentDeps {
   db: Db

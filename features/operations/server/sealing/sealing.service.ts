@@ -1,11 +1,16 @@
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
-import { countCiphertexts, lockCiphertexts, type SealedColumn, writeCiphertexts } from '@portcullis/platform/server/sealed-column.ts'
+import {
+  countCiphertexts,
+  lockCiphertexts,
+  type SealedColumn,
+  writeCiphertexts,
+} from '@portcullis/platform/server/sealed-column.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
 import type { SealingStore } from './sealing.store.ts'
 
 export interface SealingDeps {

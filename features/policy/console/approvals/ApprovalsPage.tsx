@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Link } from '@tanstack/react-router'
 import classes from './ApprovalsPage.module.css'
 import { approvalFilters } from './approvals.view.ts'
 import { strings } from './strings.ts'
@@ -17,7 +17,9 @@ import { isChosen, modelKey, totalsText } from './waiting.ts'
 const BulkDecideDialog = lazilyDialog(
   async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
 )
-const DecideDialog = lazilyDialog(async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog)
+const DecideDialog = lazilyDialog(
+  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
+)
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <header className={classes.head}>

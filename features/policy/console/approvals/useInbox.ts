@@ -1,11 +1,11 @@
 import { getPolicy, policyApprovals } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
 import { approvalsView } from './approvals.view.ts'
 import { changesBetween, type Waiting, withModel } from './waiting.ts'
 

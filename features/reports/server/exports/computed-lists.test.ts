@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
 import { allCsvRecords } from '@portcullis/server/test/csv.ts'
+import { expect, it } from 'vitest'
 import { csvOf } from './computed-lists.ts'
 import type { ExportColumn } from './exportable-list.ts'
 

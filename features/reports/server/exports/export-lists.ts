@@ -8,13 +8,13 @@ import {
   type ReportListName,
   reportLists,
 } from '@portcullis/contract'
-import { violationsList } from '#features/devices/server/insights/index.ts'
-import { modelsList, peripheralsList } from '#features/devices/server/index.ts'
-import { rulesFileList } from '#features/policy/server/index.ts'
 import { connectionsList, statusList } from '#features/agentless/server/index.ts'
 import { agentsList } from '#features/agents/server/index.ts'
 import { auditList } from '#features/audit/server/index.ts'
+import { modelsList, peripheralsList } from '#features/devices/server/index.ts'
+import { violationsList } from '#features/devices/server/insights/index.ts'
 import { eventsList } from '#features/events/server/index.ts'
+import { rulesFileList } from '#features/policy/server/index.ts'
 import { type ExportableList, exportableList } from './exportable-list.ts'
 import { withApproved } from './exports.read.ts'
 

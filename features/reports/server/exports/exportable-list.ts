@@ -1,7 +1,7 @@
 import { type ColumnLabel, columnLabels, type ExportForm } from '@portcullis/contract'
-import type { TObject, TSchema } from 'typebox'
 import type { CsvColumn } from '@portcullis/platform/server/csv.ts'
 import type { ListSpec, RowPlan } from '@portcullis/platform/server/list/compile.ts'
+import type { TObject, TSchema } from 'typebox'
 
 /** Content of a column. Only text that outsiders choose can look like a formula. `codes`: a list of values of an enumeration. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number' | 'codes'

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { type Agent, columnLabels, maxTaggedRows, pdfColumns, reportListNames, reportLists } from '@portcullis/contract'
 import { storageStick, unless } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { reportsOf } from '@portcullis/server/test/reports.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const agentsPdf = '/prime/webui/agents/exportagentpdf/exportpdf'
 const labels = columnLabels(reportLists.agents.row)

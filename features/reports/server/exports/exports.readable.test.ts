@@ -7,14 +7,14 @@ import {
   reportLists,
 } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
+import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { reportsOf } from '@portcullis/server/test/reports.ts'
-import { allCsvRecords } from '@portcullis/server/test/csv.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readableSql, readableText } from './cell-text.ts'
 
 const api = '/prime/webui'

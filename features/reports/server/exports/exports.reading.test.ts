@@ -7,11 +7,11 @@ import {
   peripheralsAggExport,
   peripheralsAggExportPdf,
 } from '@portcullis/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** About 25 MB of CSV: more than the sockets in between hold. */
 const fleet = 50_000

@@ -1,12 +1,12 @@
 import type { Agent, PeripheralModel } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
-import { awkwardNames, insertFleet } from '@portcullis/server/test/fleet.ts'
 import { allCsvRecords } from '@portcullis/server/test/csv.ts'
+import { awkwardNames, insertFleet } from '@portcullis/server/test/fleet.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/agents'
 const fleet = 3_000

@@ -1,6 +1,6 @@
-import type { InsightsApi } from '#features/devices/server/insights/index.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { ListDeps } from '@portcullis/platform/server/list/list.ts'
+import type { InsightsApi } from '#features/devices/server/insights/index.ts'
 import { computedLists } from './computed-lists.ts'
 import { exportLists } from './export-lists.ts'
 import { createExportsRead } from './exports.read.ts'

@@ -1,5 +1,4 @@
 import { mustExist } from '@portcullis/domain'
-import type pg from 'pg'
 import {
   type Difference,
   differencesSql,
@@ -12,6 +11,7 @@ import {
 } from '@portcullis/features/policy/server/index.ts'
 import { createClient } from '@portcullis/platform/server/db/connection.ts'
 import { floorSql } from '@portcullis/platform/server/db/migrate.ts'
+import type pg from 'pg'
 
 export interface DatabaseFacts {
   versionNumber: number

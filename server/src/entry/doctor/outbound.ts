@@ -2,7 +2,12 @@ import { lookup } from 'node:dns/promises'
 import { connect, type TcpNetConnectOpts } from 'node:net'
 import { cleanText } from '@portcullis/domain'
 import type { Config } from '@portcullis/platform/server/config.ts'
-import { createDestinations, DestinationError, type ResolveDestination, routeTo } from '@portcullis/platform/server/destinations.ts'
+import {
+  createDestinations,
+  DestinationError,
+  type ResolveDestination,
+  routeTo,
+} from '@portcullis/platform/server/destinations.ts'
 import type { OutboundProxy } from '@portcullis/platform/server/outbound-proxy.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 

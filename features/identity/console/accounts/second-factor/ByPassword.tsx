@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { type ReactNode, useState } from 'react'
 import { CurrentPassword } from './CurrentPassword.tsx'
 
 export interface ByPasswordProps {

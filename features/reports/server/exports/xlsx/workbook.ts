@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { ZipFile } from 'yazl'
 import { guarded } from '@portcullis/platform/server/body.ts'
+import { ZipFile } from 'yazl'
 import { createCopyReader } from '../pdf/copy-rows.ts'
 import { packageParts, sheetPath } from './package-parts.ts'
 import { createSheet, maxSheetRows, type SheetColumn, stylesXml } from './sheet.ts'

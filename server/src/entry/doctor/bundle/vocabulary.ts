@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tokensOf } from './tokens.ts'
 
@@ -18,8 +18,11 @@ const sourcesBelow = (folder: string): string[] =>
 export const readVocabulary = (root: string): ReadonlySet<string> => {
   const words = new Set(tokensOf(postgresWords.toLowerCase()))
   const files = [
-    ...sourcesBelow(join(root, 'server/src')),
-    ...['errors', 'health', 'health-guide', 'permissions'].map((name) => join(root, 'contract/src', `${name}.ts`)),
+    ...['platform/server', 'server/src', ...globSync('features/*/server', { cwd: root })].flatMap((folder) =>
+      sourcesBelow(join(root, folder)),
+    ),
+    ...['errors', 'permissions'].map((name) => join(root, 'platform/contract', `${name}.ts`)),
+    ...['health', 'health-guide'].map((name) => join(root, 'features/health/contract', `${name}.ts`)),
   ]
   for (const file of files) for (const word of tokensOf(readFileSync(file, 'utf8').toLowerCase())) words.add(word)
   return words

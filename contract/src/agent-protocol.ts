@@ -1,0 +1,1 @@
+export * from '@portcullis/features/agents/contract/agent-protocol.ts'
