@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
 const GOOD = `# Architecture
-\`features/system/tags/\` owns tags.
+\`features/tags/\` owns tags.
 
 ## 4. Invariants
 - No SQL outside stores (\`sql-only-in-stores\`).
@@ -30,6 +30,7 @@ let tree
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'portcullis-architecture-'))
   mkdirSync(join(tree, 'features/tags/server'), { recursive: true })
+  mkdirSync(join(tree, 'server/src'), { recursive: true })
   mkdirSync(join(tree, 'test'))
   writeFileSync(join(tree, 'test/shapes.test.ts'), '')
   writeFileSync(join(tree, 'server/src/a.ts'), 'export const createA = () => ({ readA: 1 })')
@@ -43,12 +44,8 @@ it('accepts a correct document', () => {
 it.each([
   ['no document', undefined, 'ARCHITECTURE.md is missing'],
   ['more than 250 lines', GOOD.padEnd(2000, 'line\n'), '250 is the limit'],
-  [
-    'a folder it does not name',
-    GOOD.replace('features/system', 'features_system'),
-    'does not name `features/system/tags/`',
-  ],
-  ['a folder that is gone', `${GOOD}\`features/outbound/mail/\``, '`features/outbound/mail/`, which is gone'],
+  ['a folder it does not name', GOOD.replace('features/tags', 'features_tags'), 'does not name `features/tags/`'],
+  ['a folder that is gone', `${GOOD}\`features/mail/\``, '`features/mail/`, which is gone'],
   ['no paths', GOOD.replace('## Four paths', '## Paths'), 'no section "Four paths"'],
   ['three paths', GOOD.replace('### Two', ''), 'describes 3'],
   [

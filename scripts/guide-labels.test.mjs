@@ -22,7 +22,7 @@ const plain = (text) =>
     .trim()
 
 /** Texts of the product: string literals of the console, the contract and the server. */
-const texts = globSync('{console,contract,server,domain}/src/**/*.{ts,tsx}', { cwd: ROOT })
+const texts = globSync('{console,contract,platform,features,server,domain}/**/*.{ts,tsx}', { cwd: ROOT })
   .filter((file) => !file.includes('.test.'))
   .flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)"|`([^`]+)`/g)].map(

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
-const BASE = `import { accountsFeature } from '#features/people/accounts/index.ts'
-import { eventsFeature } from '#features/system/events/index.ts'
-import { createHttpApp } from '#platform/http/http-app.ts'
+const BASE = `import { accountsFeature } from '@portcullis/features/identity/server/accounts/index.ts'
+import { eventsFeature } from '@portcullis/features/events/server/index.ts'
+import { createHttpApp } from '@portcullis/platform/server/http/http-app.ts'
 
 export const composeBase = async (options, { hosts }) => {
   const app = createHttpApp({ authenticate: (token) => accounts.authenticate(token) })
@@ -16,10 +16,10 @@ export const composeBase = async (options, { hosts }) => {
   return { app, events, accounts }
 }
 `
-const COMPOSE = `import { agentsFeature } from '#features/fleet/agents/index.ts'
-import { policyFeature } from '#features/devices/policy/index.ts'
+const COMPOSE = `import { agentsFeature } from '@portcullis/features/agents/server/index.ts'
+import { policyFeature } from '@portcullis/features/policy/server/index.ts'
 import { composeBase } from './compose.base.ts'
-import { createIngest } from '#features/fleet/ingest/index.ts'
+import { createIngest } from '@portcullis/features/ingest/server/index.ts'
 
 export const compose = async (options) => {
   const base = await composeBase(options, { hosts: { latest: (tx) => agents.latest(tx) } })
@@ -31,7 +31,7 @@ export const compose = async (options) => {
   return { ingest, accounts, policy }
 }
 `
-const ROW = '| `features/system/events/ports.ts`, `HostsPort` | `agents` | for lists |'
+const ROW = '| `features/events/server/ports.ts`, `HostsPort` | `agents` | for lists |'
 const CLEAN = {
   'ARCHITECTURE.md': `${ROW}\n`,
   'server/src/compose.base.ts': BASE,
@@ -66,7 +66,7 @@ it.each([
     'server/src/compose.ts:9: agents is handed policy',
   ],
   ['a feature above by its name', agentsTake('{ events, policy }'), 'agents is handed policy'],
-  ['a feature of the same tier', withJobs('{ agents }'), 'jobs is handed agents'],
+  ['a feature of the same tier', withDeliveries('{ agents }'), 'deliveries is handed agents'],
   ['the ingest', agentsTake('{ events, depth: () => ingest.depth() }'), 'agents is handed ingest'],
   [
     'a constant that hides the call',
@@ -104,22 +104,22 @@ it.each([
   [
     'a port that is not listed',
     { 'ARCHITECTURE.md': '' },
-    'does not list HostsPort of features/system/events/ports.ts',
+    'does not list HostsPort of features/events/server/ports.ts',
   ],
   [
     'a ports.ts that is not listed',
-    { 'features/deliveries/server/mail/ports.ts': 'export interface ReportsPort {}\n' },
-    'does not list ReportsPort of features/outbound/mail/ports.ts',
+    { 'features/deliveries/server/ports.ts': 'export interface ReportsPort {}\n' },
+    'does not list ReportsPort of features/deliveries/server/ports.ts',
   ],
   [
     'a listed ports.ts that is gone',
-    { 'ARCHITECTURE.md': `${ROW}\n${ROW.replace('events', 'mail')}\n` },
-    'lists features/mail/ports.ts, which is gone',
+    { 'ARCHITECTURE.md': `${ROW}\n${ROW.replace('events', 'deliveries')}\n` },
+    'lists features/deliveries/server/ports.ts, which is gone',
   ],
   [
     'a seventh pair',
     {
-      'ARCHITECTURE.md': ['agents', 'policy', 'nac', 'mail', 'jobs', 'health', 'reports']
+      'ARCHITECTURE.md': ['agents', 'policy', 'quarantine', 'deliveries', 'jobs', 'health', 'reports']
         .map((higher) => ROW.replace('agents', higher))
         .join('\n'),
     },
@@ -130,14 +130,14 @@ it.each([
   expect([status, said]).toEqual([1, expect.stringContaining(reason)])
 })
 
-function withJobs(given) {
+function withDeliveries(given) {
   return {
     'server/src/compose.ts': COMPOSE.replace(
       '  const policy =',
-      `  jobsFeature(app, ${given})\n  const policy =`,
+      `  deliveriesFeature(app, ${given})\n  const policy =`,
     ).replace(
       'import { policyFeature }',
-      "import { jobsFeature } from '#features/system/jobs/index.ts'\nimport { policyFeature }",
+      "import { deliveriesFeature } from '@portcullis/features/deliveries/server/index.ts'\nimport { policyFeature }",
     ),
   }
 }

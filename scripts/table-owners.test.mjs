@@ -46,13 +46,13 @@ it.each([
   write('features/policy/server/second.store.ts', `sql\`${statement}\``)
   const { status, said } = check()
   expect(status).toBe(1)
-  expect(said).toContain('table hosts has 2 writers: features/devices/policy')
-  expect(said).toContain('features/fleet/agents (features/agents/server/agents.store.ts)')
+  expect(said).toContain('table hosts has 2 writers: features/agents (features/agents/server/agents.store.ts)')
+  expect(said).toContain('features/policy (features/policy/server/second.store.ts)')
 })
 
 it('reports a feature that declares a sealed column of another feature', () => {
   write('features/deliveries/server/mail/index.ts', "const c = { table: 'hosts', key: 't.id', column: 'box' }")
-  expect(check().said).toContain('features/outbound/mail')
+  expect(check().said).toContain('features/deliveries')
 })
 
 it('rejects a statement with a variable table name outside the platform', () => {
