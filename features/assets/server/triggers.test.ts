@@ -154,7 +154,7 @@ describe('a fleet of thousands', () => {
     await t.db.execute(sql`delete from asset_notes`)
     await t.db.execute(sql`delete from agent_locations`)
     for (const file of ['0082_asset_stream.sql', '0086_agent_locations.sql']) {
-      const text = readFileSync(new URL(`../../../../migrations/${file}`, import.meta.url), 'utf8')
+      const text = readFileSync(new URL(`../../../server/migrations/${file}`, import.meta.url), 'utf8')
       // Runs only the statements that fill tables; tables and triggers exist already.
       const fills = text
         .split(/;\n/)
