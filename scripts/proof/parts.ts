@@ -33,7 +33,7 @@ const [db, http, postgres] = ['platform/server/db', 'platform/server/http', 'pla
 const lists = ['platform/server/list', 'features/agents/server', db, 'server/migrations']
 const checkIns = ['features/ingest/server', 'features/agents/server', db, 'server/migrations']
 const agentless = ['poller', 'features/agentless/server']
-const contract = 'contract/src'
+const contract = 'features'
 
 /** All parts, in run order. */
 export const parts: readonly Part[] = [
@@ -174,7 +174,12 @@ export const parts: readonly Part[] = [
     'agent/src/command-keys.ts',
     'platform/server/command-keys.ts',
   ]),
-  drill('soak', 'A working server leaks neither memory nor handles.', 'D15', ['drill/soak.ts', 'server/src']),
+  drill('soak', 'A working server leaks neither memory nor handles.', 'D15', [
+    'drill/soak.ts',
+    'server/src',
+    'platform/server',
+    'features',
+  ]),
   drill('overload', 'Large jobs and the return of a whole fleet leave the server responsive.', 'D16 D17', [
     'drill/busy-event-loop.ts',
     'drill/thundering-herd.ts',
