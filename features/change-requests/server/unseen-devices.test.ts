@@ -165,3 +165,11 @@ describe('an API token allows devices on named hosts only', () => {
     expect(outcome(await rule(token, { ...unseen, pid: '9996', effect: 'deny' }))).toBe('done')
   })
 })
+
+it('a rule for all hosts is approved although a host enrolled since the request', async () => {
+  await rule(alice.api, unseen)
+  const [{ id }] = await waiting()
+  await enrolAgent(t)
+  const approved = await approveRequest(bob.api, id)
+  expect([approved.statusCode, approved.json()]).toMatchObject([200, { state: 'Approved' }])
+})

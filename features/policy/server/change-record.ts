@@ -21,6 +21,8 @@ export interface CarriedChange {
   reason?: string
   title: string
   hosts: number
+  /** True if it allows devices on hosts that no rule names, so hosts that enrolled since the request count as shown. */
+  isForAnyHost?: boolean
   remove: readonly string[]
   write: readonly CarriedRule[]
   /** Seals of the rules that it replaces or deletes, by id; null: no rule had this id. */

@@ -245,8 +245,9 @@ export const createChanges = ({
         if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
           throw moved('A tag was deleted or created again.')
       }
-      const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
-      if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      const { hosts, isForAnyHost } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
+      const isShown = hosts <= request.hosts || (isForAnyHost && request.isForAnyHost === true)
+      if (!isShown) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const removed = new Set(request.remove)
       const remove = old.filter((r) => removed.has(r.rule_id))
       const { summary, action, details, stated } = request
@@ -298,6 +299,7 @@ export const createChanges = ({
         ...(reason === '' ? {} : { reason }),
         title: titleOfChange({ gone: old, write }, names, { hosts, isForLaterHosts }),
         hosts,
+        isForAnyHost,
         remove: remove.map((r) => r.rule_id),
         write: write.map(carried),
         replaced: Object.fromEntries(ids.map((id) => [id, sealOf.get(id) ?? null])),
