@@ -141,7 +141,7 @@ export const bans: readonly Ban[] = [
   {
     name: 'a value in the text of a statement',
     isBroken: (node, { path }) => {
-      if (!path.startsWith('server/')) return false
+      if (!/^(?:server|platform\/server|features\/[^/]+\/server)\//.test(path)) return false
       const called = calledName(node) ?? ''
       if (called === 'query' || called === 'copyTo' || called === 'copyFrom') return isJoined(firstArgument(node))
       if (called === 'copyOut' || called === 'copyRows') return isJoined(argument(node, 1))

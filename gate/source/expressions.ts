@@ -67,7 +67,7 @@ export const expressionsOf = (files: readonly SourceFile[]): { known: Expression
         else add(source, constantText(node.arguments?.[1], constants) ?? '', node)
       }
       // Schema patterns are compiled with the flag u.
-      if (ts.isPropertyAssignment(node) && node.name.getText() === 'pattern' && file.path.startsWith('contract/')) {
+      if (ts.isPropertyAssignment(node) && node.name.getText() === 'pattern' && file.path.includes('contract/')) {
         const source = constantText(node.initializer, constants)
         if (source !== undefined) add(source, 'u', node)
         else if (ts.isIdentifier(node.initializer) || ts.isTemplateExpression(node.initializer))

@@ -75,6 +75,6 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     cure: 'A checkpoint or its copy could not be written, or the audit trail was changed. Check that the server can write to the checkpoint folder and the folder of its key file. If the trail was changed, keep the trail and checkpoints as they are and run `portcullis verify-audit`. docs/guide/audit.md explains each message.',
   },
   'policy rules': {
-    cure: 'Rules were changed, deleted, restored or inserted in the database, or their seal was removed, not by the server. Armed hosts keep their last policy and get no new one. Run `portcullis doctor`, which names what differs. Restore the database from a backup. Or correct the rules in the console, review all of them, stop the server and run `portcullis admin accept-rules`.',
+    cure: 'Rules were changed, deleted, restored or inserted in the database, or their seal was removed, not by the server. Armed hosts keep their last policy and get no new one. `portcullis doctor` names what differs. Restore the database from a backup. Or correct and review all rules in the console, stop the server and run `portcullis admin accept-rules`.',
   },
 }
