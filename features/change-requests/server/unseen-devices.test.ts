@@ -106,6 +106,8 @@ describe('removing a deny counts the hosts whose own allows may match devices th
     await allowEach(match)
     const preview = await alice.api.post(`${base}/policy/preview`, { remove: [deny] })
     expect(preview.json()).toMatchObject({ newlyAllowed: 3, secondPerson: true })
+    const more = { add: [{ ...unseen, effect: 'allow', serial: 'S1', reason: 'test' }], remove: [deny] }
+    expect((await alice.api.post(`${base}/policy/preview`, more)).statusCode).toBe(200)
     const url = `${base}/policy/rules/${deny}`
     expect(outcome(await token.delete(url))).toBe('session_required')
     const narrowed = { ...denied, kinds: ['Keyboard'], reason: 'test' }

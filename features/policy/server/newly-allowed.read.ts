@@ -94,7 +94,7 @@ export const createNewlyAllowedRead = () => ({
 
   /**
    * Returns the hosts with their own allow rule in force for devices that no host has seen and that one of these denies
-   * also covers, without the rules that a change replaces or deletes.
+   * also covers, without the rules that a change replaces or deletes. Rules of a draft have no UUID.
    */
   withOwnUnseen: async (
     q: Queryable,
@@ -115,7 +115,7 @@ export const createNewlyAllowedRead = () => ({
     const joined = (condition: SqlFragment): SqlFragment => sql`
       select r.agent_id from policy_rules r
       where r.agent_id is not null and r.effect = 'allow' and (coalesce(r.serial, '') = '' or r.override_attack_tool)
-        and (r.expires_at is null or r.expires_at > ${now}) and r.rule_id <> all(${goneIds}::uuid[])
+        and (r.expires_at is null or r.expires_at > ${now}) and r.rule_id::text <> all(${goneIds}::text[])
         and exists (
           select from denies d where ${condition} and (d.vid is null or r.vid is null or d.vid = r.vid)
             and (d.pid is null or r.pid is null or d.pid = r.pid)
