@@ -1,0 +1,59 @@
+import { columnLabels, type ReportList, type ReportListName, reportLists, reportNames } from '@portcullis/contract'
+import { expect, it } from 'vitest'
+import { connectionsList, statusList } from '../../features/agentless/server/index.ts'
+import { agentsList } from '../../features/agents/server/index.ts'
+import { auditList } from '../../features/audit/server/index.ts'
+import { modelsList, peripheralsList } from '../../features/devices/server/index.ts'
+import { violationsList } from '../../features/devices/server/insights/index.ts'
+import { eventsList } from '../../features/events/server/index.ts'
+import { rulesFileList } from '../../features/policy/server/index.ts'
+import { expectGolden } from './golden.ts'
+
+const specs: Partial<Record<ReportListName, { columns: Readonly<Record<string, { sort?: string }>> }>> = {
+  agents: agentsList,
+  models: modelsList,
+  peripherals: peripheralsList,
+  attackTools: peripheralsList,
+  events: eventsList,
+  audit: auditList,
+  rules: rulesFileList,
+  violations: violationsList,
+  connections: connectionsList,
+  connectionRuns: statusList,
+}
+
+/** Returns a Markdown table of the columns and filters of a list. */
+const tableOf = (name: ReportListName): string => {
+  const { row, filters, pdfColumns, title, time, permission, canSort }: ReportList = reportLists[name]
+  const columns = Object.entries(columnLabels(row)).map(([key, { name: label, heading, form, labels }]) => [
+    key,
+    label,
+    heading,
+    form,
+    Object.keys(labels).join(' '),
+    specs[name]?.columns[key]?.sort === undefined ? '' : 'sortable',
+    pdfColumns.includes(key) ? `PDF ${pdfColumns.indexOf(key) + 1}` : '',
+  ])
+  const parameters = Object.entries(filters).map(([key, { 'x-filter': kind, 'x-values': values }]) => [
+    key,
+    reportNames[name][key],
+    kind ?? '',
+    (values as string[] | undefined)?.join(' ') ?? '',
+  ])
+  const lines = (rows: (string | undefined)[][]) => rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return `# ${title}: ${time ?? 'no time'}, ${permission}, ${canSort ? 'any order' : 'fixed order'}
+
+| key | label | CSV header | form | codes | | |
+|---|---|---|---|---|---|---|
+${lines(columns)}
+
+| filter | label | kind | values |
+|---|---|---|---|
+${lines(parameters)}
+`
+}
+
+it.each(Object.keys(reportLists) as ReportListName[])('the list %s has the same columns and filters', async (name) => {
+  expect(Object.keys(reportLists[name].row.properties).length).toBeGreaterThan(5)
+  await expectGolden(`columns/${name}.txt`, tableOf(name))
+})
