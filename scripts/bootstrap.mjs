@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { ensureBuilds } from './bootstrap/builds.mjs'
+import { DOCUMENTS, ensureBuilds } from './bootstrap/builds.mjs'
 import { assertDataDirReachable } from './bootstrap/data-dir.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { ensureNode, linkNode } from './bootstrap/node.mjs'
@@ -12,9 +12,9 @@ import { Refusal } from './bootstrap/say.mjs'
 const VERBS = {
   start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
   // For a server that a service manager or an image runs from a read-only directory.
-  build: { builds: ['console', 'agent'] },
+  build: { builds: ['console', 'agent', ...DOCUMENTS] },
   // Written to the folder of the agent, so that the next build of the agent removes an outdated installer.
-  'build:msi': { program: 'scripts/msi/main.ts', builds: ['agent'] },
+  'build:msi': { program: 'scripts/msi/main.ts', builds: ['agent', ...DOCUMENTS] },
   test: { program: 'scripts/test.mjs', development: true },
   check: { program: 'scripts/check.mjs', development: true },
   agent: { program: 'agent/src/main.ts' },
@@ -26,8 +26,7 @@ const VERBS = {
   prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
   mutate: { program: 'mutation/main.mjs', development: true },
   cli: { program: 'cli/src/main.ts' },
-  release: { program: 'scripts/release/main.ts', builds: ['console'] },
-  sbom: { program: 'scripts/sbom.mjs' },
+  release: { program: 'scripts/release/main.ts', builds: ['console', ...DOCUMENTS] },
   screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'agent'] },
 }
 

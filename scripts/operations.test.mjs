@@ -53,7 +53,9 @@ describe('the Dockerfile', () => {
     // Both stages that install packages copy the manifests. The whole packages stage is copied, because npm puts some
     // packages below a workspace, such as cli/node_modules/commander.
     expect(made.toSorted()).toEqual(
-      ['', '', '', '/build/agent', '/build/console'].map((path) => `/opt/portcullis${path}`),
+      ['', '', '', '/THIRD-PARTY-LICENSES.md', '/build/agent', '/build/console', '/sbom.cdx.json'].map(
+        (path) => `/opt/portcullis${path}`,
+      ),
     )
   })
 

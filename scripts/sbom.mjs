@@ -1,5 +1,5 @@
-// `npm run sbom`: writes sbom.cdx.json (CycloneDX 1.6) and THIRD-PARTY-LICENSES.md. The output does not depend on the
-// machine or the time, so a test can check that it is current.
+// Writes sbom.cdx.json (CycloneDX 1.6) and THIRD-PARTY-LICENSES.md, as part of `npm run build`. The output does not
+// depend on the machine or the time.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -100,7 +100,7 @@ function licences() {
   return [
     '# Third-party licences',
     '',
-    'Software that Portcullis ships with its own source, listed by `npm run sbom`. Build tools are in `sbom.cdx.json`, with the scope',
+    'Software that Portcullis ships with its own source, listed by `npm run build`. Build tools are in `sbom.cdx.json`, with the scope',
     '`excluded`. Packages of one platform have the licence text of the package that brings them.',
     '',
     '| name | version | licence | |',

@@ -45,10 +45,6 @@ describe('licences', () => {
 })
 
 describe('the bill of materials', () => {
-  it.each(Object.entries(sbomFiles()))('%s is current (npm run sbom)', (name, text) => {
-    expect(read(name) === text).toBe(true)
-  })
-
   it('contains every package that npm would install to run the server', () => {
     // npm evaluates the same lockfile. It leaves out packages for other platforms.
     const asked = ['contract', 'domain', 'platform', 'features', 'server', 'poller', 'cli'].flatMap((name) => [
@@ -69,7 +65,7 @@ describe('the bill of materials', () => {
   })
 
   it('lists the embedded PostgreSQL, Node, usb.ids and the fonts, and marks build-only packages as excluded', () => {
-    const bill = JSON.parse(read('sbom.cdx.json'))
+    const bill = JSON.parse(sbomFiles()['sbom.cdx.json'])
     const scopeOf = (name) => bill.components.find((one) => one.name === name)?.scope
     for (const name of [
       'PostgreSQL',

@@ -1,7 +1,7 @@
 // `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` also runs the slow tests. The
 // last line of the output is the sum.
 import { globSync } from 'node:fs'
-import { ensureBuilds } from './bootstrap/builds.mjs'
+import { DOCUMENTS, ensureBuilds } from './bootstrap/builds.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 import { installDebianPackages } from './debian-packages.mjs'
 import { runSteps } from './run-steps.mjs'
@@ -21,10 +21,10 @@ for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seco
 parts.push(await judgeAgain(tests, runVitest))
 process.exitCode = report(parts, plan.note)
 
-/** Builds what the browser tests serve. A failed build counts as a failed test, and the other tests still run. */
+/** Builds what the browser tests serve, and what tests of documents read. A failed build counts as a failed test, and the other tests still run. */
 async function builds() {
   try {
-    await ensureBuilds(process.execPath, ['console', 'agent'])
+    await ensureBuilds(process.execPath, ['console', 'agent', ...DOCUMENTS])
     return { passed: 0, failed: [], skipped: [] }
   } catch (error) {
     console.log(error.message)

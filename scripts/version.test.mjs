@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
+import { sbomFiles } from './sbom.mjs'
 
 const read = (name) => readFileSync(join(ROOT, name), 'utf8')
 const readJson = (name) => JSON.parse(read(name))
@@ -41,7 +42,7 @@ describe('the version of the product', () => {
       .map(([, heading]) => heading)
       .find((heading) => !heading.endsWith('(unreleased)'))
     expect(released).toBe(version)
-    expect(readJson('sbom.cdx.json').metadata.component.version).toBe(version)
+    expect(JSON.parse(sbomFiles()['sbom.cdx.json']).metadata.component.version).toBe(version)
   })
 
   it('is what agent and command line print', () => {

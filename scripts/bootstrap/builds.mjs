@@ -41,7 +41,37 @@ const BUILDS = {
     result: 'build/agent/manifest.json',
     command: ['scripts/build-agent.mjs'],
   },
+  reference: {
+    // Guides give links their titles. The context of the image has none.
+    entry: 'docs/guide/README.md',
+    sources: [
+      'contract',
+      'platform',
+      'features',
+      'docs/guide',
+      'scripts/generate-reference.ts',
+      'scripts/reference-api.ts',
+    ],
+    result: 'docs/reference/api/README.md',
+    command: ['scripts/generate-reference.ts'],
+  },
+  'bill of materials': {
+    entry: 'scripts/sbom.mjs',
+    sources: [
+      'package.json',
+      'package-lock.json',
+      'knowledge',
+      'scripts/sbom.mjs',
+      'scripts/shipped.mjs',
+      'scripts/licences',
+    ],
+    result: 'sbom.cdx.json',
+    command: ['scripts/sbom.mjs'],
+  },
 }
+
+/** Pages and lists that no program reads: for a release, and for readers of a checkout. */
+export const DOCUMENTS = ['reference', 'bill of materials']
 
 /** Runs the named builds that are missing or stale. */
 export async function ensureBuilds(node, names) {
