@@ -13,7 +13,7 @@ const WORKERS = 4
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
 /** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
-const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/approval-gate.test.ts']
+const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/change-gate.test.ts']
 /** They require that the product acts within a second or less. */
 const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,arrivals,chain}.slow.test.ts']
 /** They compare outputs of a server in this process, whose clock they set. */

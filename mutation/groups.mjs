@@ -5,9 +5,9 @@
  */
 export const groups = {
   policy: {
-    mutate: ['domain/src/policy.ts', 'domain/src/approval-gate.ts'],
-    // Without approval-gate.test.ts, which explores all states and takes seconds.
-    tests: ['domain/test/policy*.test.ts', 'domain/test/approval-gate.decisions.test.ts'],
+    mutate: ['domain/src/policy.ts', 'domain/src/change-gate.ts'],
+    // Without change-gate.test.ts, which explores all states and takes seconds.
+    tests: ['domain/test/policy*.test.ts', 'domain/test/change-gate.decisions.test.ts'],
   },
   risk: {
     mutate: [
@@ -90,7 +90,7 @@ export const groups = {
     needsDatabase: true,
   },
   approvals: {
-    mutate: ['features/change-requests/server/{approvals.service,seal,shown-change,sign-in-settings}.ts'],
+    mutate: ['features/change-requests/server/{change-requests.service,seal,shown-change,sign-in-settings}.ts'],
     // Without random-sequences.test.ts, which takes seconds.
     tests: [
       'features/change-requests/server/{bypasses,links-and-settings,request-details,request-seal}.test.ts',

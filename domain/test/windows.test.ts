@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createVerificationFile,
   isSignedVerification,
-  judgeWish,
+  judgeChange,
   majorBuildOf,
   refuseArming,
   unknownBuild,
@@ -90,7 +90,7 @@ describe('a verification file', () => {
   it('needs a second approver, unless the gate is switched off', () => {
     const state = { isLatched: true, limit: 100, released: 0, allowed: 0 }
     const judge = (change: object) =>
-      judgeWish({ ...state, ...change }, { isApiToken: false }, { kind: 'verification' })
+      judgeChange({ ...state, ...change }, { isApiToken: false }, { kind: 'verification' })
     expect([judge({}), judge({ limit: null }), judge({ isLatched: false })]).toEqual(['approver', 'allow', 'allow'])
   })
 })

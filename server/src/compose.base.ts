@@ -7,7 +7,7 @@ import { licenceFeature } from '@portcullis/features/agents/server/licence/index
 import { notificationsSealed } from '@portcullis/features/alerts/server/index.ts'
 import { auditCheckpoints, auditFeature } from '@portcullis/features/audit/server/index.ts'
 import type { ReleaseKeySource } from '@portcullis/features/builds/server/index.ts'
-import { approvalsFeature, approvalsSealed } from '@portcullis/features/change-requests/server/index.ts'
+import { changeRequestsFeature, changeRequestsSealed } from '@portcullis/features/change-requests/server/index.ts'
 import { mailFeature, mailSealed } from '@portcullis/features/deliveries/server/mail/index.ts'
 import { eventsFeature } from '@portcullis/features/events/server/index.ts'
 import { accountsFeature, accountsSealed } from '@portcullis/features/identity/server/accounts/index.ts'
@@ -194,7 +194,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     audit,
     envelope,
   })
-  const approvals = approvalsFeature(app, {
+  const changeRequests = changeRequestsFeature(app, {
     db,
     clock,
     keys,
@@ -234,7 +234,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
       ...mailSealed,
       ...accountsSealed,
       ...notificationsSealed,
-      ...approvalsSealed,
+      ...changeRequestsSealed,
     ],
   })
   const mail = mailFeature(app, {
@@ -248,7 +248,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     resolve: async (host) => (await resolve(host)).address,
   })
   const accounts = await accountsFeature(app, {
-    approvals,
+    changeRequests,
     directory: {
       isOn: () => directory.port.isOn(),
       signIn: (given, beforeBind) => directory.port.signIn(given, beforeBind),
@@ -277,7 +277,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     [60_000, 'configuration refresh', settings.refresh],
     [5_000, 'mail delivery', mail.deliver],
     [5_000, 'licence update', licence.apply],
-    [60_000, 'second approver upkeep', approvals.maintain],
+    [60_000, 'second approver upkeep', changeRequests.maintain],
     [120_000, 'account upkeep', accounts.maintain],
     [60_000, 'directory account check', accounts.checkDirectoryAccounts],
     [300_000, 'directory upkeep', directory.maintain],
@@ -302,7 +302,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     envelope,
     resolve,
     settings,
-    approvals,
+    changeRequests,
     thresholds,
     licence,
     jobs,

@@ -24,7 +24,7 @@ export type Fleet = Awaited<ReturnType<typeof composeFleet>>
 export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const { config, keys, clock, log, reach } = options
   const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
-  const { settings, thresholds, jobs, approvals, patience } = base
+  const { settings, thresholds, jobs, changeRequests, patience } = base
   const agents = agentsFeature(app, {
     ...lists,
     keys,
@@ -40,7 +40,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     db,
     clock,
     audit,
-    approvals,
+    changeRequests,
     agents,
     releaseKey: options.releaseKey,
     dataDir: config.dataDir,
@@ -52,7 +52,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     log,
     bus,
     audit,
-    approvals,
+    changeRequests,
     release: options.knowledge,
     jobs,
     judging: {
@@ -82,7 +82,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     settings,
     announce: live.announce,
   })
-  const windows = windowsFeature(app, { db, clock, log, keys, audit, approvals, settings, commands })
+  const windows = windowsFeature(app, { db, clock, log, keys, audit, changeRequests, settings, commands })
   const policy = policyFeature(app, {
     config: settings,
     ...lists,
@@ -96,15 +96,15 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commands,
     knowledgeHash: () => knowledge.forAgents().hash,
     tags,
-    approvals,
+    changeRequests,
     announce: live.announce,
   })
-  const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, approvals, announce: live.announce })
+  const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, changeRequests, announce: live.announce })
   const actions = actionsFeature(app, {
     tags,
     db,
     clock,
-    approvals,
+    changeRequests,
     audit,
     agents,
     commands,
@@ -129,7 +129,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     tags,
     agents,
     events,
-    approvals,
+    changeRequests,
     workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
     ownWorkerToken: options.ownWorkerToken ?? null,
     lateMinutes: () => thresholds('WORKER_LATE_MINUTES'),
@@ -177,7 +177,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commands,
     packages,
     predict: policy.predict,
-    approvals,
+    changeRequests,
     announce: live.announce,
     windows,
   })

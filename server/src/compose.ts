@@ -28,7 +28,7 @@ export const compose = async (options: ComposeOptions) => {
     fastPath: (request, response) => ingest.fastPath(request, response),
   })
   const { app, db, exportDb, lists, bus, metrics, tracer, live, audit, checkpoints, events, tags, schemaVersion } = base
-  const { settings, approvals, thresholds, licence, jobs, mail, directory, accounts } = base
+  const { settings, changeRequests, thresholds, licence, jobs, mail, directory, accounts } = base
   const fleet = await composeFleet(options, base)
   const { agents, knowledge, policy, commands, agentless, feeds, ingest, nac, packages, rollouts } = fleet
   const outputs = composeOutputs(options, base, fleet, { health: { overall: () => health.overall() } })
@@ -118,7 +118,7 @@ export const compose = async (options: ComposeOptions) => {
     deliveries,
     licence,
     accounts,
-    approvals,
+    changeRequests,
     agents,
     policy,
     ingest,

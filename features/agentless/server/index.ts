@@ -31,7 +31,7 @@ import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { TagsApi } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey } from './connection.rules.ts'
@@ -62,7 +62,7 @@ export interface AgentlessDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
   agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
   /** Returns the command that starts a worker on another machine with a token. */
   workerCommand(token: string): string
   /** Token of the worker process that the server itself runs; null: it runs none. */
@@ -90,7 +90,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
     connections: store,
     polls: pollsStore,
     audit,
-    approvals: deps.approvals,
+    changeRequests: deps.changeRequests,
     command: deps.workerCommand,
     ownToken: deps.ownWorkerToken,
     lateMinutes: deps.lateMinutes,

@@ -253,7 +253,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         if (dryRun) opened = await tags.measureAgentTags(tx, tagged)
         await tags.setAgentTags(tx, actor, tagged, reason).catch((error: unknown) => {
           if (!(error instanceof NeedsApprover)) throw error
-          if (!dryRun) throw new NeedsApprover({ ...error.wish, detail: waits })
+          if (!dryRun) throw new NeedsApprover({ ...error.proposed, detail: waits })
           secondPerson = true
         })
         for (const { record } of applied) await record(reason)

@@ -20,7 +20,7 @@ import { newId } from '@portcullis/platform/server/ids.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { assertConnection, secretsOf } from './connection.rules.ts'
 import type { ConnectionsStore, DefaultsRow } from './connections.store.ts'
 import type { PollsStore } from './polls.store.ts'
@@ -36,7 +36,7 @@ export interface WorkerDeps {
   connections: ConnectionsStore
   polls: PollsStore
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
   /** Returns the command that starts a worker on another machine with this token. */
   command(token: string): string
   /** Token of the process that the server itself runs; null: it runs none. */
@@ -82,7 +82,7 @@ export interface Poller {
 
 /** Manages the agentless worker: its processes, their keys, its activation, and the defaults of connections. */
 export const createWorker = (deps: WorkerDeps) => {
-  const { db, clock, envelope, tokens, store, connections, polls, audit, approvals, command, ownToken } = deps
+  const { db, clock, envelope, tokens, store, connections, polls, audit, changeRequests, command, ownToken } = deps
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
 
@@ -100,7 +100,7 @@ export const createWorker = (deps: WorkerDeps) => {
     })
   }
 
-  approvals.handle<ActivateChange>('activate-worker', {
+  changeRequests.handle<ActivateChange>('activate-worker', {
     action: 'settings',
     title: ({ pollers }) =>
       `Give the credentials of polled hosts to the worker processes ${pollers.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
@@ -249,8 +249,8 @@ export const createWorker = (deps: WorkerDeps) => {
         id,
         pollers: pollers.map((one) => ({ id: one.poller_id, name: one.name, address: one.address })),
       }
-      if (!(await approvals.mayAlone(actor, { kind: 'program' })))
-        return approvals.require<ActivateChange>(actor, {
+      if (!(await changeRequests.mayAlone(actor, { kind: 'program' })))
+        return changeRequests.require<ActivateChange>(actor, {
           kind: 'activate-worker',
           change,
           detail:

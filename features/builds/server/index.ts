@@ -4,7 +4,7 @@ import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { createPackageCache } from './package-cache.ts'
 import { registerPackageRoutes } from './packages.routes.ts'
 import { createPackagesService, type PackagesService } from './packages.service.ts'
@@ -19,7 +19,7 @@ interface Given {
   db: Db
   clock: Clock
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
   releaseKey: ReleaseKeySource | null
   agents: Pick<AgentsApi, 'verifySession' | 'isRevoked' | 'hostsByReleaseKey'>
   /** Folder of this server's own files, where executables are stored. */
@@ -29,7 +29,7 @@ interface Given {
 /** Creates the published agent builds, which the release key signs and every replica serves. */
 export const packagesFeature = (
   app: HttpApp,
-  { db, audit, approvals, releaseKey, agents, dataDir, clock }: Given,
+  { db, audit, changeRequests, releaseKey, agents, dataDir, clock }: Given,
 ): PackagesApi => {
   const folder = join(dataDir, 'packages')
   const packages = createPackagesService({
@@ -38,7 +38,7 @@ export const packagesFeature = (
     store: createPackagesStore,
     cache: createPackageCache({ folder, chunk: createPackagesStore(db).chunk }),
     audit,
-    approvals,
+    changeRequests,
     releaseKey,
     hostsByReleaseKey: agents.hostsByReleaseKey,
     folder,

@@ -7,7 +7,7 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { PackageCache } from './package-cache.ts'
 import { type PackageSource, readPackage } from './package-file.ts'
 import type { PackageRow, PackagesStore } from './packages.store.ts'
@@ -43,7 +43,7 @@ export interface PackagesDeps {
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder for running uploads. */
   folder: string
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
 }
 
 /** A build that waits for a second approver. The approval publishes exactly this build. */
@@ -67,7 +67,7 @@ const named = ({ version, architecture }: { version: string; architecture: strin
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
 export const createPackagesService = (deps: PackagesDeps) => {
-  const { db, clock, store, cache, audit, folder, hostsByReleaseKey, approvals } = deps
+  const { db, clock, store, cache, audit, folder, hostsByReleaseKey, changeRequests } = deps
   const key = deps.releaseKey === null ? null : trustedKey(deps.releaseKey)
 
   const buildOf = (row: PackageRow): PublishedBuild => ({
@@ -156,7 +156,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
       const { known } = await assertPublishable(tx, header)
       if (known !== null) return view(known, await packages.all())
       const now = new Date(clock.now())
-      const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx))
+      const isPending = !(await changeRequests.mayAlone(actor, { kind: 'program' }, tx))
       const packageId = await packages.put({
         package_id: newId(now.getTime()),
         version: header.version,
@@ -188,7 +188,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   async function requireApproval(actor: Actor, build: AgentPackage): Promise<never> {
     const { id: packageId, version, architecture, sha256 } = build
     try {
-      return await approvals.require<PublishChange>(actor, {
+      return await changeRequests.require<PublishChange>(actor, {
         kind: 'publish-package',
         change: { packageId, version, architecture, sha256 },
         detail:
@@ -200,7 +200,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     }
   }
 
-  approvals.handle<PublishChange>('publish-package', {
+  changeRequests.handle<PublishChange>('publish-package', {
     action: 'package',
     title: ({ version, architecture, sha256 }) => `Publish agent ${version} for ${architecture}, SHA-256 ${sha256}`,
     details: (_tx, { packageId }) => [`Stored build ${packageId}`],

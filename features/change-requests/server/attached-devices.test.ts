@@ -85,7 +85,7 @@ describe('a request to approve all attached devices', () => {
       ['bulk', { action: 'approveAll', uuids }],
       ['configuration', { items: uuids.map((uuid) => ({ uuid, mode: null, approveAll: true })) }],
     ] as const) {
-      const { carryOut } = mustExist(t.server.approvals.kinds().get(kind), 'the kind')
+      const { carryOut } = mustExist(t.server.changeRequests.kinds().get(kind), 'the kind')
       const approved = { requestedBy: 'alice', requestedByAccount: '', secret: null }
       await expect(t.db.transaction((tx) => carryOut(tx, systemActor('test'), change, approved))).rejects.toMatchObject(
         {

@@ -15,7 +15,7 @@ import {
   start,
   step,
   type World,
-} from '../../../domain/test/approval-gate.model.ts'
+} from '../../../domain/test/change-gate.model.ts'
 
 const base = '/prime/webui'
 const sequences = 500

@@ -104,7 +104,7 @@ describe('an approver sees everything that a request does', () => {
       'Email: "c@example.org"',
     ])
     const settings = { kind: 'update', name: 'Kiosks', rings: [], dwellMinutes: 60, applyToPresent: false }
-    const update = t.server.approvals.kinds().get('rollout-update')
+    const update = t.server.changeRequests.kinds().get('rollout-update')
     const lines = await t.db.transaction(async (tx) => update?.details?.(tx, { name: 'Kiosks', settings, builds: {} }))
     expect(lines).toEqual(expect.arrayContaining(['Minutes between rings: 60', 'Also apply to attached devices: no']))
   })

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
-import type { StoredRequest } from './approvals.store.ts'
+import type { StoredRequest } from './change-requests.store.ts'
 import { digestOf } from './shown-change.ts'
 
 export type UnsealedRequest = Omit<StoredRequest, 'seal' | 'shown_seal'>

@@ -72,7 +72,7 @@ describe('settings that decide who signs in', () => {
 
 describe('lifting the second approver on the command line', () => {
   it('lets one person act for a limited time, raises an event, writes an audit record, and expires', async () => {
-    await t.server.approvals.lift(systemActor('command line'), 60)
+    await t.server.changeRequests.lift(systemActor('command line'), 60)
     const [event] = (await (await t.admin()).get(`${base}/events/getevents`)).json().data
     expect(event).toMatchObject({ eventCode: '0x130022', severityString: 'Critical' })
     const audit = await t.db.query(sql`select 1 from audit_records r where r.action = 'approvals.lifted'`)
@@ -83,7 +83,7 @@ describe('lifting the second approver on the command line', () => {
     expect(await disable(true)).toBe(200)
     t.clock.advance(61 * 60_000)
     expect(await disable(false)).toBe(403)
-    await t.server.approvals.maintain()
+    await t.server.changeRequests.maintain()
     expect(
       await t.db.query(sql`select 1 from approval_gate g where g.is_latched and g.lifted_until is null`),
     ).toHaveLength(1)
@@ -97,7 +97,7 @@ describe('ending a lift early', () => {
     const end = async () => (await admin.post(`${base}/policy/secondapprover/restore`)).json()
     expect(await twoPerson()).toMatchObject({ active: true, liftedUntil: null })
     expect(await end()).toEqual({ ended: false })
-    const until = await t.server.approvals.lift(systemActor('command line'), 60)
+    const until = await t.server.changeRequests.lift(systemActor('command line'), 60)
     expect(await twoPerson()).toMatchObject({ active: false, liftedUntil: until.toISOString() })
     expect(await end()).toEqual({ ended: true })
     expect(await twoPerson()).toMatchObject({ active: true, liftedUntil: null })

@@ -224,7 +224,7 @@ afterAll(() => t.close())
 
 /** Returns what the approver of a change reads. */
 const shown = async (name: string, change: object): Promise<string> => {
-  const kind = t.server.approvals.kinds().get(name)
+  const kind = t.server.changeRequests.kinds().get(name)
   if (kind === undefined) throw new Error(`kind ${name} is not registered`)
   const action = typeof kind.action === 'function' ? kind.action(change) : kind.action
   const details = await t.db.transaction(async (tx) => (await kind.details?.(tx, change)) ?? [])
@@ -233,7 +233,7 @@ const shown = async (name: string, change: object): Promise<string> => {
 
 describe('what an approver reads determines what is carried out', () => {
   it('there is a sample of every kind of change', () => {
-    expect([...t.server.approvals.kinds().keys()].sort()).toEqual(Object.keys(samples).sort())
+    expect([...t.server.changeRequests.kinds().keys()].sort()).toEqual(Object.keys(samples).sort())
   })
 
   it.each(Object.entries(samples).flatMap(([kind, all]) => all.map((sample, i) => [kind, i + 1, sample] as const)))(

@@ -1,18 +1,18 @@
 import { type SettingsApi, type SignInChange, signInDetails, signInTitle } from '#features/settings/server/index.ts'
-import type { createApprovals } from './approvals.service.ts'
+import type { createChangeRequests } from './change-requests.service.ts'
 
 export type SignInSettings = Pick<SettingsApi, 'gateSignIn' | 'applySignIn' | 'signInNotes'>
 
 /** Makes changes of sign-in settings wait for a second approver. */
 export const gateSignIn = (
   settings: SignInSettings,
-  approvals: Pick<ReturnType<typeof createApprovals>, 'mayAlone' | 'require' | 'handle' | 'noteSignInChange'>,
+  changeRequests: Pick<ReturnType<typeof createChangeRequests>, 'mayAlone' | 'require' | 'handle' | 'noteSignInChange'>,
 ): void => {
   settings.gateSignIn({
     assertAlone: async (actor, change, secret) => {
-      if (await approvals.mayAlone(actor, { kind: 'signIn' })) return
+      if (await changeRequests.mayAlone(actor, { kind: 'signIn' })) return
       const note = await settings.signInNotes(change)
-      await approvals.require<SignInChange>(actor, {
+      await changeRequests.require<SignInChange>(actor, {
         kind: 'signIn',
         change: note === '' ? change : { ...change, note },
         secret,
@@ -20,9 +20,9 @@ export const gateSignIn = (
           `Changing sign-in settings needs a second approver. Request {id} waits for another Administrator. ${note}`.trim(),
       })
     },
-    changed: approvals.noteSignInChange,
+    changed: changeRequests.noteSignInChange,
   })
-  approvals.handle<SignInChange>('signIn', {
+  changeRequests.handle<SignInChange>('signIn', {
     action: 'settings',
     title: signInTitle,
     details: async (_tx, change) => signInDetails(change),

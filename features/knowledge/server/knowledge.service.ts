@@ -22,7 +22,7 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
 import type { KnowledgeSeals } from './knowledge.seal.ts'
@@ -40,7 +40,7 @@ export interface KnowledgeDeps {
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
   seals: KnowledgeSeals
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
   release: Knowledge
   jobs: Pick<JobsApi, 'enqueue'>
   judging: JudgingPort
@@ -119,7 +119,7 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
  * Manages the knowledge in force: that of the release, or a signed set on top of it that an Administrator activated.
  */
 export const createKnowledgeService = async (deps: KnowledgeDeps) => {
-  const { db, clock, log, bus, seals, audit, approvals, release, jobs } = deps
+  const { db, clock, log, bus, seals, audit, changeRequests, release, jobs } = deps
   /** Starts the job that re-evaluates all fingerprints, at COMMIT. */
   const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {
@@ -216,8 +216,8 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   /** Lets one person trust the first key only while a second Administrator has never existed. */
   async function assertMayTrust(actor: Actor, fingerprint: string, der: Buffer): Promise<void> {
     assertFresh(actor, clock.now())
-    if (await approvals.mayAlone(actor, { kind: 'program' })) return
-    await approvals.require<KnowledgeChange>(actor, {
+    if (await changeRequests.mayAlone(actor, { kind: 'program' })) return
+    await changeRequests.require<KnowledgeChange>(actor, {
       kind: 'knowledge',
       change: { what: 'trust', fingerprint, publicKey: der.toString('base64') },
       detail:
@@ -336,36 +336,36 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** Lets one person change the definition of attack tools only while a second Administrator has never existed. */
-  async function change(actor: Actor, wish: SetChange) {
-    if (!(await approvals.mayAlone(actor, { kind: 'program' })))
-      return approvals.require<KnowledgeChange>(actor, {
+  async function change(actor: Actor, asked: SetChange) {
+    if (!(await changeRequests.mayAlone(actor, { kind: 'program' })))
+      return changeRequests.require<KnowledgeChange>(actor, {
         kind: 'knowledge',
-        change: wish,
+        change: asked,
         detail:
           'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Ask another Administrator to approve request {id}.',
       })
     const jobId = await db.transaction((tx) =>
-      wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id),
+      asked.what === 'apply' ? applyIn(tx, actor, asked.id) : rollbackIn(tx, actor, asked.id),
     )
     await refresh()
     return { version: current.knowledge.info.version, jobId }
   }
 
-  approvals.handle<KnowledgeChange>('knowledge', {
+  changeRequests.handle<KnowledgeChange>('knowledge', {
     action: 'settings',
-    title: (wish) =>
-      wish.what === 'trust'
-        ? `Trust the key ${wish.fingerprint} to sign knowledge, which decides what counts as an attack tool`
-        : wish.what === 'apply'
-          ? `Activate knowledge ${wish.version}: ${wish.text}`
-          : `Withdraw knowledge ${wish.version} and restore the knowledge before it`,
-    details: (_tx, wish) =>
-      wish.what === 'trust'
-        ? [`Key ${wish.fingerprint}`]
-        : [...(wish.text === '' ? [] : [wish.text]), `Stored knowledge ${wish.id}`],
-    carryOut: async (tx, actor, wish) => {
-      if (wish.what === 'trust') {
-        const { fingerprint, publicKey } = wish
+    title: (asked) =>
+      asked.what === 'trust'
+        ? `Trust the key ${asked.fingerprint} to sign knowledge, which decides what counts as an attack tool`
+        : asked.what === 'apply'
+          ? `Activate knowledge ${asked.version}: ${asked.text}`
+          : `Withdraw knowledge ${asked.version} and restore the knowledge before it`,
+    details: (_tx, asked) =>
+      asked.what === 'trust'
+        ? [`Key ${asked.fingerprint}`]
+        : [...(asked.text === '' ? [] : [asked.text]), `Stored knowledge ${asked.id}`],
+    carryOut: async (tx, actor, asked) => {
+      if (asked.what === 'trust') {
+        const { fingerprint, publicKey } = asked
         await lock(tx, locks.knowledge)
         const known = (await createKnowledgeStore(tx).keys()).filter((key) => seals.isKey(key))
         const der = Buffer.from(publicKey, 'base64')
@@ -374,7 +374,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
         await trustIn(tx, actor, fingerprint, der)
         return undefined
       }
-      await (wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id))
+      await (asked.what === 'apply' ? applyIn(tx, actor, asked.id) : rollbackIn(tx, actor, asked.id))
       return refresh
     },
   })

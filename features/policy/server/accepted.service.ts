@@ -16,7 +16,7 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
 import { because } from './change-record.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
@@ -30,7 +30,7 @@ export interface AcceptedFindingsDeps {
   log: Log
   store: Pick<PolicyStore, 'addVersion' | 'hostNames' | 'lockHead'>
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs' | 'accepted' | 'rejudge'>
   newlyAllowed: Pick<NewlyAllowed, 'accepting'>
   announceChange(tx: Tx): Promise<void>
@@ -61,7 +61,7 @@ export const createAcceptedFindings = ({
   log,
   store,
   audit,
-  approvals,
+  changeRequests,
   peripherals,
   newlyAllowed,
   announceChange,
@@ -148,7 +148,7 @@ export const createAcceptedFindings = ({
       log.warn({ err: error }, 'cannot recalculate the decisions about a finding; the next judging job retries'),
     )
 
-  approvals.handle<CarriedAcceptance>('accept-finding', {
+  changeRequests.handle<CarriedAcceptance>('accept-finding', {
     action: 'rules',
     title: ({ title }) => title,
     details: async (tx, { uuid, deviceID, fingerprint, finding, evidence, reason }) => [
@@ -199,7 +199,7 @@ export const createAcceptedFindings = ({
         const hosts = await hostsOf(tx, design)
         const said = { finding, evidence: evidence.slice(1), hosts }
         if (body.dryRun === true) return { ...said, written: null }
-        const limit = await approvals.takeAllowed(tx, actor, hosts)
+        const limit = await changeRequests.takeAllowed(tx, actor, hosts)
         if (limit !== null)
           throw new NeedsApprover<CarriedAcceptance>({
             kind: 'accept-finding',
@@ -220,7 +220,7 @@ export const createAcceptedFindings = ({
         return { ...said, written: await write(tx, actor, design, reason, before) }
       }).catch((error: unknown) => {
         // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
         throw error
       })
       const { written, ...said } = done

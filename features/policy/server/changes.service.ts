@@ -16,7 +16,7 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Audit, AuditFacts } from '#features/audit/server/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { Affected } from './affected.ts'
 import { because, type CarriedChange, carried, ruleFacts, uncarried } from './change-record.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
@@ -43,7 +43,7 @@ export interface ChangesDeps {
   rulePrints: RulePrints
   integrity: Pick<RuleIntegrity, 'changed'>
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
   /** Starts the job that recalculates the decisions of this number of hosts. Returns the id of the job. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
   /** Notifies every replica at COMMIT. */
@@ -99,7 +99,7 @@ export const createChanges = ({
   rulePrints,
   integrity,
   newlyAllowed,
-  approvals,
+  changeRequests,
   startJob,
   announceChange,
   drain,
@@ -224,7 +224,7 @@ export const createChanges = ({
     return { version, jobId, after }
   }
 
-  approvals.handle<CarriedChange>('rules', {
+  changeRequests.handle<CarriedChange>('rules', {
     action: 'rules',
     title: ({ title }) => title,
     details: (tx, request) => linesOfRequest(tx, store, request),
@@ -282,7 +282,7 @@ export const createChanges = ({
       new Date(clock.now()),
     )
     if (isForAnyHost && actor.kind === 'apiToken') throw new AppError('named_hosts_required')
-    const limit = await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
+    const limit = await changeRequests.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
     if (limit === null) return
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
     const ids = [...remove, ...write].map((r) => r.rule_id)
@@ -321,7 +321,7 @@ export const createChanges = ({
       return work(tx)
     }).catch((error: unknown) => {
       // The transaction was rolled back, so the request is stored in another one.
-      if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+      if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
       throw error
     })
     if (done.jobId === null) await settle()

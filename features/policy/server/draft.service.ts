@@ -5,7 +5,7 @@ import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { allowing } from './host.ts'
 import type { LongRead } from './long.read.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
@@ -23,7 +23,7 @@ export interface DraftDeps {
   rulePrints: RulePrints
   predict: Predict
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
-  approvals: Pick<ApprovalsApi, 'mayAlone'>
+  changeRequests: Pick<ChangeRequestsApi, 'mayAlone'>
 }
 
 const listedEffects = 200
@@ -54,7 +54,15 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
 })
 
 /** Previews rule changes. Writes nothing. */
-export const createDrafts = ({ longRead, clock, store, rulePrints, predict, newlyAllowed, approvals }: DraftDeps) => {
+export const createDrafts = ({
+  longRead,
+  clock,
+  store,
+  rulePrints,
+  predict,
+  newlyAllowed,
+  changeRequests,
+}: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -165,7 +173,7 @@ export const createDrafts = ({ longRead, clock, store, rulePrints, predict, newl
           newlyAllowed: opened.hosts,
           effects: effects.map(effectView),
           warnings: warnings.slice(0, listedWarnings),
-          secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
+          secondPerson: !(await changeRequests.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
           prediction: stated,
         }
       }),

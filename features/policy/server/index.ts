@@ -8,7 +8,7 @@ import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
@@ -87,7 +87,10 @@ export interface PolicyDeps {
   /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string
   tags: Pick<TagsApi, 'carryOut'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
+  changeRequests: Pick<
+    ChangeRequestsApi,
+    'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'
+  >
   announce: Announce
 }
 

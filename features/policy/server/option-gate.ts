@@ -3,7 +3,7 @@ import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import { assertInForce, type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
 
@@ -11,7 +11,7 @@ export interface OptionGateDeps {
   db: Db
   store: Pick<PolicyStore, 'hostsChangingTag'>
   settings: Pick<PolicySettingsApi, 'lock' | 'optionTexts' | 'writeOptions'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
 }
 
 type Options = Record<OptionName, string>
@@ -38,7 +38,7 @@ const linesOf = (before: Options, after: Options): string[] =>
   )
 
 /** Counts the hosts whose options change because a configuration item names other tags. */
-export const createOptionGate = ({ db, store, settings, approvals }: OptionGateDeps) => {
+export const createOptionGate = ({ db, store, settings, changeRequests }: OptionGateDeps) => {
   async function hostsOf(tx: Tx, before: Options, after: Options): Promise<number> {
     const hosts = new Set<string>()
     for (const name of optionNames)
@@ -47,7 +47,7 @@ export const createOptionGate = ({ db, store, settings, approvals }: OptionGateD
     return hosts.size
   }
 
-  approvals.handle<OptionChange>('policyOptions', {
+  changeRequests.handle<OptionChange>('policyOptions', {
     action: 'settings',
     title: () => 'Change the tags that set host options',
     hosts: ({ hosts }) => hosts,
@@ -71,11 +71,11 @@ export const createOptionGate = ({ db, store, settings, approvals }: OptionGateD
       const before = await settings.optionTexts(tx)
       const options = Object.fromEntries(optionNames.map((name) => [name, items.get(name) ?? before[name]])) as Options
       const hosts = await hostsOf(tx, before, options)
-      const limit = await approvals.takeAllowed(tx, actor, hosts)
+      const limit = await changeRequests.takeAllowed(tx, actor, hosts)
       if (limit !== null)
         throw new NeedsApprover<OptionChange>({ kind: 'policyOptions', limit, change: { options, before, hosts } })
     }).catch((error: unknown) => {
-      if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+      if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
       throw error
     })
   }

@@ -4,7 +4,7 @@ import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
 import { assertInForce, type PolicySettingsApi, settingsOf } from './policy.settings.ts'
@@ -15,7 +15,7 @@ export interface OverviewDeps {
   audit: Audit
   read: PolicyRead
   settings: PolicySettingsApi
-  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
   /** Refuses items that change the options of more hosts than one person may change. */
   guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
 }
@@ -37,20 +37,28 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 ]
 
 /** Provides the policy overview, its settings, and whether a second approver is needed. */
-export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals, guardOptions }: OverviewDeps) => {
+export const createPolicyOverview = ({
+  db,
+  clock,
+  audit,
+  read,
+  settings,
+  changeRequests,
+  guardOptions,
+}: OverviewDeps) => {
   /** Returns the number of hosts above which a second approver is needed, and the reason; null: never. */
   async function twoPerson(): Promise<{ hosts: number | null; explanation: string }> {
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Turned off. One person can free or delete any number of hosts.' }
     const hosts = `${twoPersonHosts} ${twoPersonHosts === 1 ? 'host' : 'hosts'}`
-    const until = await approvals.liftedUntil()
+    const until = await changeRequests.liftedUntil()
     if (until !== null)
       return {
         hosts: null,
         explanation: `Lifted by a server command until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. One person can free or delete any number of hosts.`,
       }
-    if (!(await approvals.isLatched()))
+    if (!(await changeRequests.isLatched()))
       return {
         hosts: null,
         explanation: `Off, because only one Administrator exists. After you add a second Administrator, freeing or deleting more than ${hosts} within 15 minutes needs a second approver.`,
@@ -83,7 +91,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     return settings.read(tx)
   }
 
-  approvals.handle<SettingsChange>('settings', {
+  changeRequests.handle<SettingsChange>('settings', {
     action: 'settings',
     title: ({ settings: { twoPersonHosts } }) =>
       twoPersonHosts === null
@@ -111,8 +119,8 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     // This also applies while a single Administrator could raise the limit alone.
     if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
       assertFresh(actor, clock.now())
-    if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
-      await approvals.require<SettingsChange>(actor, {
+    if (!(await changeRequests.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
+      await changeRequests.require<SettingsChange>(actor, {
         kind: 'settings',
         change: { settings: given, before },
         detail: 'Raising the limit needs a second approver. Ask another Administrator to approve request {id}.',
@@ -136,7 +144,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
         read.overview(),
         settings.read(db),
         twoPerson(),
-        approvals.liftedUntil(),
+        changeRequests.liftedUntil(),
       ])
       return {
         version: o.version,

@@ -4,7 +4,7 @@ import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { HostTagChange, TagGate, TagOrder } from '#features/tags/server/index.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
@@ -18,7 +18,7 @@ export interface TagGateDeps {
   store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag' | 'lockHead'>
   newlyAllowed: Pick<NewlyAllowed, 'among'>
   settings: Pick<PolicySettingsApi, 'optionTags'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
   predict: Predict
   scopes: Pick<PredictionScopes, 'hosts'>
   carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
@@ -50,7 +50,7 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 
 /** Treats tag changes as changes of the rules and options that apply to hosts, and measures them. */
 export const createTagGate = (deps: TagGateDeps) => {
-  const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
+  const { clock, store, newlyAllowed, settings, changeRequests, predict, scopes, carryOut } = deps
   /** Predicts the effect of tag changes on the hosts that they name. */
   function predicted(q: Queryable, changes: readonly HostTagChange[], isTimed = false): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
@@ -87,10 +87,10 @@ export const createTagGate = (deps: TagGateDeps) => {
     const names = new Set(changes.flatMap((change) => change.names.map(fold)))
     if ((await store.wide(tx)).some((r) => r.tag_name !== null && names.has(fold(r.tag_name)))) await store.lockHead(tx)
     const hosts = await measure(tx, changes)
-    return { hosts, limit: await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted)) }
+    return { hosts, limit: await changeRequests.takeAllowed(tx, actor, Math.max(0, hosts - granted)) }
   }
 
-  approvals.handle<CarriedOrder>('tags', {
+  changeRequests.handle<CarriedOrder>('tags', {
     action: 'rules',
     title: titleOf,
     hosts: ({ hosts }) => hosts,
@@ -136,7 +136,7 @@ export const createTagGate = (deps: TagGateDeps) => {
     run: (actor, transaction) =>
       transaction().catch((error: unknown) => {
         // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
         throw error
       }),
   }
@@ -149,7 +149,7 @@ export const createTagGate = (deps: TagGateDeps) => {
     const hosts = await measure(q, changes)
     return {
       newlyAllowed: hosts,
-      secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', hosts })),
+      secondPerson: !(await changeRequests.mayAlone(actor, { kind: 'allow', hosts })),
       prediction: (await predicted(q, changes, true)).stated,
     }
   }

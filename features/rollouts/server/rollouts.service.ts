@@ -16,7 +16,7 @@ import { type Db, isPgError, type Tx } from '@portcullis/platform/server/db/db.t
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { PackagesApi, PublishedBuild } from '#features/builds/server/index.ts'
-import { type ApprovalsApi, memberLines } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, memberLines } from '#features/change-requests/server/index.ts'
 import { type AdvanceDeps, createAdvance, positionOf, predictArming } from './advance.ts'
 import { createHostsStore } from './rollout-hosts.store.ts'
 import { activeStates, type Control, control } from './rollout-machine.ts'
@@ -31,7 +31,7 @@ export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan reads every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
 }
 
 /** A revert that waits for a second approver: it frees the hosts that the rollout armed. */
@@ -104,7 +104,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 })
 
 export const createRolloutsService = (deps: RolloutsDeps) => {
-  const { db, exportDb, clock, packages, approvals } = deps
+  const { db, exportDb, clock, packages, changeRequests } = deps
   const read = createRolloutsRead(db)
   const { advance, announceState, startRing, judge } = createAdvance(deps)
 
@@ -219,9 +219,9 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         return null
       })
       if (pending === null) return
-      const limit = await approvals.release(actor, pending.hosts - counted)
+      const limit = await changeRequests.release(actor, pending.hosts - counted)
       if (limit !== null)
-        await approvals.require<RevertChange>(actor, {
+        await changeRequests.require<RevertChange>(actor, {
           kind: 'revert',
           change: { rollout: { rolloutId: id, ...pending, ...(reason === '' ? {} : { reason }) } },
           limit,
@@ -242,7 +242,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     await carryOut(tx, actor, row, 'revert', reason)
   }
 
-  approvals.handle<RevertChange>('revert', {
+  changeRequests.handle<RevertChange>('revert', {
     action: 'free',
     title: ({ rollout }) => `Free ${hostsText(rollout.hosts)}: revert rollout ${rollout.name}`,
     details: (_tx, { rollout: { rolloutId, name, reason } }) => [
@@ -315,7 +315,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     ...memberLines(settings, settingLabels),
   ]
 
-  approvals.handle<UpdateChange>('rollout-update', {
+  changeRequests.handle<UpdateChange>('rollout-update', {
     action: 'update',
     title: titleOf,
     details: (_tx, change) => detailsOf(change),
@@ -355,10 +355,10 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
 
     start: async (actor: Actor, input: Input): Promise<Rollout> => {
       const row = await rowOf(actor, input, 'running')
-      if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' }))) {
+      if (row.kind === 'update' && !(await changeRequests.mayAlone(actor, { kind: 'program' }))) {
         const { rings } = await planOf({ ...row, state: 'planned' })
         const planned = rings.map(({ ready, offline }) => ready + offline)
-        await approvals.require<UpdateChange>(actor, {
+        await changeRequests.require<UpdateChange>(actor, {
           kind: 'rollout-update',
           change: { name: row.name, settings: row.settings, builds: row.builds, planned },
           detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',

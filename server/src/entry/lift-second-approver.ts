@@ -12,7 +12,7 @@ const run = async (): Promise<void> => {
   if (!Number.isInteger(n) || n < 1 || n > mostMinutes)
     throw new StartError(`--minutes must be a whole number from 1 to ${mostMinutes}, not "${minutes}".`)
   await withOfflineServer(async (server) => {
-    const until = await server.approvals.lift(systemActor('command line'), n)
+    const until = await server.changeRequests.lift(systemActor('command line'), n)
     process.stdout.write(
       `No second approver is needed until ${until.toISOString()}. Start the server, disable accounts that nobody uses, and add an Administrator for another person. After that time, the requirement applies again as soon as two Administrators are enabled.\n`,
     )

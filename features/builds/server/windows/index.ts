@@ -12,7 +12,7 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
 import { createVerifications } from './verifications.ts'
@@ -25,7 +25,7 @@ export interface WindowsDeps {
   log: Log
   keys: Pick<Keys, 'derive'>
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
   settings: Pick<SettingsApi, 'values' | 'onChange'>
   commands: Pick<CommandsApi, 'guardArming' | 'cancelArming'>
 }

@@ -14,7 +14,7 @@ import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { Compile } from 'typebox/compile'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { VerificationRow, WindowsStore } from './windows.store.ts'
 
 const isVerification = Compile(WindowsVerification)
@@ -27,7 +27,7 @@ export interface VerificationsDeps {
   /** Key of the seals of rows. */
   sealKey: Secret<Buffer>
   audit: Audit
-  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
 }
 
 /** An import that waits for a second approver. */
@@ -58,7 +58,7 @@ const stepsText = (ids: readonly string[]): string => ids.join(', ')
 const entityOf = (build: string): string => `Windows build ${build}`
 
 /** Manages the verifications of Windows builds. */
-export const createVerifications = ({ db, clock, log, store, sealKey, audit, approvals }: VerificationsDeps) => {
+export const createVerifications = ({ db, clock, log, store, sealKey, audit, changeRequests }: VerificationsDeps) => {
   const sealOf = (row: Omit<VerificationRow, 'seal'>): Buffer =>
     createHmac('sha256', sealKey.reveal())
       .update(
@@ -150,7 +150,7 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
     return viewOf(sealed)
   }
 
-  approvals.handle<Import>('windows-verification', {
+  changeRequests.handle<Import>('windows-verification', {
     action: 'windows',
     title: ({ file, host }) =>
       `Import the verification of Windows ${parse(file.payload).osBuild} by ${host}: any number of hosts of this build can then be armed`,
@@ -187,8 +187,8 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, app
       { file, confirmed }: { file: WindowsVerificationFile; confirmed: readonly string[] },
     ): Promise<WindowsVerificationRow> => {
       const { host } = await read(db, file, confirmed)
-      if (!(await approvals.mayAlone(actor, { kind: 'verification' })))
-        await approvals.require<Import>(actor, {
+      if (!(await changeRequests.mayAlone(actor, { kind: 'verification' })))
+        await changeRequests.require<Import>(actor, {
           kind: 'windows-verification',
           change: { file, confirmed, host: host.host },
           detail:

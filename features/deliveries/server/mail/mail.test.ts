@@ -282,7 +282,7 @@ describe('a link for a new account', () => {
     await ok('AddOrUpdateSMPTConfig', smtp(first.port))
     expect((await make('bea')).isMailed).toBe(true)
     await t.server.mail.deliver()
-    await t.server.approvals.lift(systemActor('command line'), 60)
+    await t.server.changeRequests.lift(systemActor('command line'), 60)
     await ok('AddOrUpdateSMPTConfig', smtp(thief.port))
     isRefusing = false
     t.clock.advance(31_000)

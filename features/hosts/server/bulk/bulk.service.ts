@@ -12,7 +12,7 @@ import type { AgentsApi } from '#features/agents/server/index.ts'
 import { agentsList } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
 import {
@@ -82,7 +82,7 @@ export interface BulkDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob' | 'orderModes' | 'dropModes' | 'withdrawModes'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
   read: ActionsRead
   audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
@@ -152,7 +152,7 @@ export const createBulk = (deps: BulkDeps) => {
     tags,
     commands,
     jobs,
-    approvals,
+    changeRequests,
     read,
     audit,
     latestPackage,
@@ -194,10 +194,10 @@ export const createBulk = (deps: BulkDeps) => {
   const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
 
   async function needsApprover(actor: Actor, action: BulkAction, hosts: number): Promise<boolean> {
-    if (action === 'update') return hosts > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))
+    if (action === 'update') return hosts > 0 && !(await changeRequests.mayAlone(actor, { kind: 'program' }))
     if (action === 'approveAll' || action === 'tag' || action === 'untag')
-      return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
-    return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
+      return !(await changeRequests.mayAlone(actor, { kind: 'allow', hosts }))
+    return releases(action) && !(await changeRequests.mayAlone(actor, { kind: 'release', hosts }))
   }
 
   /** Returns the change of modes and decisions that an action makes; null: none. */
@@ -305,18 +305,22 @@ export const createBulk = (deps: BulkDeps) => {
     const withReasons = refused.size === 0 ? {} : { refused: refusalsOf(refused) }
     if (uuids.length === 0) return { accepted: 0, skipped, jobId: null, ...withReasons }
     if (releases(action)) {
-      const limit = await approvals.release(actor, uuids.length)
+      const limit = await changeRequests.release(actor, uuids.length)
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
+        await changeRequests.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
     }
-    if (action === 'update') await refuseUpdate(approvals, actor, uuids, builds)
+    if (action === 'update') await refuseUpdate(changeRequests, actor, uuids, builds)
     let counted = 0
     if (action === 'approveAll') {
       counted = await approvable(uuids)
-      const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, counted))
+      const limit = await db.transaction((tx) => changeRequests.takeAllowed(tx, actor, counted))
       if (limit !== null) {
         const devices = await attachedTo(uuids)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, devices, ...why }, limit })
+        await changeRequests.require<BulkRelease>(actor, {
+          kind: 'bulk',
+          change: { action, uuids, devices, ...why },
+          limit,
+        })
       }
     }
     if (action === 'tag' || action === 'untag') {
@@ -325,7 +329,7 @@ export const createBulk = (deps: BulkDeps) => {
       )
       counted = hosts
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, {
+        await changeRequests.require<BulkRelease>(actor, {
           kind: 'bulk',
           change: { action, uuids, hashtags, ...why },
           limit,

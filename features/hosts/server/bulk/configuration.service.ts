@@ -6,7 +6,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { AgentsApi, ResolvedAgent } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import { type AttachedDevice, attachedKey } from '#features/policy/server/index.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
@@ -25,7 +25,7 @@ export interface ConfigurationDeps {
   db: Db
   agents: Pick<AgentsApi, 'resolve'>
   commands: Pick<CommandsApi, 'queue'>
-  approvals: Pick<ApprovalsApi, 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'armedWith'>
   windows: Pick<WindowsApi, 'refused'>
   audit: Audit
@@ -82,7 +82,7 @@ export const createConfiguration = ({
   db,
   agents,
   commands,
-  approvals,
+  changeRequests,
   read,
   windows,
   audit,
@@ -232,18 +232,18 @@ export const createConfiguration = ({
         const approving = items.filter((item) => item.approveAll).map((item) => item.uuid)
         const devices = approving.length === 0 ? {} : { devices: await attachedTo(approving) }
         const change = { items, ...devices }
-        const wish = { kind: 'configuration', change, ...(limit === undefined ? {} : { limit }) }
-        return approvals.require<ConfigurationChange>(actor, wish)
+        const proposed = { kind: 'configuration', change, ...(limit === undefined ? {} : { limit }) }
+        return changeRequests.require<ConfigurationChange>(actor, proposed)
       }
       if (freed > 0) {
-        const limit = await approvals.release(actor, freed)
+        const limit = await changeRequests.release(actor, freed)
         if (limit !== null) await file(limit)
       }
       await transactionAgain(db, (tx) => carryOut(tx, actor, { items }, 0, { mostPerPerson: jobsPerPerson })).catch(
         (error: unknown) => {
           if (!(error instanceof NeedsApprover)) throw error
           // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
-          return file(error.wish.limit)
+          return file(error.proposed.limit)
         },
       )
       // The caller then reads the new decisions.

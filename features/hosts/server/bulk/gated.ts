@@ -3,7 +3,7 @@ import { mustExist, revertText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { type AttachedDevice, attachedLine, worksAgainLines } from '#features/policy/server/index.ts'
 import type { Build, Builds } from './possible.ts'
 
@@ -81,7 +81,7 @@ const assertNamesDevices = (approves: boolean, devices: readonly AttachedDevice[
 
 /** Registers the orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
-  approvals: Pick<ApprovalsApi, 'handle'>,
+  changeRequests: Pick<ChangeRequestsApi, 'handle'>,
   carryOut: {
     configuration(tx: Tx, actor: Actor, change: ConfigurationChange): Promise<void>
     bulk(
@@ -127,7 +127,7 @@ export const registerGated = (
   const widest = (items: readonly ConfigurationItem[]): ConfigurationItem[] =>
     items.toSorted((a, b) => rankOf(a) - rankOf(b))
   const rankOf = ({ mode, approveAll }: ConfigurationItem): number => (mode === 'Free' ? 0 : approveAll ? 1 : 2)
-  approvals.handle<ConfigurationChange>('configuration', {
+  changeRequests.handle<ConfigurationChange>('configuration', {
     action: ({ items }) => (items.some((item) => item.mode === 'Free') ? 'free' : 'rules'),
     title: ({ items }) => {
       const parts = [
@@ -166,7 +166,7 @@ export const registerGated = (
       return undefined
     },
   })
-  approvals.handle<BulkRelease>('bulk', {
+  changeRequests.handle<BulkRelease>('bulk', {
     action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
     title: bulkTitle,
     details: async (tx, change) => {
@@ -185,7 +185,7 @@ export const registerGated = (
       return undefined
     },
   })
-  approvals.handle<BulkUpdate>('bulk-update', {
+  changeRequests.handle<BulkUpdate>('bulk-update', {
     action: 'update',
     title: ({ update, builds }) => `Update the agent of ${hostsText(update.length)} to ${buildsText(builds)}`,
     details: async (tx, { update, builds = [] }) => [
@@ -207,13 +207,13 @@ export const registerGated = (
 
 /** Files a request for a second approver, because one person could otherwise install their own build on hosts. */
 export const refuseUpdate = async (
-  approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
+  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'require'>,
   actor: Actor,
   update: readonly string[],
   builds: Builds,
 ): Promise<void> => {
-  if (update.length === 0 || (await approvals.mayAlone(actor, { kind: 'program' }))) return
-  await approvals.require<BulkUpdate>(actor, {
+  if (update.length === 0 || (await changeRequests.mayAlone(actor, { kind: 'program' }))) return
+  await changeRequests.require<BulkUpdate>(actor, {
     kind: 'bulk-update',
     change: { update, builds: namedBuilds(builds) },
     detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',

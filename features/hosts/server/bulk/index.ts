@@ -7,15 +7,15 @@ import {
   updateAgents,
 } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { createActionsRead } from './actions.read.ts'
 import { type BulkDeps, createBulk } from './bulk.service.ts'
 import { type ConfigurationDeps, createConfiguration } from './configuration.service.ts'
 import { registerGated } from './gated.ts'
 import { createOnIds, type OnIdsDeps } from './on-ids.service.ts'
 
-type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'approvals' | 'enqueue'> & {
-  approvals: ApprovalsApi
+type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'changeRequests' | 'enqueue'> & {
+  changeRequests: ChangeRequestsApi
 }
 
 export type ActionsApi = ReturnType<typeof actionsFeature>
@@ -26,7 +26,7 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
   const bulk = createBulk(deps)
   const configuration = createConfiguration({ ...deps, enqueue: bulk.enqueue })
   const onIds = createOnIds(deps)
-  registerGated(given.approvals, {
+  registerGated(given.changeRequests, {
     names: async (tx, uuids) =>
       new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
     latestPackage: deps.latestPackage,

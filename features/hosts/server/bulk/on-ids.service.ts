@@ -4,7 +4,7 @@ import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { ApprovalsApi } from '#features/change-requests/server/index.ts'
+import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
@@ -14,7 +14,7 @@ import { recordOrder } from './record.ts'
 export interface OnIdsDeps {
   db: Db
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
   audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
@@ -23,7 +23,7 @@ export interface OnIdsDeps {
 const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
 
 /** Runs operations on named agents. Unknown ids are reported and do not stop the operation. */
-export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
+export const createOnIds = ({ db, commands, changeRequests, read, audit, latestPackage }: OnIdsDeps) => {
   /** Runs `work` on the agents that exist. The agents that it returns are accepted. */
   function over(
     uuids: readonly string[],
@@ -77,7 +77,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
       const wanted = asked.filter((target) => impossible('update', target, builds) === null)
       refuseAgentless(asked)
       await refuseUpdate(
-        approvals,
+        changeRequests,
         actor,
         wanted.map((target) => target.agent_id),
         builds,
@@ -118,9 +118,13 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)
-      const limit = await approvals.release(actor, hosts)
+      const limit = await changeRequests.release(actor, hosts)
       if (limit !== null)
-        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action: 'delete', uuids: ids }, limit })
+        await changeRequests.require<BulkRelease>(actor, {
+          kind: 'bulk',
+          change: { action: 'delete', uuids: ids },
+          limit,
+        })
     },
   }
 }

@@ -8,7 +8,7 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import { type ApprovalsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
 import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
@@ -20,7 +20,7 @@ export interface HeldPortsDeps {
   clock: Clock
   audit: Audit
   commands: Pick<CommandsApi, 'queue'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
   announce: Announce
 }
 
@@ -55,7 +55,10 @@ const reported = (agentId: string, hold: HeldPort): ReportedHold & { isUnknown: 
 })
 
 /** Manages ports that hosts disabled because a device was not what it claimed to be, until a person releases them. */
-export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, approvals, announce }: HeldPortsDeps) => {
+export const heldPortsFeature = (
+  app: HttpApp,
+  { db, clock, audit, commands, changeRequests, announce }: HeldPortsDeps,
+) => {
   const store = createHeldPortsStore()
 
   app.register(listHeldPorts, async ({ query }) => {
@@ -99,7 +102,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     actor: Actor,
     { agentId, id, ...hold }: { agentId: string; id: string } & ReleasedHold,
   ): Promise<void> {
-    const limit = await approvals.takeAllowed(tx, actor, 1)
+    const limit = await changeRequests.takeAllowed(tx, actor, 1)
     if (limit === null) return
     throw new NeedsApprover<DriverRelease>({
       kind: 'accept-drivers',
@@ -108,7 +111,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     })
   }
 
-  approvals.handle<DriverRelease>('accept-drivers', {
+  changeRequests.handle<DriverRelease>('accept-drivers', {
     action: 'rules',
     title: ({ title }) => title,
     details: (_tx, { agentId, id }) => [`Host ${agentId}`, `Held port ${id}`],
@@ -125,7 +128,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
       .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, null))
       .catch((error: unknown) => {
         // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
         throw error
       }),
   )

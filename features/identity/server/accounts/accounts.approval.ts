@@ -3,13 +3,13 @@ import { type AccountChange, profileNames, profiles } from '@portcullis/contract
 import type { AccountChangeKind } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { type ApprovalsApi, memberLines } from '#features/change-requests/server/index.ts'
+import { type ChangeRequestsApi, memberLines } from '#features/change-requests/server/index.ts'
 import { accountLabels } from './accounts.changes.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 /** The second approver, as accounts need it. */
-export type AccountApprovals = Pick<
-  ApprovalsApi,
+export type AccountChangeRequests = Pick<
+  ChangeRequestsApi,
   'handle' | 'isLatched' | 'linkHold' | 'mayAlone' | 'noteInfluence' | 'require'
 >
 
@@ -91,27 +91,27 @@ export const deletionTitle = ({ accounts }: AccountDeletion): string =>
 
 /** Returns whether one person may make all of these changes to an account. */
 export const mayChangeAlone = async (
-  approvals: AccountApprovals,
+  changeRequests: AccountChangeRequests,
   tx: Tx,
   actor: Actor,
   account: AccountRow,
   changes: readonly AccountChangeKind[],
 ): Promise<boolean> => {
   for (const change of changes) {
-    const wish = {
+    const proposed = {
       kind: 'account',
       change,
       isAdministrator: account.user_profile === profiles.administrator,
       isOwn: account.account_id === actor.accountId,
     } as const
-    if (!(await approvals.mayAlone(actor, wish, tx))) return false
+    if (!(await changeRequests.mayAlone(actor, proposed, tx))) return false
   }
   return true
 }
 
 /** Records which people could act as an account from now on. */
 export const noteInfluences = async (
-  approvals: AccountApprovals,
+  changeRequests: AccountChangeRequests,
   tx: Tx,
   by: string | null,
   before: AccountRow | null,
@@ -128,7 +128,7 @@ export const noteInfluences = async (
     ...(before !== null && after.email !== before.email ? (['email'] as const) : []),
   ]
   for (const how of hows)
-    await approvals.noteInfluence(tx, {
+    await changeRequests.noteInfluence(tx, {
       accountId: after.account_id,
       by,
       how,

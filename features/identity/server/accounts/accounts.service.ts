@@ -20,7 +20,7 @@ import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
 import {
-  type AccountApprovals,
+  type AccountChangeRequests,
   type AccountDeletion,
   type AccountUpdate,
   deletionLines,
@@ -52,7 +52,7 @@ export interface AccountsDeps {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
-  approvals: AccountApprovals
+  changeRequests: AccountChangeRequests
   mail: { enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean> }
 }
 
@@ -123,7 +123,7 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
 })
 
 export const createAccountsService = (deps: AccountsDeps) => {
-  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
+  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, changeRequests, mail } = deps
 
   /** Checks the caller against the locked rows: the account may have changed since the token was checked. */
   function assertStillAllowed(actor: Actor, rows: readonly AccountRow[]): void {
@@ -192,14 +192,14 @@ export const createAccountsService = (deps: AccountsDeps) => {
     assertAdministratorLeft(rows, new Map([[before.account_id, next]]))
     const details = differences(before, next)
     if (details === '') return { after: next }
-    if (approved === null && !(await mayChangeAlone(approvals, tx, actor, before, gatedParts(before, next))))
+    if (approved === null && !(await mayChangeAlone(changeRequests, tx, actor, before, gatedParts(before, next))))
       return { waits: before, title: updateTitle(before, next) }
-    const wasLatched = await approvals.isLatched(tx)
+    const wasLatched = await changeRequests.isLatched(tx)
     const isDisabled = before.is_enabled && !enabled
     // Access tokens carry the version, so a new version ends those with the old profile, password or state.
     if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
     await store(tx).update(next)
-    await noteInfluences(approvals, tx, by, before, next, { wasLatched, isApproved: approved !== null })
+    await noteInfluences(changeRequests, tx, by, before, next, { wasLatched, isApproved: approved !== null })
     if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
     if (hash !== null) await store(tx).deleteLinks(next.account_id)
     if (hash !== null && given.revokeApiTokens === true) await revokeApiTokens(audit, tx, actor, next)
@@ -243,7 +243,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     if (ids.length === 0) return { deleted: [] }
     if (approved === null)
       for (const row of targets)
-        if (!(await mayChangeAlone(approvals, tx, actor, row, ['delete']))) return { waits: targets }
+        if (!(await mayChangeAlone(changeRequests, tx, actor, row, ['delete']))) return { waits: targets }
     await store(tx).delete(ids)
     await credentials.announce(tx, ids)
     await events.append(
@@ -254,7 +254,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     return { deleted: targets }
   }
 
-  approvals.handle<AccountUpdate>('account', {
+  changeRequests.handle<AccountUpdate>('account', {
     action: 'account',
     title: ({ title }) => title,
     details: (_tx, change) => updateLines(change),
@@ -263,7 +263,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       return 'after' in done ? () => credentials.forget([done.after.account_id]) : undefined
     },
   })
-  approvals.handle<AccountDeletion>('accountDeletion', {
+  changeRequests.handle<AccountDeletion>('accountDeletion', {
     action: 'account',
     title: deletionTitle,
     details: (_tx, change) => deletionLines(change),
@@ -323,9 +323,9 @@ export const createAccountsService = (deps: AccountsDeps) => {
       try {
         return await db.transaction(async (tx) => {
           assertStillAllowed(actor, await store(tx).lockForChange([], actor.accountId))
-          const wasLatched = await approvals.isLatched(tx)
+          const wasLatched = await changeRequests.isLatched(tx)
           await store(tx).insert(row)
-          await noteInfluences(approvals, tx, actor.accountId, null, row, { wasLatched, isApproved: false })
+          await noteInfluences(changeRequests, tx, actor.accountId, null, row, { wasLatched, isApproved: false })
           const made = hash === null ? await links.create(tx, row.account_id) : null
           const isMailed = made !== null && row.email !== '' && (await mail.enqueue(tx, row.email, welcome(row, made)))
           if (isMailed) await links.mailed(tx, row.account_id)
@@ -355,7 +355,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       const hash = await hashOf(actor, password, given.userName)
       const done = await db.transaction((tx) => change(tx, actor, rest, hash, null))
       if ('waits' in done)
-        return approvals.require<AccountUpdate>(actor, {
+        return changeRequests.require<AccountUpdate>(actor, {
           kind: 'account',
           change: {
             accountId: done.waits.account_id,
@@ -374,7 +374,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       if (wanted.size === 0) return { accepted: [], notFound: [] }
       const done = await db.transaction((tx) => remove(tx, actor, [...wanted.keys()], null))
       if ('waits' in done)
-        return approvals.require<AccountDeletion>(actor, {
+        return changeRequests.require<AccountDeletion>(actor, {
           kind: 'accountDeletion',
           change: {
             accounts: done.waits.map((row) => ({

@@ -17,7 +17,7 @@ import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import { linkBase, type SettingsApi } from '#features/settings/server/index.ts'
 import { createAccessTokens } from './access-tokens.ts'
-import type { AccountApprovals } from './accounts.approval.ts'
+import type { AccountChangeRequests } from './accounts.approval.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
 import { type AccountMail, createAccountsService } from './accounts.service.ts'
@@ -59,7 +59,7 @@ const sweepBatch = 20
 
 export interface AccountsFeatureDeps {
   db: Db
-  approvals: AccountApprovals
+  changeRequests: AccountChangeRequests
   clock: Clock
   keys: Keys
   envelope: Envelope
@@ -188,11 +188,11 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     sessionsStore,
     read,
     credentials,
-    approvals: deps.approvals,
+    changeRequests: deps.changeRequests,
     serverUrl,
   })
   const accounts = createAccountsService({
-    approvals: deps.approvals,
+    changeRequests: deps.changeRequests,
     mail: deps.mail,
     events: deps.events,
     db,
@@ -230,7 +230,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
   }
   const mfa = createMfa({
-    approvals: deps.approvals,
+    changeRequests: deps.changeRequests,
     db,
     clock,
     audit,

@@ -10,7 +10,7 @@ import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { Secret as OtpSecret, TOTP } from 'otpauth'
 import type { Audit } from '#features/audit/server/index.ts'
-import { type AccountApprovals, type FactorReset, mayChangeAlone } from './accounts.approval.ts'
+import { type AccountChangeRequests, type FactorReset, mayChangeAlone } from './accounts.approval.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
@@ -29,7 +29,7 @@ export interface MfaDeps {
   accounts: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
-  approvals: AccountApprovals
+  changeRequests: AccountChangeRequests
   prove: SigninService['prove']
   bookFactor: SigninService['bookFactor']
   bookProof: SigninService['bookProof']
@@ -79,7 +79,7 @@ export const createMfa = (deps: MfaDeps) => {
     accounts,
     sessionsStore,
     credentials,
-    approvals,
+    changeRequests,
     prove,
     bookFactor,
     bookProof,
@@ -198,16 +198,16 @@ export const createMfa = (deps: MfaDeps) => {
       throw new AppError('forbidden_object', {
         detail: 'You cannot reset your own second factors. Ask another Administrator.',
       })
-    if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
+    if (approved === null && !(await mayChangeAlone(changeRequests, tx, actor, account, ['factor'])))
       return { id, reset: false, waits: account }
     // Even without factors: someone who knows the password, and that no factor exists, could act as this account.
     if (by !== null)
-      await approvals.noteInfluence(tx, {
+      await changeRequests.noteInfluence(tx, {
         accountId: id,
         by,
         how: 'factor',
         isApproved: approved !== null,
-        wasLatched: await approvals.isLatched(tx),
+        wasLatched: await changeRequests.isLatched(tx),
         isAdministrator: account.user_profile === 10,
       })
     const removed = await store.removeAll(tx, id)
@@ -220,7 +220,7 @@ export const createMfa = (deps: MfaDeps) => {
     return { id, reset: true, waits: null }
   }
 
-  approvals.handle<FactorReset>('factorReset', {
+  changeRequests.handle<FactorReset>('factorReset', {
     action: 'account',
     title: ({ userName }) => `Reset the second factors of Administrator ${userName}`,
     details: (_tx, { userName, accountId }) => [`Account ${userName} (${accountId})`],
@@ -445,7 +445,7 @@ export const createMfa = (deps: MfaDeps) => {
       assertSession(actor)
       const done = await db.transaction((tx) => reset(tx, actor, userName, null))
       if (done.waits !== null)
-        return approvals.require<FactorReset>(actor, {
+        return changeRequests.require<FactorReset>(actor, {
           kind: 'factorReset',
           change: { accountId: done.id, userName: done.waits.user_name },
         })

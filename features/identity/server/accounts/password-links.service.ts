@@ -9,7 +9,7 @@ import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import { linkBase } from '#features/settings/server/index.ts'
-import type { AccountApprovals } from './accounts.approval.ts'
+import type { AccountChangeRequests } from './accounts.approval.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import { assertPassword } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
@@ -31,7 +31,7 @@ export interface PasswordLinksDeps {
   sessionsStore: (db: Queryable) => SessionsStore
   read: (db: Queryable) => AccountsRead
   credentials: CredentialsService
-  approvals: Pick<AccountApprovals, 'linkHold'>
+  changeRequests: Pick<AccountChangeRequests, 'linkHold'>
   /** Address that the server listens on, for example `http://127.0.0.1:8080`. */
   serverUrl: () => string
 }
@@ -39,8 +39,19 @@ export interface PasswordLinksDeps {
 export type PasswordLinks = ReturnType<typeof createPasswordLinks>
 
 export const createPasswordLinks = (deps: PasswordLinksDeps) => {
-  const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, approvals, serverUrl } =
-    deps
+  const {
+    db,
+    clock,
+    audit,
+    passwords,
+    opaqueTokens,
+    store,
+    sessionsStore,
+    read,
+    credentials,
+    changeRequests,
+    serverUrl,
+  } = deps
   return {
     /** Creates the only link of an account. Ignores the request's Host header, which the caller controls. */
     create: async (tx: Tx, accountId: string): Promise<{ url: string; expiresAt: Date }> => {
@@ -48,7 +59,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       const expiresAt = new Date(clock.now() + linkMs)
       await store(tx).deleteLinks(accountId)
       await store(tx).insertLink({ tokenHash: token.hash, accountId, expiresAt })
-      const held = await approvals.linkHold(tx)
+      const held = await changeRequests.linkHold(tx)
       if (held !== null) await store(tx).holdApprovals(accountId, held)
       const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
       // Browsers never send the fragment to a server or in a Referer header.

@@ -92,7 +92,7 @@ const waitingRequest = async (
       from change_requests q where q.request_id = ${id}::uuid and q.state = 'Waiting' and q.expires_at > ${now} ${lock}`)
   )[0]
 
-export const createApprovalsStore = (db: Queryable) => ({
+export const createChangeRequestsStore = (db: Queryable) => ({
   /** Returns how many hosts all people together released without a second approver in the last 15 minutes. */
   recentlyReleased: async (q: Queryable, now: Date, effect: Effect): Promise<number> =>
     (
@@ -270,4 +270,4 @@ export const createApprovalsStore = (db: Queryable) => ({
     )[0]?.latched ?? true,
 })
 
-export type ApprovalsStore = ReturnType<typeof createApprovalsStore>
+export type ChangeRequestsStore = ReturnType<typeof createChangeRequestsStore>

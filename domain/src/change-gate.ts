@@ -1,6 +1,6 @@
 /**
  * The second approver: which changes one person may make alone, and who may approve the others. The functions are pure, so
- * that a test can explore every reachable state (`domain/test/approval-gate.test.ts`). All times are ms since 1970.
+ * that a test can explore every reachable state (`domain/test/change-gate.test.ts`). All times are ms since 1970.
  */
 
 /** The state of the gate at the time of a change. */
@@ -18,7 +18,7 @@ export interface GateState {
 /** Changes of another person's account. */
 export type AccountChangeKind = 'disable' | 'demote' | 'delete' | 'password' | 'factor' | 'email'
 
-export type GateWish =
+export type GatedChange =
   /** Frees or deletes this many hosts. */
   | { kind: 'release'; hosts: number }
   /** Allows devices by rules on this many hosts that blocked them. */
@@ -36,16 +36,16 @@ export type GateWish =
 /** `approver`: needs a second approver. `refuse`: impossible with this credential. */
 export type GateVerdict = 'allow' | 'approver' | 'refuse'
 
-const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish): boolean => {
-  switch (wish.kind) {
+const needsApprover = ({ limit, released, allowed }: GateState, change: GatedChange): boolean => {
+  switch (change.kind) {
     case 'release':
-      return wish.hosts > 0 && limit !== null && released + wish.hosts > limit
+      return change.hosts > 0 && limit !== null && released + change.hosts > limit
     case 'allow':
-      return limit !== null && (wish.isForLaterHosts === true || (wish.hosts > 0 && allowed + wish.hosts > limit))
+      return limit !== null && (change.isForLaterHosts === true || (change.hosts > 0 && allowed + change.hosts > limit))
     case 'limit':
-      return limit !== null && (wish.limit === null || wish.limit > limit)
+      return limit !== null && (change.limit === null || change.limit > limit)
     case 'account':
-      return wish.isAdministrator && !wish.isOwn
+      return change.isAdministrator && !change.isOwn
     case 'verification':
       return limit !== null
     case 'signIn':
@@ -58,8 +58,8 @@ const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish):
  * Decides whether a person may make a change alone. An API token cannot even request an approval, because with a stolen
  * token, an attacker could act as another person.
  */
-export const judgeWish = (state: GateState, actor: { isApiToken: boolean }, wish: GateWish): GateVerdict =>
-  !state.isLatched || !needsApprover(state, wish) ? 'allow' : actor.isApiToken ? 'refuse' : 'approver'
+export const judgeChange = (state: GateState, actor: { isApiToken: boolean }, change: GatedChange): GateVerdict =>
+  !state.isLatched || !needsApprover(state, change) ? 'allow' : actor.isApiToken ? 'refuse' : 'approver'
 
 /** The data about an account that the gate uses. */
 export interface GateAccount {

@@ -1,9 +1,9 @@
-import type { AccountChangeKind, GateAccount, GateState, GateWish, Influence } from '../src/approval-gate.ts'
-import { controllersOf, judgeApproval, judgeWish } from '../src/approval-gate.ts'
+import type { AccountChangeKind, GateAccount, GatedChange, GateState, Influence } from '../src/change-gate.ts'
+import { controllersOf, judgeApproval, judgeChange } from '../src/change-gate.ts'
 
 /** The functions under test. A mutant replaces one of them. */
 export const gate = {
-  judgeWish,
+  judgeChange,
   judgeApproval,
   /** Returns true if the gate is on. Two Administrators existed at the start; `enabled` is the current number. */
   isLatched: (_enabledAdministrators: number): boolean => true,
@@ -99,7 +99,7 @@ const sum = (of: Readonly<Partial<Record<Name, number>>>): number => {
 const withOne = <T>(all: readonly T[], one: T): readonly T[] => (all.includes(one) ? all : [...all, one].sort())
 
 /** The operations that the gate decides on. */
-const wishOf = (world: World, op: Op): GateWish | null => {
+const changeOf = (world: World, op: Op): GatedChange | null => {
   switch (op.op) {
     case 'release':
     case 'allow':
@@ -260,7 +260,7 @@ const influencesOf = (world: World): Influence[] => [
 ]
 
 /** Returns the world after an operation, or the same world if nothing changes. */
-export const step = (world: World, op: Op, { judgeWish, judgeApproval, isLatched, window }: Gate): World => {
+export const step = (world: World, op: Op, { judgeChange, judgeApproval, isLatched, window }: Gate): World => {
   if (!isPossible(world, op)) return world
   if (op.op === 'wait') {
     const next = { ...world, released: {}, allowed: {} }
@@ -282,8 +282,8 @@ export const step = (world: World, op: Op, { judgeWish, judgeApproval, isLatched
     if (refusal === null) throw new Bypass(`${op.who} approved what ${request.by} requested`)
     return world
   }
-  const wish = wishOf(world, op)
-  if (wish === null) return carryOut(world, op)
+  const change = changeOf(world, op)
+  if (change === null) return carryOut(world, op)
   let enabled = 0
   for (const name of names)
     if (world.accounts[name]?.profile === administrator && world.accounts[name]?.isEnabled) enabled++
@@ -293,14 +293,14 @@ export const step = (world: World, op: Op, { judgeWish, judgeApproval, isLatched
     released: window(sum(world.released), world.released[op.who] ?? 0),
     allowed: window(sum(world.allowed), world.allowed[op.who] ?? 0),
   }
-  const verdict = judgeWish(state, { isApiToken }, wish)
+  const verdict = judgeChange(state, { isApiToken }, change)
   if (verdict === 'refuse') return world
   if (verdict === 'allow') return carryOut(world, op)
   return {
     ...world,
     request: {
       by: op.who,
-      isForAdministrators: wish.kind !== 'release' && wish.kind !== 'allow',
+      isForAdministrators: change.kind !== 'release' && change.kind !== 'allow',
       present: names.filter((name) => world.accounts[name] !== undefined),
     },
   }

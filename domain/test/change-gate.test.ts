@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalCase, type Influence, judgeApproval, judgeWish } from '../src/approval-gate.ts'
-import { exactKey, explore, type Gate, gate, shortKey, start } from './approval-gate.model.ts'
+import { type ApprovalCase, type Influence, judgeApproval, judgeChange } from '../src/change-gate.ts'
+import { exactKey, explore, type Gate, gate, shortKey, start } from './change-gate.model.ts'
 
 /** The exploration takes several seconds, and longer in parallel with other tests. */
 const patience = 120_000
@@ -25,8 +25,10 @@ describe('exhaustive exploration of the second approver', () => {
   const only = (keep: (one: Influence) => boolean) =>
     changed((given) => ({ ...given, influences: given.influences.filter(keep) }))
   const without = (kind: string): Partial<Gate> => ({
-    judgeWish: (state, actor, wish) =>
-      wish.kind === kind || (wish.kind === 'account' && wish.change === kind) ? 'allow' : judgeWish(state, actor, wish),
+    judgeChange: (state, actor, given) =>
+      given.kind === kind || (given.kind === 'account' && given.change === kind)
+        ? 'allow'
+        : judgeChange(state, actor, given),
   })
   const mutants: readonly [string, Partial<Gate>][] = [
     ['counts the Administrators of now instead of latching', { ...without('disable'), isLatched: (n) => n >= 2 }],
@@ -49,7 +51,7 @@ describe('exhaustive exploration of the second approver', () => {
     ['lets an API token approve', changed((given) => ({ ...given, isApiToken: false }))],
     [
       'lets an API token request',
-      { judgeWish: (state, _actor, wish) => judgeWish(state, { isApiToken: false }, wish) },
+      { judgeChange: (state, _actor, given) => judgeChange(state, { isApiToken: false }, given) },
     ],
     [
       'lets the requester approve',

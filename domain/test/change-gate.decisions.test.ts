@@ -3,11 +3,11 @@ import {
   type AccountChangeKind,
   type ApprovalCase,
   approverHoldMs,
-  type GateWish,
+  type GatedChange,
   type Influence,
   judgeApproval,
-  judgeWish,
-} from '../src/approval-gate.ts'
+  judgeChange,
+} from '../src/change-gate.ts'
 
 describe('decisions of the gate', () => {
   const state = { isLatched: true, limit: 100, released: 0, allowed: 0 }
@@ -15,7 +15,7 @@ describe('decisions of the gate', () => {
 
   it('counts the hosts of all people together against the limit', () => {
     const at = (released: number, hosts: number) =>
-      judgeWish({ ...state, released }, person, { kind: 'release', hosts })
+      judgeChange({ ...state, released }, person, { kind: 'release', hosts })
     expect([at(0, 100), at(0, 101), at(60, 40), at(60, 41), at(101, 0)]).toEqual([
       'allow',
       'approver',
@@ -23,10 +23,10 @@ describe('decisions of the gate', () => {
       'approver',
       'allow',
     ])
-    expect(judgeWish({ ...state, limit: null }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
+    expect(judgeChange({ ...state, limit: null }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
   })
 
-  it.each<[string, number | null, number, GateWish, 'allow' | 'approver']>([
+  it.each<[string, number | null, number, GatedChange, 'allow' | 'approver']>([
     ['up to the limit', 100, 60, { kind: 'allow', hosts: 40 }, 'allow'],
     ['beyond the limit', 100, 60, { kind: 'allow', hosts: 41 }, 'approver'],
     ['on no host, with the limit exceeded', 100, 101, { kind: 'allow', hosts: 0 }, 'allow'],
@@ -40,28 +40,28 @@ describe('decisions of the gate', () => {
       'allow',
     ],
     ['on existing hosts only', 100, 0, { kind: 'allow', hosts: 1, isForLaterHosts: false }, 'allow'],
-  ])('decides on allowing devices %s', (_, limit, allowed, wish, verdict) => {
-    expect(judgeWish({ ...state, limit, allowed }, person, wish)).toBe(verdict)
+  ])('decides on allowing devices %s', (_, limit, allowed, change, verdict) => {
+    expect(judgeChange({ ...state, limit, allowed }, person, change)).toBe(verdict)
   })
 
   it.each<AccountChangeKind>(['disable', 'demote', 'delete', 'password', 'factor', 'email'])(
     'asks for an approver to %s the account of another Administrator, and for no other account',
     (change) => {
       const to = (isAdministrator: boolean, isOwn: boolean) =>
-        judgeWish(state, person, { kind: 'account', change, isAdministrator, isOwn })
+        judgeChange(state, person, { kind: 'account', change, isAdministrator, isOwn })
       expect([to(true, false), to(true, true), to(false, false)]).toEqual(['approver', 'allow', 'allow'])
     },
   )
 
   it.each(['signIn', 'program'] as const)('requires an approver for a person and refuses a token: %s', (kind) => {
-    expect(judgeWish(state, person, { kind })).toBe('approver')
-    expect(judgeWish(state, { isApiToken: true }, { kind })).toBe('refuse')
-    expect(judgeWish(state, { isApiToken: true }, { kind: 'release', hosts: 1 })).toBe('allow')
+    expect(judgeChange(state, person, { kind })).toBe('approver')
+    expect(judgeChange(state, { isApiToken: true }, { kind })).toBe('refuse')
+    expect(judgeChange(state, { isApiToken: true }, { kind: 'release', hosts: 1 })).toBe('allow')
   })
 
   it('lets one person lower the limit, but not raise or disable it', () => {
     const to = (limit: number | null, from: number | null = 100) =>
-      judgeWish({ ...state, limit: from }, person, { kind: 'limit', limit })
+      judgeChange({ ...state, limit: from }, person, { kind: 'limit', limit })
     expect([to(50), to(100), to(101), to(null), to(50, null)]).toEqual([
       'allow',
       'allow',
@@ -72,8 +72,8 @@ describe('decisions of the gate', () => {
   })
 
   it('is off until two Administrators have existed', () => {
-    expect(judgeWish({ ...state, isLatched: false }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
-    expect(judgeWish({ ...state, isLatched: false }, { isApiToken: true }, { kind: 'program' })).toBe('allow')
+    expect(judgeChange({ ...state, isLatched: false }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
+    expect(judgeChange({ ...state, isLatched: false }, { isApiToken: true }, { kind: 'program' })).toBe('allow')
   })
 
   const hour = 3_600_000

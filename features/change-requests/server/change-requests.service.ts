@@ -2,12 +2,12 @@ import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/
 import {
   approverHoldMs,
   type GateAccount,
+  type GatedChange,
   type GateState,
   type GateVerdict,
-  type GateWish,
   type Influence,
   judgeApproval,
-  judgeWish,
+  judgeChange,
   mustExist,
 } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
@@ -20,7 +20,13 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
-import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
+import type {
+  ChangeRequestsStore,
+  Effect,
+  JudgedRequest,
+  SignInSource,
+  StoredRequest,
+} from './change-requests.store.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'
 import { digestOf, fileOf, shownLine } from './shown-change.ts'
@@ -45,7 +51,7 @@ export interface ApprovedRequest {
 }
 
 /** Handler of one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
-export interface ApprovalKind<Change> {
+export interface ChangeKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
   /** Summarises the change for the approver, widest effect first. */
   title(change: Change): string
@@ -67,7 +73,7 @@ export interface ApprovalKind<Change> {
 }
 
 /** A change that one person may not make alone. */
-export interface Wish<Change> {
+export interface ProposedChange<Change> {
   kind: string
   change: Change
   /** Part of the change that is stored sealed and never shown, such as a password hash. */
@@ -80,17 +86,17 @@ export interface Wish<Change> {
 
 /** Thrown inside a transaction to roll it back. The caller then files the request with `require`. */
 export class NeedsApprover<Change extends object = object> extends Error {
-  readonly wish: Wish<Change>
-  constructor(wish: Wish<Change>) {
+  readonly proposed: ProposedChange<Change>
+  constructor(proposed: ProposedChange<Change>) {
     super('needs a second approver')
-    this.wish = wish
+    this.proposed = proposed
   }
 }
 
-export interface ApprovalsDeps {
+export interface ChangeRequestsDeps {
   db: Db
   clock: Clock
-  store: ApprovalsStore
+  store: ChangeRequestsStore
   /** Key of the MACs over requests. */
   sealKey: Secret<Buffer>
   envelope: Pick<Envelope, 'seal' | 'open'>
@@ -117,10 +123,19 @@ const nobody: GateAccount = {
 }
 
 /** Stores changes that one person may not make alone, until a second approver decides. */
-export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
+export const createChangeRequests = ({
+  db,
+  clock,
+  store,
+  sealKey,
+  envelope,
+  audit,
+  limit,
+  events,
+}: ChangeRequestsDeps) => {
   const seals = createRequestSeals(sealKey)
-  const kinds = new Map<string, ApprovalKind<unknown>>()
-  function kindOf(kind: string): ApprovalKind<unknown> {
+  const kinds = new Map<string, ChangeKind<unknown>>()
+  function kindOf(kind: string): ChangeKind<unknown> {
     const found = kinds.get(kind)
     if (found === undefined)
       throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
@@ -139,25 +154,25 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
   }
 
-  const file = <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<StoredRequest> =>
+  const file = <Change extends object>(actor: Actor, proposed: ProposedChange<Change>): Promise<StoredRequest> =>
     db.transaction(async (tx) => {
-      const kind = kindOf(wish.kind)
+      const kind = kindOf(proposed.kind)
       const now = new Date(clock.now())
-      const body = JSON.stringify({ kind: wish.kind, ...wish.change })
+      const body = JSON.stringify({ kind: proposed.kind, ...proposed.change })
       const duplicate = await store.waitingDuplicate(tx, now, actor.userName, body)
       const known = duplicate === undefined ? undefined : await store.lockWaiting(tx, now, duplicate)
       if (known !== undefined) return known
       await assertMayWait(tx, actor, now)
-      const title = shownLine(kind.title(wish.change))
+      const title = shownLine(kind.title(proposed.change))
       const id = newId(clock.now())
       const request: UnsealedRequest = {
         request_id: id,
-        action: typeof kind.action === 'function' ? kind.action(wish.change) : kind.action,
+        action: typeof kind.action === 'function' ? kind.action(proposed.change) : kind.action,
         title,
-        hosts: kind.hosts?.(wish.change) ?? 0,
-        details: ((await kind.details?.(tx, wish.change)) ?? []).map(shownLine),
+        hosts: kind.hosts?.(proposed.change) ?? 0,
+        details: ((await kind.details?.(tx, proposed.change)) ?? []).map(shownLine),
         body,
-        sealed: wish.secret == null ? null : envelope.seal(wish.secret, requestContext(id)),
+        sealed: proposed.secret == null ? null : envelope.seal(proposed.secret, requestContext(id)),
         requested_by: actor.userName,
         requested_by_account: actor.accountId,
         requested_at: now,
@@ -178,7 +193,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   function refusalOf(
     actor: Actor,
     request: JudgedRequest,
-    kind: ApprovalKind<unknown> | undefined,
+    kind: ChangeKind<unknown> | undefined,
     decision: 'approve' | 'reject',
     known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
   ): string | null {
@@ -208,7 +223,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     tx: Tx,
     actor: Actor,
     request: StoredRequest,
-    kind: ApprovalKind<unknown> | undefined,
+    kind: ChangeKind<unknown> | undefined,
     decision: 'approve' | 'reject',
   ): Promise<void> {
     const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
@@ -254,15 +269,15 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     }
   }
 
-  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
-    judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
+  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, proposed: GatedChange): Promise<GateVerdict> =>
+    judgeChange(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, proposed)
 
   /** Decides and counts in the caller's transaction. Parallel calls wait, so they cannot exceed the limit together. */
   async function take(tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> {
     if (hosts === 0 && !isForLaterHosts) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
-    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
+    if (judgeChange(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
       return false
     // Also counts while the gate is off: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
@@ -281,11 +296,11 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
   return {
     /** Returns the registered kinds of changes. */
-    kinds: (): ReadonlyMap<string, ApprovalKind<unknown>> => kinds,
+    kinds: (): ReadonlyMap<string, ChangeKind<unknown>> => kinds,
 
     /** Registers the handler of one kind of change. */
-    handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
-      kinds.set(kind, handler as ApprovalKind<unknown>)
+    handle: <Change>(kind: string, handler: ChangeKind<Change>): void => {
+      kinds.set(kind, handler as ChangeKind<unknown>)
     },
 
     /** Returns whether some changes always need a second approver, because two Administrators exist or have existed. */
@@ -294,8 +309,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     /**
      * Returns whether one person may make a change alone. Does not count it: use it for previews and single changes.
      */
-    mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
-      (await judge(q, actor, wish)) === 'allow',
+    mayAlone: async (actor: Pick<Actor, 'kind'>, proposed: GatedChange, q: Queryable = db): Promise<boolean> =>
+      (await judge(q, actor, proposed)) === 'allow',
 
     /**
      * Returns null if one person may free or delete that many hosts alone, and counts them. Otherwise returns the
@@ -380,15 +395,15 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
      * Files a change that one person may not make alone, in its own transaction, then throws the refusal. Never call it
      * inside another transaction: the refusal would roll back the request.
      */
-    require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
+    require: async <Change extends object>(actor: Actor, proposed: ProposedChange<Change>): Promise<never> => {
       // A request is half of an approval, so a stolen token must not be able to file one.
       assertFresh(actor, clock.now())
-      const request = await file(actor, wish)
+      const request = await file(actor, proposed)
       const detail =
-        wish.detail ??
-        (wish.limit === undefined
+        proposed.detail ??
+        (proposed.limit === undefined
           ? 'This needs a second approver. Request {id} waits for another Administrator.'
-          : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${wish.limit}. Request {id} waits for a second approver.`)
+          : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${proposed.limit}. Request {id} waits for a second approver.`)
       throw new AppError(
         'second_person_required',
         { detail: detail.replaceAll('{id}', request.request_id) },
