@@ -13,7 +13,7 @@ const WORKERS = 4
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
 /** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
-const LONG_TESTS = ['gate/sources.test.ts', 'domain/test/change-gate.test.ts']
+const LONG_TESTS = ['proof/attack/sources.test.ts', 'domain/test/change-gate.test.ts']
 /** They require that the product acts within a second or less. */
 const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,arrivals,chain}.slow.test.ts']
 /** They compare outputs of a server in this process, whose clock they set. */
@@ -35,7 +35,7 @@ export default defineConfig({
           name: 'unit',
           expect,
           include: [
-            '{domain,agent,poller,cli,bench,rig,drill,gate,scripts}/**/*.test.{ts,mjs}',
+            '{domain,agent,poller,cli,proof,scripts}/**/*.test.{ts,mjs}',
             '{console,platform/console,features/*/console,platform/contract,features/*/contract}/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],

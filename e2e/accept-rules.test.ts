@@ -11,7 +11,7 @@ import { createDb } from '../platform/server/db/db.ts'
 import { migrate } from '../platform/server/db/migrate.ts'
 import { createLog } from '../platform/server/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
-import { createClient } from '../rig/client.ts'
+import { createClient } from '../proof/kit/client.ts'
 import { codeCache } from '../server/test/code-cache.ts'
 import {
   adminPassword,

@@ -6,7 +6,7 @@ import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contra
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mountSmallDisk, whyNoSmallDisk } from '../rig/small-disk.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../proof/kit/small-disk.ts'
 import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
 
 const dirs: string[] = []

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
-import { createClient } from '../rig/client.ts'
+import { createClient } from '../proof/kit/client.ts'
 import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }

@@ -33,9 +33,9 @@ const CLEAN = {
   'console/src/main.tsx': ['../../features/hosts/console/list.tsx'],
   'features/hosts/console/list.tsx': ['../../../contract/src/index.ts'],
   'server/test/app.ts': ['../src/compose.ts'],
-  'rig/server.ts': ['../contract/src/index.ts'],
-  'drill/drills.ts': ['../rig/server.ts'],
-  'gate/gates.ts': ['../rig/server.ts'],
+  'proof/kit/server.ts': ['../../contract/src/index.ts'],
+  'proof/failure/drills.ts': ['../kit/server.ts'],
+  'proof/attack/gates.ts': ['../kit/server.ts'],
 }
 
 /** Returns the entry point of a capability's server part, seen from another server part. */
@@ -81,8 +81,8 @@ const VIOLATIONS = [
   ['agent/src/main.ts', 'ws', 'agent-has-no-packages'],
   ['cli/src/main.ts', '../../platform/server/db/sql.ts', 'cli-imports-contract-domain-agent-only'],
   ['features/audit/server/audit.store.ts', '../../../server/test/app.ts', 'product-imports-no-tests'],
-  ['rig/server.ts', '../gate/gates.ts', 'rig-imports-no-proof'],
-  ['drill/drills.ts', '../gate/gates.ts', 'proofs-never-each-other'],
+  ['proof/kit/server.ts', '../attack/gates.ts', 'kit-imports-no-proof'],
+  ['proof/failure/drills.ts', '../attack/gates.ts', 'proofs-never-each-other'],
   ['platform/server/db/sql.ts', '../../../features/audit/server/audit.store.ts', 'no-cycles'],
   ['poller/src/work.ts', 'type ./main.ts', 'no-cycles'],
   ['domain/src/forgotten.ts', undefined, 'no-orphans'],
@@ -143,9 +143,7 @@ function cruise(files) {
     'agent',
     'poller',
     'cli',
-    'rig',
-    'drill',
-    'gate',
+    'proof',
   ]
   const args = [program, '--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders]
   const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })

@@ -5,9 +5,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as contract from '@portcullis/contract'
-import { takeoverPage } from '../gate/takeover/render.ts'
 import { contractOperations } from '../platform/server/http/openapi.ts'
 import { plainErrorsText } from '../platform/server/http/openapi-problems.ts'
+import { takeoverPage } from '../proof/attack/takeover/render.ts'
 import { apiFiles, cell, generated } from './reference-api.ts'
 
 const otherPages = (own: string): string =>

@@ -6,7 +6,7 @@
  * kind) and `isTool`. Only the first three are required.
  */
 import { parseArgs } from 'node:util'
-import { writeResults } from '../rig/run-checks.ts'
+import { writeResults } from '../proof/kit/run-checks.ts'
 import { fixtures } from './devices/fixtures.ts'
 import { measure, print } from './devices/measure.ts'
 import { readRecords } from './devices/records.ts'

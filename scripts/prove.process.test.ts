@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { alone, ofFleet } from '../bench/benchmarks.ts'
-import { drills } from '../drill/drills.ts'
-import { gates } from '../gate/gates.ts'
-import { fromRoot, root } from '../rig/root.ts'
-import { type Finding, type Result, type Verdict, verdictOf } from '../rig/verdict.ts'
+import { gates } from '../proof/attack/gates.ts'
+import { drills } from '../proof/failure/drills.ts'
+import { fromRoot, root } from '../proof/kit/root.ts'
+import { type Finding, type Result, type Verdict, verdictOf } from '../proof/kit/verdict.ts'
+import { alone, ofFleet } from '../proof/load/benchmarks.ts'
 import { fixtures } from './devices/fixtures.ts'
 import { measure } from './devices/measure.ts'
 import { deviceResult } from './devices/result.ts'
@@ -34,7 +34,7 @@ const runOf = (verdict: Verdict, more: Partial<Run> = {}): Run => ({
   version: '0.2.0',
   date: '2026-11-23T10:00:00.000Z',
   machine: 'two cores',
-  command: 'node drill/main.ts D1',
+  command: 'node proof/failure/main.ts D1',
   seed: 7,
   seconds: 1,
   inputs: 'a',
@@ -68,7 +68,7 @@ const newCheckout = () => {
   }
   git('init', '-q')
   commit('docs/proof/limits.md', '')
-  commit('gate/audit.ts', 'one')
+  commit('proof/attack/audit.ts', 'one')
   return { folder, commit, head: () => git('rev-parse', 'HEAD').toString().trim() }
 }
 
@@ -150,14 +150,14 @@ describe('the age of a result', () => {
     const part = parts.find(({ name }) => name === 'gate/audit')!
     const runs = { 'gate/audit': runOf('passed', { commit: head(), inputs: digestOf(folder, 'HEAD', part) }) }
     const staleNow = () => withAges(folder, { runs }, new Date()).stale
-    commit('gate/tokens.ts', 'one')
+    commit('proof/attack/tokens.ts', 'one')
     expect(staleNow()).toEqual({})
     expect(gapsOf(folder, proofOf(runs))).not.toContain('gate/audit is stale')
-    commit('gate/audit.ts', 'two')
-    commit('gate/audit.ts', 'three')
+    commit('proof/attack/audit.ts', 'two')
+    commit('proof/attack/audit.ts', 'three')
     expect(staleNow()).toEqual({ 'gate/audit': 2 })
     expect(gapsOf(folder, proofOf(runs))).toContain('gate/audit is stale')
-    commit('gate/audit.ts', 'one')
+    commit('proof/attack/audit.ts', 'one')
     expect(staleNow()).toEqual({})
     // The measured commit is not part of this history.
     const strange = { 'gate/audit': runOf('passed', { inputs: '' }) }
@@ -249,7 +249,7 @@ describe('the command line', () => {
 
   it('lists its parts', () => {
     expect(prove('--list').stdout).toMatch(/^drill\/backup: A restored server/m)
-    expect(prove('--list', 'gate').stdout).not.toContain('drill/')
+    expect(prove('--list', 'gate').stdout).not.toContain('proof/failure/')
   })
 
   it('rejects unknown names', () => {

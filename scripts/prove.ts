@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { root } from '../rig/root.ts'
-import { exitCodeOf, type Verdict, worstOf } from '../rig/verdict.ts'
+import { root } from '../proof/kit/root.ts'
+import { exitCodeOf, type Verdict, worstOf } from '../proof/kit/verdict.ts'
 import { differingPages, renderPages } from './proof/pages.ts'
 import { type Part, partsNamed } from './proof/parts.ts'
 import {

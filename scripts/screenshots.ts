@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { launchBrowser, openSignedIn } from '../e2e/browser.ts'
-import { fromRoot } from '../rig/root.ts'
+import { fromRoot } from '../proof/kit/root.ts'
 
 const folder = fromRoot('docs/guide/images')
 const password = 'correct horse battery staple'

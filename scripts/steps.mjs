@@ -17,12 +17,8 @@ const CRUISED = [
   'agent',
   'poller',
   'cli',
-  'bench',
-  'rig',
-  'drill',
-  'gate',
+  'proof',
   'e2e',
-  'mutation',
   'scripts',
 ]
 const depcruise = [join(MODULES, '.bin', 'depcruise'), '--config', join(ROOT, '.dependency-cruiser.cjs')]

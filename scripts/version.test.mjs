@@ -24,7 +24,9 @@ const printed = (...args) =>
 
 describe('the version of the product', () => {
   it('is only in the package.json of the root, and the lockfile agrees', () => {
-    const own = [...workspaces, 'mutation'].filter((name) => readJson(`${name}/package.json`).version !== undefined)
+    const own = [...workspaces, 'proof/mutation'].filter(
+      (name) => readJson(`${name}/package.json`).version !== undefined,
+    )
     expect(own).toEqual([])
     const lock = readJson('package-lock.json')
     expect([lock.version, lock.packages[''].version]).toEqual([version, version])

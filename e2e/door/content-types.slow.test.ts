@@ -1,8 +1,8 @@
-import { withEnvironment } from '../../rig/environment.ts'
-import { pathFor, seedFixture } from '../../rig/fixture.ts'
-import { audienceOf, offeredBy, readDocument } from '../../rig/operations.ts'
-import type { Outcome } from '../../rig/verdict.ts'
-import { forEachOf } from '../../rig/wire.ts'
+import { withEnvironment } from '../../proof/kit/environment.ts'
+import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
+import { audienceOf, offeredBy, readDocument } from '../../proof/kit/operations.ts'
+import type { Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 import { ambiguous, converse } from './smuggling.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { root } from '../../rig/root.ts'
-import { isMet, type Outcome } from '../../rig/verdict.ts'
+import { root } from '../../proof/kit/root.ts'
+import { isMet, type Outcome } from '../../proof/kit/verdict.ts'
 
 /** Tests the whole interface from outside. Every figure must reach its limit, and every part must run. */
 export const doorTest = (name: string, run: (options: { root: string }) => Promise<Outcome>): void =>

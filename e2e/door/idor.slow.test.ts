@@ -1,10 +1,10 @@
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
-import { api, type Environment, withEnvironment } from '../../rig/environment.ts'
-import { seedFixture } from '../../rig/fixture.ts'
-import { unknownId } from '../../rig/operations.ts'
-import type { Outcome } from '../../rig/verdict.ts'
-import { type Got, jsonOf, type Sent } from '../../rig/wire.ts'
-import { emptyResult } from '../../rig/worker.ts'
+import { api, type Environment, withEnvironment } from '../../proof/kit/environment.ts'
+import { seedFixture } from '../../proof/kit/fixture.ts'
+import { unknownId } from '../../proof/kit/operations.ts'
+import type { Outcome } from '../../proof/kit/verdict.ts'
+import { type Got, jsonOf, type Sent } from '../../proof/kit/wire.ts'
+import { emptyResult } from '../../proof/kit/worker.ts'
 import { doorTest } from './door-test.ts'
 
 interface Ledger {

@@ -1,9 +1,9 @@
 import type { UserProfile } from '@portcullis/contract'
-import { api, type Environment, type Person, withEnvironment } from '../../rig/environment.ts'
-import { pathFor, seedFixture } from '../../rig/fixture.ts'
-import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../rig/operations.ts'
-import type { Outcome } from '../../rig/verdict.ts'
-import { forEachOf } from '../../rig/wire.ts'
+import { api, type Environment, type Person, withEnvironment } from '../../proof/kit/environment.ts'
+import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
+import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../proof/kit/operations.ts'
+import type { Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 
 /** Members that gave more rights in other products. They are JSON, because only JSON can contain `__proto__` as a member. */

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { temporaryFolder } from '../../rig/database.ts'
-import { type Environment, withEnvironment } from '../../rig/environment.ts'
-import { type Fixture, type Principal, pathFor, seedFixture, valuesFor } from '../../rig/fixture.ts'
+import { temporaryFolder } from '../../proof/kit/database.ts'
+import { type Environment, withEnvironment } from '../../proof/kit/environment.ts'
+import { type Fixture, type Principal, pathFor, seedFixture, valuesFor } from '../../proof/kit/fixture.ts'
 import {
   audienceOf,
   contractById,
@@ -13,10 +13,10 @@ import {
   offeredBy,
   profileFor,
   readDocument,
-} from '../../rig/operations.ts'
-import { fromRoot } from '../../rig/root.ts'
-import type { Outcome } from '../../rig/verdict.ts'
-import { forEachOf, type Got, type Sent } from '../../rig/wire.ts'
+} from '../../proof/kit/operations.ts'
+import { fromRoot } from '../../proof/kit/root.ts'
+import type { Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf, type Got, type Sent } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 import { nothing, sameAs } from './path-variants.ts'
 

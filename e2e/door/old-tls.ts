@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:tls'
 import { ensureOwnCertificate } from '../../platform/server/tls/index.ts'
-import { temporaryFolder } from '../../rig/database.ts'
+import { temporaryFolder } from '../../proof/kit/database.ts'
 
 /** Returns whether this Node supports TLS 1.1. Without it, a server's refusal proves nothing. */
 export const canRefuseTls = async (): Promise<boolean> => {

@@ -1,5 +1,5 @@
-import { type Environment, withEnvironment } from '../../rig/environment.ts'
-import { seedFixture } from '../../rig/fixture.ts'
+import { type Environment, withEnvironment } from '../../proof/kit/environment.ts'
+import { seedFixture } from '../../proof/kit/fixture.ts'
 import {
   contractById,
   filled,
@@ -9,9 +9,9 @@ import {
   readDocument,
   resolverOf,
   type Schema,
-} from '../../rig/operations.ts'
-import type { Outcome } from '../../rig/verdict.ts'
-import { forEachOf, jsonOf } from '../../rig/wire.ts'
+} from '../../proof/kit/operations.ts'
+import type { Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf, jsonOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 
 /** Returns a name in lower case without underscores. */

@@ -12,7 +12,7 @@ import {
   yubiKey,
 } from '@portcullis/domain/testing'
 import { vi } from 'vitest'
-import { fromRoot } from '../../rig/root.ts'
+import { fromRoot } from '../../proof/kit/root.ts'
 import { agentlessOf, failure, ok, success } from '../../server/test/agentless.ts'
 import { liftGate } from '../../server/test/approvals.ts'
 import { enrolmentToken } from '../../server/test/builders.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { unpackRelease } from '../../rig/other-release.ts'
+import { unpackRelease } from '../../proof/kit/other-release.ts'
 import type { DebianRoot } from '../../scripts/release/debian-root.ts'
 import { START } from '../../scripts/release/packages-testing.ts'
 import type { Debs } from './packages.ts'

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { install } from '../../drill/install.ts'
-import { isMet } from '../../rig/verdict.ts'
+import { install } from '../../proof/failure/install.ts'
+import { isMet } from '../../proof/kit/verdict.ts'
 import { whyNoMachine } from './machine.ts'
 
 describe('the packages of server and agent', unless(whyNoMachine()), () => {

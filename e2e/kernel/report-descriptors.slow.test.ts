@@ -1,7 +1,7 @@
 import { hidFunctions } from '@portcullis/domain'
 import { randomReportDescriptors, reportDescriptors, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chance } from '../../rig/chance.ts'
+import { chance } from '../../proof/kit/chance.ts'
 import { remove, temporaryDir } from '../harness.ts'
 import { writeInitramfs } from './initramfs.ts'
 import { kernelFiles, whyNoKernel } from './kernel-files.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { contractOperations, openApiDocument } from '../../platform/server/http/openapi.ts'
-import { fromRoot } from '../../rig/root.ts'
+import { fromRoot } from '../../proof/kit/root.ts'
 import { accepted } from './accepted.ts'
 import { incompatibilities, type Surface, surfaceOf } from './compare.ts'
 

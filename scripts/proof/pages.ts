@@ -1,7 +1,7 @@
 /** Writes the proof pages and the sizing guide from the results. Templates hold the prose and no figures. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { barOf, type Finding, isJudged, isMet, type Result } from '../../rig/verdict.ts'
+import { barOf, type Finding, isJudged, isMet, type Result } from '../../proof/kit/verdict.ts'
 import { type Page, type Part, parts } from './parts.ts'
 import { missesOf, type Proof, type Run } from './results.ts'
 import { sizingTable } from './sizing.ts'

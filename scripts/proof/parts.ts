@@ -2,6 +2,8 @@
 
 export type Page = 'bench' | 'drill' | 'gate'
 
+const folderOf = { bench: 'load', drill: 'failure', gate: 'attack' } as const
+
 export interface Part {
   /** The page and the topic, such as `drill/backup`. */
   name: string
@@ -38,20 +40,20 @@ const contract = 'features'
 /** All parts, in run order. */
 export const parts: readonly Part[] = [
   gate('audit', 'Every change of a recorded audit trail is found.', 'audit', [
-    'gate/audit.ts',
+    'proof/attack/audit.ts',
     'domain/src/audit-verify.ts',
     'domain/src/audit-chain.ts',
     'domain/src/audit-checkpoint.ts',
     'features/audit/server',
   ]),
   gate('availability', 'A flood does not make the server refuse other clients.', 'availability', [
-    'gate/availability.ts',
+    'proof/attack/availability.ts',
     'features/ingest/server',
     'features/identity/server/accounts',
     http,
   ]),
   gate('secrets', 'No output returns a secret that was entered.', 'canaries', [
-    'gate/canaries.ts',
+    'proof/attack/canaries.ts',
     'features/settings/server',
     'features/identity/server/accounts',
     'server/src/entry/doctor',
@@ -59,9 +61,9 @@ export const parts: readonly Part[] = [
     contract,
   ]),
   gate('input', 'No request, file or pattern crashes or blocks the server.', 'fuzz uploads redos', [
-    'gate/fuzz.ts',
-    'gate/uploads.ts',
-    'gate/redos.ts',
+    'proof/attack/fuzz.ts',
+    'proof/attack/uploads.ts',
+    'proof/attack/redos.ts',
     http,
     contract,
   ]),
@@ -70,9 +72,9 @@ export const parts: readonly Part[] = [
     'No output and no statement executes text of a host or client.',
     'hostile-strings sql-injection sources',
     [
-      'gate/hostile-strings.ts',
-      'gate/sql-injection.ts',
-      'gate/sources.ts',
+      'proof/attack/hostile-strings.ts',
+      'proof/attack/sql-injection.ts',
+      'proof/attack/sources.ts',
       'domain/src/text.ts',
       'domain/src/siem',
       'platform/server/csv.ts',
@@ -82,8 +84,8 @@ export const parts: readonly Part[] = [
     ],
   ),
   gate('credentials', 'A guessed, forged or revoked credential gives no access.', 'sign-in tokens', [
-    'gate/sign-in.ts',
-    'gate/tokens.ts',
+    'proof/attack/sign-in.ts',
+    'proof/attack/tokens.ts',
     'features/identity/server/accounts',
     'platform/server/http/authorise.ts',
   ]),
@@ -92,7 +94,7 @@ export const parts: readonly Part[] = [
     'A device that claims to be of another kind sends and stores nothing on an armed host.',
     'lying-devices',
     [
-      'gate/lying-devices.ts',
+      'proof/attack/lying-devices.ts',
       'agent/src/enforcement',
       'agent/src/platform/linux',
       'domain/src/policy.ts',
@@ -101,126 +103,126 @@ export const parts: readonly Part[] = [
   ),
 
   drill('server-ends', 'A killed or stopped server loses and repeats nothing that it acknowledged.', 'D1 D2', [
-    'drill/kill-server.ts',
-    'drill/stop-server.ts',
+    'proof/failure/kill-server.ts',
+    'proof/failure/stop-server.ts',
     'platform/server/http/lifecycle.ts',
     'server/src/entry/serve.ts',
     ...checkIns,
   ]),
   drill('database-fails', 'A killed or frozen database loses nothing, and no request hangs.', 'D3 D4', [
-    'drill/kill-database.ts',
-    'drill/pause-database.ts',
+    'proof/failure/kill-database.ts',
+    'proof/failure/pause-database.ts',
     postgres,
     ...checkIns,
   ]),
   drill('full-disk', 'A full disk loses nothing, and the server recovers without a restart.', 'D5', [
-    'drill/full-disk.ts',
+    'proof/failure/full-disk.ts',
     'features/health/server',
     postgres,
     ...checkIns,
   ]),
   drill('power-loss', 'A power loss of server and database loses nothing that was acknowledged.', 'D19', [
-    'drill/power-loss.ts',
+    'proof/failure/power-loss.ts',
     postgres,
     ...checkIns,
   ]),
   drill('polls', 'Crashed and slow workers poll each host once and store nothing twice.', 'D6', [
-    'drill/kill-worker.ts',
+    'proof/failure/kill-worker.ts',
     ...agentless,
   ]),
   drill('order', 'Late, repeated and wrongly dated reports never change what is attached.', 'D7 D8', [
-    'drill/late-reports.ts',
-    'drill/clock-skew.ts',
+    'proof/failure/late-reports.ts',
+    'proof/failure/clock-skew.ts',
     'features/ingest/server',
   ]),
   drill('connections', 'Slow and idle clients cost little memory and hardly delay others.', 'D9 D10', [
-    'drill/slow-clients.ts',
-    'drill/idle-connections.ts',
+    'proof/failure/slow-clients.ts',
+    'proof/failure/idle-connections.ts',
     'features/ingest/server/wake.ts',
     http,
   ]),
   drill('receivers', 'Receivers of events that fail lose nothing and do not slow check-ins.', 'D11', [
-    'drill/broken-peers.ts',
-    'drill/broken-broker.ts',
+    'proof/failure/broken-peers.ts',
+    'proof/failure/broken-broker.ts',
     'features/deliveries/server',
     'features/assets/server',
     'features/alerts/server',
     'platform/server/syslog',
   ]),
   drill('replicas', 'Restarts of replicas fail no request, and a promoted standby has every report.', 'D12 failover', [
-    'drill/rolling-restart.ts',
-    'drill/failover.ts',
+    'proof/failure/rolling-restart.ts',
+    'proof/failure/failover.ts',
     'platform/server/failover',
     'platform/server/http/lifecycle.ts',
     'server/src/entry/serve.ts',
     db,
   ]),
   drill('upgrade', 'A release and its packages replace the earlier one without a failed request.', 'D13 install', [
-    'drill/upgrade.ts',
-    'drill/upgraded-operators.ts',
-    'drill/install.ts',
+    'proof/failure/upgrade.ts',
+    'proof/failure/upgraded-operators.ts',
+    'proof/failure/install.ts',
     'server/migrations',
     'platform/server/db/migrate.ts',
     'scripts/release',
   ]),
   drill('backup', 'A restored server has every record of the backup, and its hosts resume.', 'D14', [
-    'drill/restore-backup.ts',
+    'proof/failure/restore-backup.ts',
     'platform/server/backup',
     'server/migrations',
   ]),
   drill('command-key', 'A rotated command key reaches all agents, and a forged one none.', 'rotate-command-key', [
-    'drill/rotate-command-key.ts',
+    'proof/failure/rotate-command-key.ts',
     'domain/src/command-key.ts',
     'agent/src/command-keys.ts',
     'platform/server/command-keys.ts',
   ]),
   drill('soak', 'A working server leaks neither memory nor handles.', 'D15', [
-    'drill/soak.ts',
+    'proof/failure/soak.ts',
     'server/src',
     'platform/server',
     'features',
   ]),
   drill('overload', 'Large jobs and the return of a whole fleet leave the server responsive.', 'D16 D17', [
-    'drill/busy-event-loop.ts',
-    'drill/thundering-herd.ts',
+    'proof/failure/busy-event-loop.ts',
+    'proof/failure/thundering-herd.ts',
     'features/reports/server/exports',
     'features/commands/server',
     http,
     ...checkIns,
   ]),
   drill('thrown-errors', 'An unexpected error fails one request and nothing else.', 'D18', [
-    'drill/thrown-errors.ts',
+    'proof/failure/thrown-errors.ts',
     'platform/server',
   ]),
 
   ofFleet('lists', 'Lists, large pages and insights stay fast as the fleet grows.', 'list page insights mixed', [
-    'bench/list.ts',
-    'bench/page.ts',
-    'bench/insights.ts',
-    'bench/mixed.ts',
+    'proof/load/list.ts',
+    'proof/load/page.ts',
+    'proof/load/insights.ts',
+    'proof/load/mixed.ts',
     'features/devices/server/insights',
     ...lists,
   ]),
   ofFleet('console', 'Pages of the console open within a second.', 'console', [
-    'bench/console.ts',
+    'proof/load/console.ts',
     'console',
     ...lists,
   ]),
   ofFleet('export', 'Exports are as fast as the database and need little memory.', 'export', [
-    'bench/export.ts',
+    'proof/load/export.ts',
     'features/reports/server/exports',
     ...lists,
   ]),
   ofFleet('check-in', 'One core takes the check-ins of a large fleet.', 'check-in', [
-    'bench/check-in.ts',
+    'proof/load/check-in.ts',
     'platform/server/tls',
     http,
     ...checkIns,
   ]),
-  ofFleet('replicas', 'A second replica costs little.', 'replicas', ['bench/replicas.ts', http, ...checkIns]),
+  ofFleet('replicas', 'A second replica costs little.', 'replicas', ['proof/load/replicas.ts', http, ...checkIns]),
   ofFleet('commands', 'Commands and new knowledge reach all hosts in time.', 'command rejudge', [
-    'bench/command.ts',
-    'bench/rejudge.ts',
+    'proof/load/command.ts',
+    'proof/load/rejudge.ts',
     'features/commands/server',
     'features/hosts/server/bulk',
     'features/knowledge/server',
@@ -230,34 +232,37 @@ export const parts: readonly Part[] = [
     'agentless',
     'One worker polls 1,000 hosts a minute for less than a plain SSH command costs.',
     'poll agentless',
-    ['bench/poll.ts', 'bench/agentless.ts', ...agentless],
+    ['proof/load/poll.ts', 'proof/load/agentless.ts', ...agentless],
   ),
   bench('feeds', 'The lines of event feeds are read and stored fast.', 'feeds', [
-    'bench/feeds.ts',
+    'proof/load/feeds.ts',
     'features/feeds/server',
   ]),
   bench('platforms', 'Windows hosts cost the server about as much as Linux hosts.', 'platforms', [
-    'bench/platforms.ts',
+    'proof/load/platforms.ts',
     'domain/src/platforms',
     'features/ingest/server',
   ]),
-  bench('windows', 'The agent for Windows is fast and small.', 'windows', ['bench/windows.ts', 'agent/src']),
+  bench('windows', 'The agent for Windows is fast and small.', 'windows', ['proof/load/windows.ts', 'agent/src']),
   bench(
     'kernel',
     'An armed host hardly delays an allowed device, and lets no keystroke of another device through.',
     'kernel',
-    ['bench/kernel.ts', 'agent/src/enforcement', 'agent/src/platform/linux'],
+    ['proof/load/kernel.ts', 'agent/src/enforcement', 'agent/src/platform/linux'],
   ),
   bench('idle', 'An idle server is small and starts within seconds.', 'memory start', [
-    'bench/memory.ts',
-    'bench/start.ts',
+    'proof/load/memory.ts',
+    'proof/load/start.ts',
     'server/src/entry',
     'platform/server/idle-memory.ts',
     postgres,
   ]),
-  bench('strangers', 'Clients that hold connections hardly delay others.', 'strangers', ['bench/strangers.ts', http]),
+  bench('strangers', 'Clients that hold connections hardly delay others.', 'strangers', [
+    'proof/load/strangers.ts',
+    http,
+  ]),
   bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [
-    'bench/notices.ts',
+    'proof/load/notices.ts',
     'features/alerts/server',
     'features/deliveries/server',
     'platform/server/syslog',
@@ -281,4 +286,4 @@ export const partsNamed = (names: readonly string[]): { found: readonly Part[]; 
 export const commandOf = ({ name, page, checks }: Part, isQuick: boolean): { program: string; args: string[] } =>
   name === 'bench/devices'
     ? { program: 'scripts/measure-devices.ts', args: [] }
-    : { program: `${page}/main.ts`, args: [...checks, ...(isQuick ? ['--quick'] : [])] }
+    : { program: `proof/${folderOf[page]}/main.ts`, args: [...checks, ...(isQuick ? ['--quick'] : [])] }

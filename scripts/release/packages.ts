@@ -16,7 +16,7 @@ const UNUSED = ['**/*.d.ts', '**/*.d.mts', '**/*.d.cts', '**/*.map', '@types', '
  * Install scripts do not run.
  */
 export const installPackages = async (dir: string, target: Target): Promise<void> => {
-  const manifests = globSync('*/package.json', { cwd: ROOT, exclude: ['node_modules', 'mutation'] })
+  const manifests = globSync('*/package.json', { cwd: ROOT, exclude: ['node_modules'] })
   for (const file of ['package.json', 'package-lock.json', '.npmrc', ...manifests])
     cpSync(join(ROOT, file), join(dir, file))
   const args = [

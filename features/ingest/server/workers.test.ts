@@ -6,7 +6,7 @@ import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcul
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { farmFingerprint } from '../../../rig/farm/host-key.ts'
+import { farmFingerprint } from '../../../proof/kit/farm/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'
 const root = new URL('../../../', import.meta.url)
@@ -28,7 +28,7 @@ beforeAll(async () => {
   t = await startTestApp({ listen: true })
   const address = t.app.fastify.server.address()
   url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  farm = start('rig/farm/farm.ts')
+  farm = start('proof/kit/farm/farm.ts')
   port = await new Promise<number>((resolve) => farm.stdout?.once('data', (text: Buffer) => resolve(Number(text))))
 })
 afterAll(async () => {

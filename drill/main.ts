@@ -1,5 +1,0 @@
-/** `npm run drill -- [name…] [--quick]`: injects failures and checks that no acknowledged data is lost. */
-import { runChecks } from '../rig/run-checks.ts'
-import { drills } from './drills.ts'
-
-await runChecks('Drills', drills)

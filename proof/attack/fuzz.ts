@@ -1,0 +1,238 @@
+import { Compile } from 'typebox/compile'
+import { type Environment, withEnvironment } from '../kit/environment.ts'
+import { type Fixture, seedFixture } from '../kit/fixture.ts'
+import { registerWorker } from '../kit/host.ts'
+import { type Offered, type OpenApi, offeredBy, readDocument, resolverOf, type Schema } from '../kit/operations.ts'
+import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { forEachOf, type Got, jsonOf } from '../kit/wire.ts'
+import { bodyOf, type FuzzRequest, formRequest, smaller, targetOf } from './fuzz-requests.ts'
+import { callExamples, reachedShare, recordReached } from './reach.ts'
+import { tourEstate, tourSettings } from './tour.ts'
+
+const quickRequests = 8_000
+const fullRequests = 50_000
+
+/** Maximum number of attempts to shrink a failing request. */
+const shrinkTries = 80
+
+/** Matches internal details that a problem response must not reveal. */
+const inside = /node_modules|\.ts:\d+|at async |syntax error at|relation "|violates|SQLSTATE|duplicate key|pg_catalog/
+
+type Judge = (offered: Offered, got: Got) => string | undefined
+
+/** Returns a schema with its references resolved, so that it can be compiled alone. */
+const inlined = (document: OpenApi, schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map((inner) => inlined(document, inner))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $ref } = schema as Schema
+  if (typeof $ref === 'string') {
+    const [, , kind, name] = $ref.split('/')
+    return inlined(
+      document,
+      (document.components as Record<string, Record<string, unknown>>)[kind as string]?.[name as string],
+    )
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, inlined(document, inner)]))
+}
+
+/** Returns how a response violates the document. The first word is the kind of fault. */
+const createJudge = (document: OpenApi): Judge => {
+  const checks = new Map<string, ReturnType<typeof Compile>>()
+  return (offered, { status, headers, text }) => {
+    if (status === 0) return 'unanswered'
+    if (status >= 500) return `status-${status} ${text.slice(0, 3_000)}`
+    const described = offered.described.responses[String(status)] ?? offered.described.responses.default
+    if (described === undefined) return `undocumented status ${status}: ${text.slice(0, 200)}`
+    const response = inlined(document, described) as { content?: Record<string, { schema?: Schema }> }
+    const type = (headers['content-type'] ?? '').split(';')[0] as string
+    const media = response.content?.[type]
+    if (response.content !== undefined && media === undefined)
+      return `undocumented media-type ${type} of status ${status}`
+    if (status >= 400 && inside.test(text)) return `internals revealed: ${text.slice(0, 300)}`
+    const isPlain = type === 'text/plain' && status >= 400
+    if (media?.schema === undefined || isPlain || !/json$|^text\/plain$/.test(type) || type === 'application/x-ndjson')
+      return undefined
+    if (media.schema.type === 'string' && type === 'text/plain') return undefined
+    const key = `${offered.id} ${status}`
+    let check = checks.get(key)
+    if (check === undefined) {
+      check = Compile(media.schema as never)
+      checks.set(key, check)
+    }
+    const value = jsonOf(text)
+    if (value === undefined) return `mismatch of status ${status}: not JSON`
+    if (check.Check(value)) return undefined
+    const faults = [...check.Errors(value)].slice(0, 3) as unknown as { instancePath: string; message: string }[]
+    return `mismatch of status ${status}: ${faults.map((f) => `${f.instancePath} ${f.message}`).join('; ')}`
+  }
+}
+
+/** Returns whether an operation makes a PDF. It asks callers to retry while too many PDFs are being made. */
+const makesPdf = ({ described }: Offered): boolean =>
+  described.responses['200']?.content?.['application/pdf'] !== undefined
+
+const kindOf = (fault: string): string => fault.split(' ').slice(0, 3).join(' ')
+
+/** Formats a request so that it can be repeated by hand. */
+const written = (request: FuzzRequest, fixture: Fixture): string => {
+  const body = bodyOf(request)
+  return `${request.offered.method} ${targetOf(request).slice(0, 600)} as ${fixture.principals[request.principal]?.name}${
+    Object.keys(request.headers).length === 0 ? '' : ` ${JSON.stringify(request.headers).slice(0, 200)}`
+  }${body === undefined ? '' : ` ${(Buffer.isBuffer(body) ? body.toString('latin1') : body).slice(0, 600)}`}`
+}
+
+export const fuzz: Check = {
+  name: 'fuzz',
+  what: 'First calls every operation with a valid request, until 90 % of them have returned 200. Then generates requests from the OpenAPI document of the server: valid ones, valid ones with one part replaced, and ones that break parsers. Every response matches the document, and no status is 500 or above.',
+  run: async ({ isQuick, root, seed }): Promise<Outcome> =>
+    withEnvironment({ root }, async (environment) => {
+      const requests = isQuick ? quickRequests : fullRequests
+      const { wire, server } = environment
+      const document = await readDocument(environment)
+      const operations = offeredBy(document)
+      const reached = recordReached(wire, operations)
+      await tourSettings(environment)
+      const fixture = await seedFixture(environment)
+      await tourEstate(environment, fixture)
+      await callExamples(environment, fixture, operations, reached)
+      const unreached = operations.filter(({ id }) => !reached.has(id)).map(({ id }) => id)
+      const resolve = resolverOf(document)
+      const judge = createJudge(document)
+      const found = new Map<string, { count: number; fault: string; first: FuzzRequest; index: number }>()
+      const answeredWell = new Set<string>()
+      const statuses = new Map<number, number>()
+      let checked = 0
+
+      let later = 0
+      const send = async (request: FuzzRequest): Promise<Got> => {
+        for (let tries = 0; ; tries++) {
+          const got = await wire.send({
+            method: request.offered.method,
+            path: targetOf(request),
+            token: fixture.principals[request.principal]?.token,
+            headers: request.headers,
+            body: bodyOf(request),
+            isHeadEnough: true,
+          })
+          // The server limits concurrent PDFs and sends Retry-After. A caller that retries gets the file.
+          if (got.status !== 503 || tries === 5 || !makesPdf(request.offered)) return got
+          later++
+          await new Promise((resolve) => setTimeout(resolve, Number(got.headers['retry-after'] ?? 1) * 1_000))
+        }
+      }
+
+      await forEachOf(
+        Array.from({ length: requests }, (_, i) => i),
+        8,
+        async (index) => {
+          if (index % 5_000 === 4_999 || index % 997 === 996) await keepSignedIn(environment, fixture)
+          const request = formRequest(seed, index, operations, fixture, resolve)
+          const got = await send(request)
+          checked++
+          statuses.set(got.status, (statuses.get(got.status) ?? 0) + 1)
+          if (got.status === 200) answeredWell.add(request.offered.id)
+          const fault = judge(request.offered, got)
+          if (fault === undefined) return
+          const key = `${request.offered.id} ${kindOf(fault)}`
+          const known = found.get(key)
+          if (known !== undefined) known.count++
+          else found.set(key, { count: 1, fault, first: request, index })
+        },
+      )
+      const isAlive = server.isRunning() && (await wire.send({ method: 'GET', path: '/healthz' })).status === 200
+
+      const notes: string[] = []
+      for (const { count, fault, first, index } of [...found.values()].slice(0, 20)) {
+        let least = first
+        let tries = 0
+        for (let isSmaller = true; isSmaller && tries < shrinkTries; ) {
+          isSmaller = false
+          for (const candidate of smaller(least)) {
+            if (++tries > shrinkTries) break
+            const again = judge(candidate.offered, await send(candidate))
+            if (again === undefined || kindOf(again) !== kindOf(fault)) continue
+            least = candidate
+            isSmaller = true
+            break
+          }
+        }
+        const trace = /"traceId":"(\w+)"/.exec(fault)?.[1]
+        const logged =
+          trace === undefined
+            ? undefined
+            : server
+                .output()
+                .split('\n')
+                .find((line) => line.includes(trace))
+        notes.push(
+          `${count} times, first at ${seed}:${index}: ${fault} | ${written(least, fixture)}${logged === undefined ? '' : ` | ${logged.slice(0, 1_000)}`}`,
+        )
+      }
+      const sum = (is: (fault: string) => boolean): number =>
+        [...found.values()].filter(({ fault }) => is(fault)).reduce((n, { count }) => n + count, 0)
+      return {
+        findings: [
+          { what: amount(isQuick, 'requests'), value: checked, atLeast: requests },
+          { what: 'operations', value: operations.length },
+          {
+            what: 'operations that answered 200 before the fuzzing',
+            value: operations.length - unreached.length,
+            atLeast: Math.ceil(operations.length * reachedShare),
+            isRelative: true,
+          },
+          // A response schema is only checked when the operation succeeds.
+          {
+            what: 'operations answered 200',
+            value: answeredWell.size,
+            atLeast: Math.round(operations.length * 0.6),
+            isRelative: true,
+          },
+          { what: 'answers of 500 or above', value: sum((fault) => fault.startsWith('status-')), atMost: 0 },
+          { what: 'without an answer', value: sum((fault) => fault.startsWith('unanswered')), atMost: 0 },
+          {
+            what: 'answers that the document does not tell of',
+            value: sum((fault) => /^(?:undocumented|mismatch)/.test(fault)),
+            atMost: 0,
+          },
+          { what: 'problems that tell of the inside', value: sum((fault) => fault.startsWith('internals')), atMost: 0 },
+          { what: 'server ended', value: isAlive ? 0 : 1, atMost: 0 },
+        ],
+        notes: [
+          ...notes,
+          `Never returned 200 before fuzzing: ${unreached.join(', ')}.`,
+          `PDF requests that were deferred and then retried: ${later}.`,
+          `Responses by status: ${[...statuses]
+            .sort(([a], [b]) => a - b)
+            .map(([status, n]) => `${status}: ${n}`)
+            .join(', ')}.`,
+          `Never returned 200 to a fuzzed request: ${operations
+            .filter(({ id }) => !answeredWell.has(id))
+            .map(({ id }) => id)
+            .join(', ')}.`,
+        ],
+      }
+    }),
+}
+
+/** Signs everyone in again, because fuzzed requests may end sessions, change profiles or revoke keys. */
+const keepSignedIn = async (environment: Environment, fixture: Fixture): Promise<void> => {
+  const { wire } = environment
+  for (const principal of fixture.principals) {
+    if (principal.is === 'worker') {
+      const got = await wire.send({
+        method: 'POST',
+        path: '/worker/v1/lease',
+        token: principal.token,
+        body: { free: 0, capacity: 1, running: [], version: '1', cpu: 0 },
+      })
+      if (got.status === 401) principal.token = await registerWorker(wire, await environment.workerToken())
+    } else if (principal.is === 'agent')
+      principal.token = await fixture.hosts[0].openSession().catch(() => principal.token)
+  }
+  for (const person of Object.values(fixture.people)) {
+    const principal = fixture.principals.find(({ token }) => token === person.token)
+    await environment.renew(person).catch(() => {})
+    if (principal !== undefined) principal.token = person.token
+  }
+  await environment.renew(environment.admin).catch(() => {})
+}

@@ -1,0 +1,296 @@
+import { rmSync } from 'node:fs'
+import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
+import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.ts'
+import { temporaryFolder } from '../kit/database.ts'
+import { api, type Environment, withEnvironment } from '../kit/environment.ts'
+import { filled, offeredBy, readDocument } from '../kit/operations.ts'
+import type { Check, Outcome } from '../kit/verdict.ts'
+import { forEachOf } from '../kit/wire.ts'
+import { enrolHostile, type HostileHost } from './hostile/hosts.ts'
+import {
+  csvFaults,
+  jsonFaults,
+  logFaults,
+  mailFaults,
+  metricsFaults,
+  pdfFaults,
+  sseFaults,
+  syslogFaults,
+} from './hostile/judges.ts'
+import { lookAtPages } from './hostile/pages.ts'
+import { fieldLimits, hostileTexts, otherFields } from './hostile/texts.ts'
+import { startSmtpReceiver } from './smtp-receiver.ts'
+
+const formats = ['rfc5424', 'cef', 'ocsf'] as const
+
+/** Group 6 sends single events; the other groups send alerts. */
+const formOf = (groupId: number): 0 | 1 => (groupId === 6 ? 1 : 0)
+
+/** Starts all receivers: mail, webhook, and a SIEM for each format. */
+const startReceivers = async (environment: Environment) => {
+  const [smtp, webhook, ...siems] = await Promise.all([
+    startSmtpReceiver(),
+    startWebhookReceiver(),
+    ...formats.map(() => startSyslogReceiver({ protocol: 'tcp' })),
+  ])
+  const close = async (): Promise<void> => {
+    smtp.close()
+    await Promise.all([webhook.close(), ...siems.map((siem) => siem.close())])
+  }
+  try {
+    return { smtp, webhook, siems, close, switchTo: await nameReceivers(environment, { smtp, webhook, siems }) }
+  } catch (error) {
+    // Open listeners would keep the process alive.
+    await close()
+    throw error
+  }
+}
+
+interface Receivers {
+  smtp: { port: number }
+  webhook: { url: string }
+  siems: readonly { address: string }[]
+}
+
+/** Configures the receivers in the server. */
+const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siems }: Receivers) => {
+  const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
+  await post('generalconfig/AddOrUpdateSMPTConfig', {
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(smtp.port),
+    SMTP_SECURITY: 'none',
+    SMTP_FROM: 'portcullis@example.org',
+  })
+  const groups = (await call('GET', `${api}/systemNotification/notifications`, undefined, admin.token)) as unknown as {
+    id: number
+    kind: string
+    notifications: { id: string; isEnabled: boolean }[]
+  }[]
+  for (const { id, notifications } of groups)
+    await post('systemNotification/notifications/update', {
+      id,
+      isEnabled: true,
+      minimumSeverity: 'Debug',
+      digestMinutes: 0,
+      notifications: notifications.map((one) => ({ id: one.id, isEnabled: true })),
+      channels: {
+        // Group 6 sends single events, which are never mailed.
+        ...(id === 6
+          ? {}
+          : {
+              email: { isEnabled: true, recipients: ['soc@example.org'] },
+              webhook: { isEnabled: true, url: webhook.url },
+            }),
+        syslog: { isEnabled: true, address: siems[formOf(id)]?.address, protocol: 'tcp', format: formats[formOf(id)] },
+      },
+    })
+  /** Sends single events to another SIEM, in its format. */
+  return (i: 0 | 1 | 2) =>
+    post('systemNotification/notifications/update', {
+      id: 6,
+      channels: { syslog: { isEnabled: true, address: siems[i]?.address, protocol: 'tcp', format: formats[i] } },
+    })
+}
+
+const until = async (seconds: number, isThere: () => boolean): Promise<void> => {
+  for (let i = 0; i < seconds * 10 && !isThere(); i++) await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+/** Checks that text from hosts and devices is never interpreted. */
+export const hostileStrings: Check = {
+  name: 'hostile-strings',
+  what: 'Hosts report sixty texts that break out of markup, spreadsheets, lines, headers, terminals, SQL, LDAP, shells and templates, in every field of the protocol. No output interprets them: JSON, CSV, PDF, every console page in Chromium, mail, webhooks, RFC 5424, CEF, OCSF, the asset stream, metrics, the audit trail, the log and debug logs.',
+  run: ({ root, isQuick }): Promise<Outcome> =>
+    withEnvironment(
+      { root, env: { PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'debug' } },
+      async (environment) => {
+        const { wire, admin, enrolmentToken, server, rows } = environment
+        const folder = temporaryFolder('hostile')
+        const receivers = await startReceivers(environment)
+        try {
+          const token = await enrolmentToken()
+          const hosts: HostileHost[] = []
+          await forEachOf(
+            [...hostileTexts.entries()],
+            4,
+            async ([i, text]) => void hosts.push(await enrolHostile(environment, token, text, i)),
+          )
+          const faults = new Map<string, string[]>()
+          const checked = new Map<string, number>()
+          const judge = (sink: string, where: string, found: readonly string[]): void => {
+            checked.set(sink, (checked.get(sink) ?? 0) + 1)
+            faults.set(sink, [...(faults.get(sink) ?? []), ...found.map((fault) => `${where}: ${fault}`)])
+          }
+          const offered = offeredBy(await readDocument(environment))
+          const ids = hosts.map(({ agentId }) => agentId)
+          const get = (path: string, headers: Record<string, string> = {}) =>
+            wire.send({ method: 'GET', path, token: admin.token, headers, isHeadEnough: true })
+          const reads = offered.filter(
+            ({ method, isStream, id }) => method === 'GET' && !isStream && id !== 'assetStream',
+          )
+          await forEachOf(reads, 4, async ({ id, path }) => {
+            const got = await get(`${filled(path, { agentId: ids[0] as string, uuid: ids[0] as string })}`)
+            const type = String(got.headers['content-type'])
+            if (/ndjson/.test(type))
+              judge(
+                'JSON',
+                id,
+                got.text
+                  .split('\n')
+                  .filter((line) => line !== '')
+                  .flatMap(jsonFaults),
+              )
+            else if (/json/.test(type)) judge('JSON', id, jsonFaults(got.text))
+            if (got.status >= 500) judge('JSON', id, [`${got.status}`])
+          })
+          await forEachOf(ids, 4, async (agentId) => {
+            for (const path of [`agents/agent/${agentId}`, `peripherals/${agentId}?PageSize=500`])
+              judge('JSON', path, jsonFaults((await get(`${api}/${path}`)).text))
+          })
+          for (const list of [
+            'agents',
+            'peripherals',
+            'peripherals/models',
+            'events/getevents',
+            'events/GetEventsIntegration',
+            'agents/commands',
+            'agents/errorTotal',
+            'agents/getloggedagents',
+          ])
+            judge(
+              'JSON',
+              list,
+              jsonFaults(
+                (await get(`${api}/${list}${list === 'agents/getloggedagents' ? '' : '?PageSize=1000'}`)).text,
+              ),
+            )
+          judge('audit', 'trail', jsonFaults((await get(`${api}/events/GetAuditsIntegration?PageSize=5000`)).text))
+          // If a text had run as SQL, rows or tables would be missing.
+          const [stored] = await rows<{ hosts: number }>('SELECT count(*)::int AS hosts FROM agents')
+          judge('JSON', 'hosts', stored?.hosts === hosts.length ? [] : [`${stored?.hosts} hosts, not ${hosts.length}`])
+
+          for (const { id, path, method } of offered.filter(({ id }) =>
+            /csv$|AggExport$|agentExportFile|exportTags/i.test(id),
+          )) {
+            const got = await wire.send({
+              method,
+              path,
+              token: admin.token,
+              ...(method === 'POST' ? { body: 'null' } : {}),
+            })
+            judge('CSV', id, got.status === 200 ? csvFaults(got.text) : [`${got.status}`])
+          }
+          for (const { id, path } of offered.filter(({ id }) => /pdf$/i.test(id))) {
+            const answer = await fetch(server.url + path, {
+              method: 'POST',
+              body: 'null',
+              headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+            })
+            const isOfHosts = /exportAgentPdf|exportPeripheralsPdf/.test(id)
+            judge(
+              'PDF',
+              id,
+              answer.status === 200
+                ? pdfFaults(Buffer.from(await answer.arrayBuffer()), folder, isOfHosts ? ['<img'] : [])
+                : [`${answer.status}`],
+            )
+          }
+          const stream = await fetch(`${server.url}${api}/assetproducer/stream?after=0&follow=false`, {
+            headers: { authorization: `Bearer ${admin.token}`, accept: 'application/x-ndjson' },
+          })
+          const lines = (await stream.text()).trim().split('\n')
+          judge(
+            'asset stream',
+            'NDJSON',
+            lines.flatMap(jsonFaults).concat(lines.length < hosts.length ? [`only ${lines.length} lines`] : []),
+          )
+          const leaving = new AbortController()
+          const events = await fetch(`${server.url}${api}/assetproducer/stream?after=0`, {
+            headers: { authorization: `Bearer ${admin.token}`, accept: 'text/event-stream' },
+            signal: leaving.signal,
+          })
+          let sse = ''
+          setTimeout(() => leaving.abort(), 2_000)
+          const decoder = new TextDecoder()
+          try {
+            for await (const chunk of events.body ?? []) sse += decoder.decode(chunk as Uint8Array, { stream: true })
+          } catch {
+            // The abort above ends the endless stream.
+          }
+          judge('asset stream', 'events', sse.length > 1_000 ? sseFaults(sse) : ['received nothing'])
+          judge('metrics', 'all', metricsFaults((await get('/metrics')).text))
+          const [log] = await rows<{ agent_id: string; log_id: string }>(
+            'SELECT agent_id::text, log_id::text FROM debug_logs LIMIT 1',
+          ).catch(() => [])
+          if (log !== undefined) {
+            const got = await get(`${api}/agents/agent/${log.agent_id}/debuglogs/${log.log_id}`)
+            const isFile =
+              /^attachment; filename="[\w.-]+"/.test(String(got.headers['content-disposition'])) &&
+              got.headers['content-type'] === 'application/gzip'
+            judge(
+              'debug logs',
+              'file',
+              isFile ? [] : [`${got.status} ${got.headers['content-type']} ${got.headers['content-disposition']}`],
+            )
+          }
+          const seen = await lookAtPages(environment, ids, isQuick)
+          for (const fault of seen?.faults ?? []) judge('pages', 'Chromium', [fault])
+
+          await until(isQuick ? 25 : 60, () => receivers.smtp.mails.length > 0 && receivers.webhook.seen.length > 0)
+          await until(10, () => [0, 1].every((i) => (receivers.siems[i]?.texts().length ?? 0) >= 20))
+          // Events of the additional hosts go to the third SIEM.
+          await receivers.switchTo(2)
+          await forEachOf([...hostileTexts.slice(0, isQuick ? 12 : 60).entries()], 4, async ([i, text]) => {
+            await enrolHostile(environment, token, text, 100 + i)
+          })
+          await until(isQuick ? 15 : 60, () => (receivers.siems[2]?.texts().length ?? 0) >= 10)
+          for (const mail of receivers.smtp.mails) judge('mail', 'mail', mailFaults(mail))
+          for (const { body } of receivers.webhook.seen) judge('webhook', 'webhook', jsonFaults(body))
+          for (const [i, format] of formats.entries())
+            for (const message of receivers.siems[i]?.texts() ?? [])
+              judge(format, format, syslogFaults(message, format))
+          judge('log', 'log', logFaults(server.output()))
+
+          const said = hosts.reduce((sum, host) => sum + host.said, 0)
+          const sinks = [
+            'JSON',
+            'CSV',
+            'PDF',
+            'mail',
+            'webhook',
+            ...formats,
+            'asset stream',
+            'metrics',
+            'audit',
+            'debug logs',
+            'log',
+          ]
+          const fieldCount = Object.keys(fieldLimits).length + otherFields.length
+          return {
+            findings: [
+              { what: 'texts', value: hostileTexts.length, atLeast: 60 },
+              { what: 'fields', value: fieldCount, atLeast: 20 },
+              { what: 'said and taken', value: said, atLeast: hostileTexts.length * 15 },
+              { what: 'refused at the door', value: hosts.reduce((sum, host) => sum + host.refused, 0) },
+              ...sinks.flatMap((sink) => [
+                { what: `${sink}: looked at`, value: checked.get(sink) ?? 0, atLeast: 1 },
+                { what: `${sink}: interpreted`, value: faults.get(sink)?.length ?? 0, atMost: 0 },
+              ]),
+              ...(seen === null
+                ? []
+                : [
+                    { what: 'pages: looked at', value: seen.pages, atLeast: 25 },
+                    { what: 'pages: with a text in sight', value: seen.showing, atLeast: 5 },
+                    { what: 'pages: interpreted', value: seen.faults.length, atMost: 0 },
+                  ]),
+            ],
+            notRun: seen === null ? ['the pages of the console: Chromium is not installed'] : [],
+            notes: [...faults.values()].flatMap((found) => found.slice(0, 5)),
+          }
+        } finally {
+          await receivers.close()
+          rmSync(folder, { recursive: true, force: true })
+        }
+      },
+    ),
+}

@@ -1,0 +1,270 @@
+/** Calls operations that need more than their example: settings, second factors, rollouts, files of hosts. */
+import { gzipSync } from 'node:zlib'
+import { agentPaths } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { rubberDucky } from '@portcullis/domain/testing'
+import { api, type Environment } from '../kit/environment.ts'
+import type { Fixture } from '../kit/fixture.ts'
+import { adminPassword } from '../kit/server.ts'
+import { jsonOf } from '../kit/wire.ts'
+import { totpCode } from './totp.ts'
+
+type Answer = Record<string, unknown> & { id?: unknown }
+
+/** Ignores failures, because unreached operations are counted separately. */
+const callerOf = ({ wire, admin }: Pick<Environment, 'wire' | 'admin'>) => {
+  const send = async (method: string, path: string, body?: unknown, token: string | undefined = admin.token) => {
+    const got = await wire.send({ method, path: `${api}/${path}`, body, token, isHeadEnough: true })
+    if (got.status !== 200 && process.env.GATE_TOUR !== undefined)
+      process.stderr.write(`${method} ${path}: ${got.status} ${got.text.slice(0, 400)}\n`)
+    return (jsonOf(got.text) ?? {}) as Answer
+  }
+  return {
+    get: (path: string, token?: string) => send('GET', path, undefined, token),
+    post: (path: string, body?: unknown, token?: string) => send('POST', path, body, token),
+    put: (path: string, body?: unknown, token?: string) => send('PUT', path, body, token),
+    remove: (path: string, token?: string) => send('DELETE', path, undefined, token),
+  }
+}
+
+type Caller = ReturnType<typeof callerOf>
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Polls until the value exists. Gives up after ten seconds and counts the operation as unreached. */
+const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefined> => {
+  for (let tries = 0; tries < 50; tries++) {
+    const found = await ask()
+    if (found !== undefined) return found
+    await later(200)
+  }
+  return undefined
+}
+
+/** Changes settings while there is only one Administrator. Later, these changes need a second approver. */
+export const tourSettings = async (environment: Environment): Promise<void> => {
+  const { get, post, put } = callerOf(environment)
+  const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
+  const smtp = { SMTP_HOST: '127.0.0.1', SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'gate@example.org' }
+  await config('AddOrUpdateSMPTConfig', smtp)
+  await config('TestSMTP', { ...smtp, SMTP_TEST_RECIPIENT: 'gate@example.org' })
+  await config('AddOrUpdateCACTServer', { CACT_ENABLED: 'false' })
+  await config('TestCACT', {
+    CACT_URL: 'https://127.0.0.1:1',
+    CACT_USER: 'a',
+    CACT_PASSWORD: 'b',
+    CACT_DEX_ACCOUNT: 'a',
+    CACT_DEX_PASSWORD: 'b',
+  })
+  await config('AddOrUpdateISEServer', { ISE_ENABLED: 'false' })
+  await config('TestISE', {
+    ISE_URL: 'https://127.0.0.1:1',
+    ISE_USER: 'a',
+    ISE_PASSWORD: 'b',
+    ISE_ANC_POLICY: 'a',
+  })
+  await config('AddOrUpdateLDAPServer', { LDAP_ENABLED: 'false' })
+  await config('TestLDAP', {
+    LDAP_URL: 'ldaps://127.0.0.1:1',
+    LDAP_SECURITY: 'tls',
+    LDAP_BASE_DN: 'dc=example,dc=org',
+  })
+  await config('AddOrUpdateOIDCProvider', { OIDC_ENABLED: 'false' })
+  await config('TestOIDC', { OIDC_ISSUER: 'https://127.0.0.1:1', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' })
+  await config('AddOrUpdateCustomLogin', { CUSTOM_LOGIN_TITLE: 'Gate' })
+  await config('AddOrUpdateHealthThresholds', { VENDORA_HEALTH_DATABASE_WARNING_MS: '200' })
+  await config('AddOrUpdateSecurity', { SECURITY_FACTOR_USERS: 'false' })
+  await config('AddOrUpdateVendorA', { VENDORA_CHECKIN_SECONDS: '60' })
+  await config('SetServerDomainName', { SERVER_DOMAIN_NAME: 'portcullis.example.org' })
+  await post('Auth/Mfa/passkeys/start', { password: adminPassword })
+  await post('auth/reauthenticate/passkey')
+  await config('document', { settings: { VENDORA_CHECKIN_SECONDS: '90' }, tags: ['kiosk', 'canary', 'gate'] })
+  await config('rollback/1', undefined)
+  await config('SetServerDomainName', { SERVER_DOMAIN_NAME: '' })
+  const gone = await environment.addHost('gate-gone')
+  await post('agents/deleteAgents', [gone.agentId])
+  await environment.addWorker()
+  const worker = await get('agents/agentless/workerpollerdetails')
+  await put('agents/agentless/workerpollerdetails/activatedstatus', { id: worker.id, isActivated: true })
+}
+
+const tourAccounts = async (
+  { get, post, remove }: Caller,
+  environment: Environment,
+  fixture: Fixture,
+): Promise<void> => {
+  const { addPerson, signIn } = environment
+  await post('auth/reauthenticate', { password: adminPassword })
+  const { userName, password } = fixture.people.manager
+  await post('auth/signin', { username: userName, password })
+  const own = await addPerson('gate-tour', 30)
+  const proof = { password: own.password }
+  const { secret } = await post('Auth/Mfa/totp/start', proof, own.token)
+  const { recoveryCodes } = await post('Auth/Mfa/totp/confirm', { code: totpCode(String(secret)) }, own.token)
+  const { mfaToken } = await post('Auth/LocalLogin', { userName: own.userName, password: own.password })
+  const signedIn = await post('Auth/Mfa/signin', {
+    mfaToken,
+    recoveryCode: (recoveryCodes as string[] | undefined)?.[0],
+  })
+  const token = String(signedIn.token ?? own.token)
+  await post('Auth/RefreshToken', { refreshToken: signedIn.refreshToken ?? own.refreshToken })
+  await post('Auth/Mfa/recoverycodes', proof, token)
+  await post('Auth/Mfa/totp/remove', proof, token)
+  await post('admin/resetmfa', { userName: own.userName })
+  await post('admin/updateuser', { userName: own.userName, firstName: 'Tour' })
+  await post('admin/suspendaccount', { userName: own.userName })
+  await post('admin/liftsuspension', { userName: own.userName })
+  const made = await post('admin/apiTokens', { name: 'tour', userProfile: 30, scopes: ['fleet:read'] })
+  await remove(`admin/apiTokens?id=${made.id}`)
+  const leaving = await addPerson('gate-leaving', 30)
+  const other = await signIn(leaving.userName, leaving.password)
+  const sessions = (await get('Auth/Sessions', other.token)) as unknown as { id: string; isCurrent?: boolean }[]
+  const ended = Array.isArray(sessions) ? sessions.find(({ isCurrent }) => isCurrent !== true) : undefined
+  if (ended !== undefined) await remove(`Auth/Sessions/${ended.id}`, other.token)
+  await post('Auth/Logout', undefined, other.token)
+}
+
+const tourFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<void> => {
+  const [host, other] = fixture.hosts
+  await post('agents/configuration', [{ uuid: other.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }])
+  const bulk = { uuids: [other.agentId], action: 'free' }
+  await post('agents/bulk/preview', bulk)
+  const { jobId } = await post('agents/bulk', bulk)
+  await post(`jobs/${jobId}/cancel`)
+  const place = { computerName: 'tour.example.org', port: 1, userName: 'inventory', password: 'inventory' }
+  await post('agents/agentless/connectiondetails', place)
+  await put('agents/agentless/connectiondetails', { ...place, port: 2 })
+  const test = await post('agents/agentless/connectiondetails/test', place)
+  await get(`agents/agentless/connectiondetails/test/${test.id ?? test.testId}`)
+  await put('agents/agentless/workerpollerdetails', { defaults: { port: 22, userName: 'inventory' } })
+  const devices = (await get('peripherals?PageSize=5')) as { data?: Record<string, unknown>[] }
+  const [row] = devices.data ?? []
+  await post('peripherals/command', {
+    opCode: 'APPROVE',
+    reason: 'gate',
+    peripheralsIds: [{ uuid: row?.uuid, vid: row?.vid, pid: row?.pid, deviceID: row?.deviceID }],
+  })
+  await post('agents/fetchagentsdebuglogs', [host.agentId])
+}
+
+/** A host uploads its debug log and reports an attack tool. */
+const tourHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [host] }: Fixture): Promise<void> => {
+  const asked = await wire.send({ method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() })
+  const { commands = [] } = (jsonOf(asked.text) ?? {}) as { commands?: { payload: string }[] }
+  for (const { payload } of commands) {
+    const { id } = jsonOf(payload) as { id: string }
+    await wire.send({
+      method: 'POST',
+      path: `${agentPaths.debugLogs}/${id}`,
+      token: host.token,
+      body: gzipSync('a line of the log'),
+      headers: { 'content-type': 'application/gzip' },
+    })
+  }
+  const { debugLogs = [] } = (await get(`agents/agent/${host.agentId}`)) as { debugLogs?: { id: unknown }[] }
+  await get(`agents/agent/${host.agentId}/debuglogs/${debugLogs[0]?.id}`)
+  const devices = [host.device, rubberDucky({ portPath: '4-1' })]
+  await wire.send({
+    method: 'POST',
+    path: agentPaths.checkIn,
+    token: host.token,
+    body: host.checkIn({ inventory: devices, inventoryHash: inventoryHash(devices) }),
+  })
+  const notice = await until(async () => {
+    const notices = (await get('systemNotification/riskNotifications')) as unknown as { id: number }[]
+    return Array.isArray(notices) ? notices[0] : undefined
+  })
+  if (notice === undefined) return
+  await get(`systemNotification/notices/${notice.id}`)
+  await post('systemNotification/riskNotifications/pin', notice)
+  await post('systemNotification/riskNotifications/dismiss', notice)
+}
+
+const tourPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Promise<void> => {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const device = { vid: '0781', pid: '5580', reason: 'gate' }
+  const rule = { effect: 'allow', ...device }
+  const grant = await post('policy/grants', { ...device, expiresAt })
+  const grantId = grant.id ?? (grant.rule as Answer | undefined)?.id
+  await put(`policy/grants/${grantId}`, { ...device, expiresAt, reason: 'gate again' })
+  await remove(`policy/grants/${grantId}`)
+  await put(`policy/rules/${fixture.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
+  await post('policy/preview', { add: [rule] })
+  await post('policy/test', { draft: { add: [rule] } })
+}
+
+const tourApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
+  for (const verdict of ['approve', 'reject']) {
+    await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_FROM: `${verdict}@example.org` })
+    const waiting = await get('policy/changerequests')
+    const rows = (Array.isArray(waiting) ? waiting : ((waiting.data ?? []) as unknown[])) as Answer[]
+    const open = rows.find((one) => one.state === undefined || /pending|open|waiting/i.test(String(one.state)))
+    const { digest } = (await get(`policy/changerequests/${open?.id}/details`)) as Answer
+    await get(`policy/changerequests/${open?.id}/file`)
+    const body = verdict === 'approve' ? { digest } : undefined
+    await post(`policy/changerequests/${open?.id}/${verdict}`, body, fixture.people.administrator.token)
+  }
+}
+
+const tourReports = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
+  const cadence = { every: 'day', time: '06:30', timeZone: 'UTC' }
+  await post('reports/preview', { list: 'agents', filter: {}, format: 'csv', cadence, range: 'day' })
+  await post(`reports/schedules/${fixture.others.schedule}/run`)
+  await until(async () => {
+    const runs = (await get('reports/runs')) as { data?: { id: unknown; file?: unknown }[] }
+    const [first] = Array.isArray(runs) ? (runs as { id: unknown }[]) : (runs.data ?? [])
+    if (first === undefined) return undefined
+    const file = await get(`reports/runs/${first.id}/file`)
+    return file.status === 404 || file.status === 409 ? undefined : file
+  })
+}
+
+const tourRollouts = async ({ get, post }: Caller): Promise<void> => {
+  const plan = { kind: 'arm', name: 'gate', rings: [{ name: 'all', sharePercent: 100 }], dwellMinutes: 60 }
+  await post('rollouts/plan', plan)
+  for (const orders of [['pause', 'resume', 'halt', 'revert'], ['cancel']]) {
+    const { id } = await post('rollouts/start', plan)
+    await get(`rollouts/${id}`)
+    await get(`rollouts/${id}/hosts`)
+    for (const order of orders) await post(`rollouts/${id}/${order}`)
+    await post(`rollouts/${id}/cancel`)
+  }
+}
+
+const tourFeeds = async ({ get, post, put, remove }: Caller, { others }: Fixture): Promise<void> => {
+  const event = { EventID: 6416, Computer: 'gate-feed', DeviceId: 'USB\\VID_0951&PID_1666\\60A44C3F' }
+  await post(`ingest/feeds/${others.feed}`, event, others.feedToken.token)
+  const { data } = await get('agents?DeploymentMode=Feed')
+  await get(`ingest/feedhosts/${(data as { uuid: string }[] | undefined)?.[0]?.uuid}`)
+  await put(`ingest/feeds/${others.feed}`, { keepDays: 31 })
+  const { id } = await post('ingest/feeds', { name: 'to be deleted', tokenId: others.apiToken.id })
+  await remove(`ingest/feeds/${id}`)
+}
+
+const tourOutputs = async ({ post }: Caller): Promise<void> => {
+  const syslog = { address: '127.0.0.1:1', protocol: 'tcp', format: 'rfc5424' }
+  const set = (isEnabled: boolean) =>
+    post('systemNotification/notifications/update', { id: 6, channels: { syslog: { isEnabled, ...syslog } } })
+  await set(true)
+  const output = { groupId: 6, channel: 'syslog' }
+  await until(async () => {
+    const { code } = await post('systemNotification/outputs/retry', output)
+    return code === undefined ? true : undefined
+  })
+  await post('systemNotification/outputs/skip', output)
+  await set(false)
+}
+
+/** Calls all other operations after people, hosts and a worker exist. */
+export const tourEstate = async (environment: Environment, fixture: Fixture): Promise<void> => {
+  const caller = callerOf(environment)
+  await tourFleet(caller, fixture)
+  await tourHost(caller, environment, fixture)
+  await tourPolicy(caller, fixture)
+  await tourApprovals(caller, fixture)
+  await tourReports(caller, fixture)
+  await tourRollouts(caller)
+  await tourFeeds(caller, fixture)
+  await tourOutputs(caller)
+  await tourAccounts(caller, environment, fixture)
+}

@@ -1,0 +1,95 @@
+import { chance } from '../kit/chance.ts'
+import { answers } from '../kit/stored.ts'
+import { pause, startTrial, type Trial, timesOf } from '../kit/trial.ts'
+import { amount, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
+
+const hosts = 32
+/** The delay before each restart of an embedded database doubles (0.1 s, 0.2 s, …). More kills would mostly wait. */
+const killsOfOneServer = 5
+
+/** Kills all processes of the database. Measures its downtime and the time until a report is acknowledged again. */
+const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: number }> => {
+  await pause(200 + chance('D3 kills') * 800)
+  const startedAt = performance.now()
+  if (trial.signalDatabase('SIGKILL') === 0) throw new Error('The database is not running, so it cannot be killed.')
+  // Responses caused by the kill itself must not count as recovery.
+  await pause(20)
+  while (!(await answers(trial.connection))) {
+    if (performance.now() - startedAt > 60_000) throw new Error('The database did not start again within a minute.')
+    trial.weigh()
+    await pause(10)
+  }
+  const downMs = performance.now() - startedAt
+  const recoverMs = await trial.untilAcknowledged()
+  trial.weigh()
+  return { downMs, recoverMs }
+}
+
+const series = async (
+  whose: 'outside' | 'own',
+  kills: number,
+  isQuick: boolean,
+  root: string,
+): Promise<{ findings: Finding[]; notes: string[]; recovered: number[] }> => {
+  const trial = await startTrial({ name: `crash-${whose}`, root, hosts, database: whose })
+  try {
+    trial.run()
+    const recovered: number[] = []
+    for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(trial)).recoverMs)
+    const isAlive = trial.server().isRunning()
+    const { findings, notes } = await trial.settle()
+    findings.push(
+      { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
+      { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
+      { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB' },
+    )
+    return { findings, notes, recovered }
+  } finally {
+    await trial.stop()
+  }
+}
+
+/** Combines the figures of several series: adds them up, and takes the maximum for memory. */
+const together = (all: readonly Finding[][], name: string): Finding[] => {
+  const [first = []] = all
+  return first.map((finding) => {
+    const values = all.map((one) => one.find(({ what }) => what === finding.what)?.value ?? Number.NaN)
+    const sum = values.reduce((a, b) => a + b, 0)
+    return {
+      ...finding,
+      what: `${name}: ${finding.what}`,
+      value: finding.what === 'memory grown' ? Math.max(...values) : sum,
+      ...(finding.atLeast === undefined ? {} : { atLeast: finding.atLeast * all.length }),
+    }
+  })
+}
+
+/** D3: kills all processes of PostgreSQL at once. */
+export const killDatabase: Check = {
+  name: 'D3',
+  what: `${hosts} hosts report continuously while every PostgreSQL process is killed (SIGKILL), first of an external database, then of the embedded one. The server keeps running and asks hosts to retry. No acknowledged report is lost.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const rounds = isQuick ? 1 : 5
+    const kills = isQuick ? 3 : killsOfOneServer
+    const findings: Finding[] = []
+    const notes: string[] = []
+    for (const [whose, name] of [
+      ['outside', 'apart'],
+      ['own', 'own'],
+    ] as const) {
+      const all: Finding[][] = []
+      const recovered: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        const one = await series(whose, kills, isQuick, root)
+        all.push(one.findings)
+        notes.push(...one.notes)
+        recovered.push(...one.recovered)
+      }
+      findings.push(
+        ...together(all, name),
+        ...timesOf(`${name}: acknowledges again after the database is back`, recovered, { slowest: 5_000 }),
+      )
+    }
+    return { findings, notes }
+  },
+}

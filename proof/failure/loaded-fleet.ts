@@ -1,0 +1,65 @@
+/** Starts a server with a fleet in its database. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { agentPaths, sessionProofText } from '@portcullis/contract'
+import { signText } from '../../cli/simulator/identity.ts'
+import type { Answer, Transport } from '../../cli/simulator/transport.ts'
+import { seedDesigns } from '../kit/loader/designs.ts'
+import type { PlayedHost } from '../kit/loader/hosts.ts'
+import { loadFleet } from '../kit/loader.ts'
+import { fromRoot } from '../kit/root.ts'
+import { startServer } from '../kit/server-process.ts'
+
+export interface LoadedOptions {
+  root: string
+  agents: number
+  peripheralsPerAgent?: number
+  isTls?: boolean
+  env?: Readonly<Record<string, string>>
+}
+
+const designs = 100
+
+/** Starts a server and loads a fleet. Every host has a real key, so the caller can act as it. */
+export const startLoaded = async ({
+  root,
+  agents,
+  peripheralsPerAgent = 3,
+  isTls = false,
+  env = {},
+}: LoadedOptions) => {
+  const server = await startServer({ databaseUrl: undefined, root, isTls, env })
+  try {
+    const admin = await server.signIn()
+    const { token } = await server.call('/prime/webui/agents/enrollmenttokens', { name: 'designs', maxUses: 1 }, admin)
+    const seeded = await seedDesigns({
+      url: server.url,
+      ca: server.ca,
+      token: String(token),
+      count: designs,
+      usbIdsFile: fromRoot('knowledge/usb.ids'),
+    })
+    await server.call('/prime/webui/agents/deleteAgents', seeded, await server.signIn())
+    const fleet = await loadFleet(server.connection, { agents, peripheralsPerAgent, played: agents, nowMs: Date.now() })
+    return { server, hosts: fleet.played }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+export interface OpenedSession {
+  answer: Answer
+  bootId: string
+}
+
+/** Requests a session for a host with a new boot id. */
+export const openSession = async (
+  transport: Pick<Transport, 'post'>,
+  { agentId, privateKey }: Pick<PlayedHost, 'agentId' | 'privateKey'>,
+): Promise<OpenedSession> => {
+  const bootId = randomUUID()
+  const proven = { agentId, bootId, timestamp: Date.now(), nonce: randomBytes(24).toString('base64url') }
+  const signature = signText(privateKey, sessionProofText(proven))
+  const answer = await transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+  return { answer, bootId }
+}

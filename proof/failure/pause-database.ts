@@ -1,0 +1,96 @@
+import { get } from 'node:http'
+import { pause, startTrial } from '../kit/trial.ts'
+import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+
+const hosts = 64
+const pausedMs = 10_000
+
+interface Asked {
+  status: number
+  ms: number
+}
+
+const ask = (url: string, token?: string): Promise<Asked> =>
+  new Promise((resolve) => {
+    const startedAt = performance.now()
+    const done = (status: number): void => resolve({ status, ms: performance.now() - startedAt })
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const asked = get(url, { headers, agent: false, timeout: 20_000 }, (answer) => {
+      answer.resume()
+      answer.on('end', () => done(answer.statusCode ?? 0))
+      answer.on('error', () => done(0))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => done(0))
+  })
+
+/** D4: pauses the database without closing its connections, like a frozen disk or virtual machine. */
+export const pauseDatabase: Check = {
+  name: 'D4',
+  isWaiting: true,
+  what: `${hosts} hosts report and a person reads a list while every PostgreSQL process is paused (SIGSTOP) for ${pausedMs / 1000} s. No request waits for the database longer than 5 s, /readyz fails within 3 s, memory does not grow, and everything recovers afterwards.`,
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const rounds = isQuick ? 1 : 5
+    const trial = await startTrial({ name: 'paused', root, hosts, timeoutMs: 20_000 })
+    try {
+      const { url, signIn } = trial.server()
+      const token = await signIn()
+      trial.run()
+      await pause(1_500)
+      trial.weighAnew()
+      let redMs = 0
+      let slowestPerson = 0
+      let slowestHost = 0
+      let unexpected = 0
+      let recoverMs = 0
+      for (let round = 0; round < rounds; round++) {
+        for (const { reported } of trial.fleet) reported.slowestMs = 0
+        const startedAt = performance.now()
+        trial.signalDatabase('SIGSTOP')
+        let isRed = false
+        const readers: Promise<void>[] = []
+        while (performance.now() - startedAt < pausedMs) {
+          readers.push(
+            ask(`${url}/prime/webui/agents?PageSize=50`, token).then(({ status, ms }) => {
+              slowestPerson = Math.max(slowestPerson, ms)
+              if (status !== 200 && status !== 503) unexpected += 1
+            }),
+            ask(`${url}/readyz`).then(({ status }) => {
+              if (status === 200 || isRed) return
+              isRed = true
+              redMs = Math.max(redMs, performance.now() - startedAt)
+            }),
+          )
+          trial.weigh()
+          await pause(250)
+        }
+        if (!isRed) redMs = Number.POSITIVE_INFINITY
+        // Resume all processes at once, as when a disk responds again.
+        trial.signalDatabase('SIGCONT')
+        recoverMs = Math.max(recoverMs, await trial.untilAcknowledged())
+        await Promise.all(readers)
+        trial.weigh()
+        slowestHost = Math.max(slowestHost, ...trial.fleet.map(({ reported }) => reported.slowestMs))
+      }
+      const isAlive = trial.server().isRunning()
+      const { findings, notes } = await trial.settle()
+      return {
+        findings: [
+          { what: amount(isQuick, 'pauses'), value: rounds, atLeast: rounds },
+          ...findings,
+          { what: 'slowest answer to a host', value: Math.round(slowestHost), unit: 'ms', atMost: 5_000 },
+          { what: 'slowest answer to a person', value: Math.round(slowestPerson), unit: 'ms', atMost: 5_000 },
+          { what: '/readyz says 503 after', value: Math.round(redMs), unit: 'ms', atMost: 3_000 },
+          { what: 'answers of a person that are neither 200 nor 503', value: unexpected, atMost: 0 },
+          { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB', atMost: 64 },
+          { what: 'acknowledges again after', value: Math.round(recoverMs), unit: 'ms', atMost: 5_000 },
+          { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
+        ],
+        notes,
+      }
+    } finally {
+      trial.signalDatabase('SIGCONT')
+      await trial.stop()
+    }
+  },
+}

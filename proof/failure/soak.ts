@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../kit/database.ts'
+import { createLookInside, type Look } from '../kit/look-inside.ts'
+import { startProbe } from '../kit/probe.ts'
+import { startServer } from '../kit/server-process.ts'
+import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const mib = 2 ** 20
+/** Maximum memory growth, in MiB per hour. */
+const slopeBar = 1
+/** The heap varies by about 4 MiB between measurements. A shorter soak cannot distinguish that from a leak of `slopeBar`. */
+const leakMinutes = 120
+/** The short form runs for seconds, so it detects only a leak of megabytes, far above the bar. */
+const suddenSlopeBar = 800
+
+interface Point {
+  hours: number
+  mib: number
+}
+
+/** Growth per hour by least squares. */
+const slopeOf = (points: readonly Point[]): number => {
+  const meanX = points.reduce((sum, { hours }) => sum + hours, 0) / points.length
+  const meanY = points.reduce((sum, point) => sum + point.mib, 0) / points.length
+  const over = points.reduce((sum, point) => sum + (point.hours - meanX) * (point.mib - meanY), 0)
+  const under = points.reduce((sum, { hours }) => sum + (hours - meanX) ** 2, 0)
+  return over / under
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    child.once('exit', () => resolve(text))
+  })
+
+/** D15: runs ordinary work for hours. */
+export const soak: Check = {
+  name: 'D15',
+  what: 'A simulated fleet checks in, attaches and detaches devices, and people sign in, read lists and export them. After a warm-up of one third of the time, measures the growth of live memory (heap and buffers after a garbage collection, least squares) and open handles. Also compares the p99 of a healthy client in both halves. Takes two hours unless --minutes is set; a shorter soak cannot measure a leak.',
+  run: async ({ isQuick, minutes: given, root }): Promise<Outcome> => {
+    const minutes = given ?? (isQuick ? 0.3 : leakMinutes)
+    const agents = isQuick ? 1_000 : 10_000
+    const folder = temporaryFolder('soak')
+    const inside = createLookInside(folder)
+    const server = await startServer({ databaseUrl: undefined, root, env: inside.env })
+    let fleet: ChildProcess | undefined
+    const kill = (): void => void fleet?.kill('SIGKILL')
+    process.once('exit', kill)
+    try {
+      let admin = await server.signIn()
+      const { token } = await server.call(
+        '/prime/webui/agents/enrollmenttokens',
+        { name: 'soak', maxUses: agents },
+        admin,
+      )
+      const seconds = minutes * 60
+      const args = ['--server', server.url, '--token', String(token), '--agents', String(agents), '--json']
+      // The simulator has no time limit. A signal stops it, and then it prints its summary.
+      args.push(
+        '--interval',
+        isQuick ? '2' : '10',
+        '--duration',
+        '0',
+        '--wake',
+        '500',
+        '--plug-rate',
+        '20',
+        '--offline',
+        '0',
+      )
+      fleet = spawn(process.execPath, [join(root, 'cli/simulator/main.ts'), ...args], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const said = endOf(fleet)
+      const joined = async (): Promise<number> =>
+        Number((await server.call('/prime/webui/agents?PageSize=1', undefined, admin)).recordsTotal)
+      while ((await joined()) < agents && fleet.exitCode === null) await pause(500)
+      const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
+      const looks: { look: Look; hours: number }[] = []
+      const p99: number[] = []
+      let failed = 0
+      let worked = 0
+      const startedAt = performance.now()
+      const elapsed = (): number => (performance.now() - startedAt) / 1_000
+      const work = async (): Promise<void> => {
+        admin = await server.signIn()
+        await server.call('/prime/webui/agents?PageSize=1000', undefined, admin)
+        for (const path of ['/prime/webui/agents/AgentExportFile', '/prime/webui/events/getevents?PageSize=500'])
+          await fetch(server.url + path, { headers: { authorization: `Bearer ${admin}` } }).then(async (answer) => {
+            await answer.arrayBuffer()
+            if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
+          })
+        worked += 1
+      }
+      const failures: string[] = []
+      const stepMs = Math.max(1_000, (seconds * 1_000) / 120)
+      let half = false
+      while (elapsed() < seconds) {
+        const next = performance.now() + stepMs
+        await work().catch((error: unknown) => {
+          failed += 1
+          failures.push(String(error))
+        })
+        const look = await inside.look(server.pid)
+        if (elapsed() > seconds / 3) looks.push({ look, hours: elapsed() / 3_600 })
+        else await probe.restart()
+        if (!half && elapsed() > (seconds * 2) / 3) {
+          half = true
+          p99.push((await probe.restart()).p99)
+        }
+        await pause(Math.max(0, next - performance.now()))
+      }
+      const healthy = await probe.stop()
+      p99.push(healthy.p99)
+      fleet.kill('SIGTERM')
+      const report = JSON.parse((await said).trim().split('\n').at(-1) || '{}') as Record<string, number>
+      const live = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: (look.heapUsed + look.external) / mib })))
+      const resident = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: look.rss / mib })))
+      const handles = looks.map(({ look }) => look.resources)
+      const middle = (values: readonly number[]): number =>
+        [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
+      const cut = Math.floor(handles.length / 2)
+      const [first = 0, second = 0] = p99
+      return {
+        findings: [
+          { what: 'minutes', value: minutes },
+          { what: amount(isQuick, 'hosts'), value: report.agents ?? 0, atLeast: agents },
+          { what: amount(isQuick, 'check-ins'), value: report.checkIns ?? 0, atLeast: agents },
+          { what: 'requests of hosts that failed', value: report.errors ?? Number.NaN, atMost: 0 },
+          { what: 'rounds of people', value: worked, atLeast: 5 },
+          { what: 'rounds of people that failed', value: failed, atMost: 0 },
+          ...(minutes >= leakMinutes
+            ? [{ what: 'growth of what lives in memory', value: round(live), unit: 'MiB/h', atMost: slopeBar }]
+            : [
+                {
+                  what: 'sudden growth of what lives in memory',
+                  value: round(live),
+                  unit: 'MiB/h',
+                  atMost: suddenSlopeBar,
+                },
+              ]),
+          { what: 'growth of resident memory', value: round(resident), unit: 'MiB/h' },
+          { what: 'handles, second half', value: middle(handles.slice(cut)) },
+          {
+            what: 'handles, growth',
+            value: middle(handles.slice(cut)) - middle(handles.slice(0, cut)),
+            atMost: 50,
+          },
+          { what: 'p99, first half', value: first, unit: 'ms' },
+          { what: 'p99, second half', value: second, unit: 'ms' },
+          // On a shared machine, a tenth of a few milliseconds is below the measurement noise.
+          {
+            what: 'p99, growth',
+            value: round(second - first),
+            unit: 'ms',
+            atMost: Math.max(20, round(first / 10)),
+            isRelative: true,
+          },
+        ],
+        notRun:
+          minutes >= leakMinutes || isQuick
+            ? []
+            : [`a leak of ${slopeBar} MiB/h: measuring it takes ${leakMinutes} minutes, but this soak took ${minutes}`],
+        notes: failures.slice(0, 3),
+      }
+    } finally {
+      kill()
+      process.removeListener('exit', kill)
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}

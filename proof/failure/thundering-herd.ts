@@ -1,0 +1,109 @@
+import { agentPaths } from '@portcullis/contract'
+import { createTransport } from '../../cli/simulator/transport.ts'
+import { chance } from '../kit/chance.ts'
+import { createClient } from '../kit/client.ts'
+import type { PlayedHost } from '../kit/loader/hosts.ts'
+import { residentBytes } from '../kit/proc.ts'
+import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { openSession, startLoaded } from './loaded-fleet.ts'
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+interface Counts {
+  back: number
+  shed: number
+  /** Responses that ask the host to retry later without Retry-After. */
+  shedWithoutTime: number
+  broken: number
+  refused: string[]
+}
+
+/** D17: reconnects all hosts at the same moment. */
+export const thunderingHerd: Check = {
+  name: 'D17',
+  isWaiting: true,
+  what: 'A fleet was offline for ten minutes, so every host is shown as disconnected. All hosts reconnect at the same moment, each over a separate connection, with a new session and a check-in. A host that is asked to retry waits for the given time and up to half of it more. This is the worst case: nothing spreads the first attempts.',
+  run: async ({ isQuick, root }): Promise<Outcome> => {
+    const agents = isQuick ? 2_000 : 10_000
+    const { server, hosts } = await startLoaded({ root, agents })
+    const client = createClient(server.connection)
+    const transport = createTransport({ server: new URL(server.url), connections: agents, timeoutMs: 30_000 })
+    try {
+      await client.connect()
+      await client.query("UPDATE agent_heartbeats SET last_seen = now() - interval '10 minutes', connected = false")
+      await client.query('UPDATE agent_rows SET connected = false')
+      const connected = async (): Promise<number> =>
+        Number((await client.query('SELECT count(*) AS n FROM agent_rows WHERE connected')).rows[0].n)
+      const away = agents - (await connected())
+      const memoryBefore = residentBytes(server.pid)
+      let memory = memoryBefore
+      const counts: Counts = { back: 0, shed: 0, shedWithoutTime: 0, broken: 0, refused: [] }
+      const later = async (retryAfterMs: number): Promise<void> => {
+        counts.shed += 1
+        if (retryAfterMs <= 0) counts.shedWithoutTime += 1
+        await pause((retryAfterMs || 1_000) * (1 + chance('D17 waits') / 2))
+      }
+      const comeBack = async (host: PlayedHost): Promise<void> => {
+        for (let backoffMs = 500; ; backoffMs = Math.min(backoffMs * 2, 30_000)) {
+          try {
+            const { answer, bootId } = await openSession(transport, host)
+            if (answer.status === 503 || answer.status === 429) {
+              await later(answer.retryAfterMs)
+              continue
+            }
+            const beat = { bootId, seq: 1, inventoryHash: host.inventoryHash, clock: Date.now() }
+            const taken =
+              answer.status === 200
+                ? await transport.post(agentPaths.checkIn, () => JSON.stringify(beat), String(answer.body.token))
+                : answer
+            if (taken.status === 200) {
+              counts.back += 1
+              return
+            }
+            if (taken.status === 503 || taken.status === 429) await later(taken.retryAfterMs)
+            else if (taken.status === 408 || taken.status === 409) {
+              // The host gave up on the first request and sent it again, but the server had processed it.
+              counts.broken += 1
+              await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
+            } else {
+              counts.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
+              return
+            }
+          } catch {
+            counts.broken += 1
+            await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
+          }
+        }
+      }
+      const watch = setInterval(() => {
+        memory = Math.max(memory, residentBytes(server.pid))
+      }, 200)
+      const startedAt = performance.now()
+      await Promise.all(hosts.map(comeBack))
+      const backSeconds = (performance.now() - startedAt) / 1_000
+      while ((await connected()) < agents && performance.now() - startedAt < 120_000) await pause(100)
+      const greenSeconds = (performance.now() - startedAt) / 1_000
+      clearInterval(watch)
+      return {
+        findings: [
+          { what: amount(isQuick, 'hosts that were away'), value: away, atLeast: agents },
+          { what: amount(isQuick, 'hosts that are back'), value: counts.back, atLeast: agents },
+          { what: 'all acknowledged after', value: Math.round(backSeconds * 10) / 10, unit: 's', atMost: 60 },
+          { what: 'all shown as connected after', value: Math.round(greenSeconds * 10) / 10, unit: 's', atMost: 60 },
+          { what: amount(isQuick, 'shown as connected'), value: await connected(), atLeast: agents },
+          { what: 'told to come later', value: counts.shed },
+          { what: 'told to come later without a time', value: counts.shedWithoutTime, atMost: 0 },
+          { what: 'requests that were given up', value: counts.broken },
+          { what: 'refused', value: counts.refused.length, atMost: 0 },
+          { what: 'memory, most', value: Math.round(memory / 2 ** 20), unit: 'MiB' },
+          { what: 'memory, growth', value: Math.round((memory - memoryBefore) / 2 ** 20), unit: 'MiB', atMost: 512 },
+        ],
+        notes: counts.refused.slice(0, 3),
+      }
+    } finally {
+      transport.close()
+      await client.end().catch(() => {})
+      await server.stop()
+    }
+  },
+}

@@ -1,0 +1,120 @@
+/** D13: runs a new release beside the old one, then goes back. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../kit/database.ts'
+import { loadBeneath } from '../kit/fleet.ts'
+import { freePort } from '../kit/free-port.ts'
+import { watchLocks } from '../kit/locks.ts'
+import { previousRelease, unpackRelease } from '../kit/other-release.ts'
+import { startProbe } from '../kit/probe.ts'
+import { type ServerProcess, startServerProcess } from '../kit/server.ts'
+import { withClient } from '../kit/stored.ts'
+import { pause, startTrial } from '../kit/trial.ts'
+import type { Check, Outcome } from '../kit/verdict.ts'
+import { checkOperators, createOperators } from './upgraded-operators.ts'
+
+const hosts = 16
+
+export const upgrade: Check = {
+  name: 'D13',
+  isWaiting: true,
+  what: 'The previous release serves 10,000 hosts (1,000 in the short form). The current release is started on the same database and migrates it. Both serve the same hosts and people, then the current one is stopped and the previous one continues. Accounts, rules and API tokens of the previous release are kept. Tokens without scopes are marked and lose operations that need fresh authentication. No request fails, and no table is locked for longer than a second. Finally, the current release starts on a database to which a later one has added.',
+  run: async ({ isQuick, root, from }): Promise<Outcome> => {
+    const name = from ?? previousRelease()
+    if (name === undefined)
+      return { findings: [], notRun: ['upgrade: the Git history does not contain the previous release'] }
+    const folder = temporaryFolder('upgrade')
+    const release = unpackRelease(name)
+    const env = { PORTCULLIS_KEY_FILE: join(folder, 'portcullis.key') }
+    try {
+      const trial = await startTrial({ name: 'upgraded', root: release.root, hosts, env })
+      const started: ServerProcess[] = []
+      const startNew = async (): Promise<ServerProcess> => {
+        const server = await startServerProcess({
+          databaseUrl: trial.databaseUrl,
+          dataDir: join(folder, `new-${started.length}`),
+          port: await freePort(),
+          root,
+          env,
+        })
+        started.push(server)
+        return server
+      }
+      try {
+        const old = trial.server()
+        await loadBeneath(trial, isQuick ? 1_000 : 10_000, 300, release.root)
+        const operators = await createOperators(old)
+        const headers = { authorization: `Bearer ${await old.signIn()}` }
+        const reader = { path: '/prime/webui/agents?PageSize=50', perSecond: 20, headers }
+        const schemaOf = (): Promise<number> =>
+          withClient(trial.connection, async (client) => {
+            const { rows } = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM schema_migrations')
+            return rows[0]?.n ?? 0
+          })
+        const schemaBefore = await schemaOf()
+        const atOld = startProbe({ ...reader, url: old.url })
+        trial.run(20)
+        await pause(500)
+        const failed = (): number => trial.fleet.reduce((sum, { reported }) => sum + reported.resent, 0)
+        const before = failed()
+        const locks = await watchLocks(trial.connection)
+        const startedAt = performance.now()
+        const fresh = await startNew()
+        const upgradeMs = performance.now() - startedAt
+        const { longestMs, table } = await locks.stop()
+        const migrations = (await schemaOf()) - schemaBefore
+        const atNew = startProbe({ ...reader, url: fresh.url })
+        trial.shareWith(fresh)
+        await pause(isQuick ? 2_000 : 30_000)
+        const kept = await checkOperators(fresh, operators)
+        trial.shareWith(undefined)
+        const readNew = await atNew.stop()
+        await pause(200)
+        await fresh.end()
+        await pause(isQuick ? 1_000 : 10_000)
+        const readOld = await atOld.stop()
+        const failedHosts = failed() - before
+        const { findings, notes } = await trial.settle()
+        await old.end()
+        // A later release may add to the schema and record it. The previous release must start on such a schema.
+        await withClient(trial.connection, async (client) => {
+          await client.query('ALTER TABLE agents ADD COLUMN of_a_later_release int')
+          await client.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, 'later', '')")
+        })
+        const again = await startNew().then(
+          async (server) => ({ ok: (await server.signIn()) !== '', why: '' }),
+          (error: Error) => ({ ok: false, why: error.message }),
+        )
+        return {
+          findings: [
+            { what: 'migrations', value: migrations, atLeast: 1 },
+            { what: 'new release serves after', value: Math.round(upgradeMs), unit: 'ms', atMost: 120_000 },
+            { what: 'longest lock of a table', value: longestMs, unit: 'ms', atMost: 1_000 },
+            ...findings,
+            ...kept,
+            { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
+            { what: 'reads at the old release', value: readOld.sent, atLeast: 10 },
+            { what: 'failed reads at the old release', value: readOld.failed, atMost: 0 },
+            { what: 'reads at the new release', value: readNew.sent, atLeast: 10 },
+            { what: 'failed reads at the new release', value: readNew.failed, atMost: 0 },
+            { what: 'starts on the schema of a later release', value: again.ok ? 1 : 0, atLeast: 1 },
+          ],
+          notes: [
+            ...notes,
+            `from ${name}`,
+            ...(table === '' ? [] : [`the longest lock was on ${table}`]),
+            ...readOld.failures,
+            ...readNew.failures,
+            ...(again.ok ? [] : [again.why]),
+          ],
+        }
+      } finally {
+        for (const server of started) await server.end()
+        await trial.stop()
+      }
+    } finally {
+      release.remove()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}

@@ -1,0 +1,106 @@
+import type { ServerProcess } from '../kit/server.ts'
+import { adminPassword } from '../kit/server.ts'
+import type { Finding } from '../kit/verdict.ts'
+
+const password = 'a password of an older release'
+const rules = [
+  { effect: 'deny', vid: '16C0', pid: '27DB', reason: 'before the upgrade' },
+  { effect: 'allow', vid: '046D', pid: 'C31C', reason: 'before the upgrade' },
+] as const
+const tokenAges = { never: null, soon: () => new Date(Date.now() + 20 * 86_400_000).toISOString() }
+
+type Named = { userName?: string; name?: string; sentence?: string }
+
+const itemsOf = async (server: ServerProcess, path: string, token: string): Promise<Named[]> => {
+  const answer = (await server.call(path, undefined, token)) as unknown
+  return (Array.isArray(answer) ? answer : (answer as { data: Named[] }).data) as Named[]
+}
+
+const stateOf = async (server: ServerProcess, token: string) => {
+  const names = async (path: string, name: (one: Named) => string | undefined) =>
+    (await itemsOf(server, path, token)).map((one) => String(name(one))).sort()
+  return {
+    accounts: await names('/prime/webui/admin/all', ({ userName }) => userName),
+    tokens: await names('/prime/webui/admin/apiTokens', ({ name }) => name),
+    rules: await names('/prime/webui/policy/rules?PageSize=100', ({ sentence }) => sentence),
+  }
+}
+
+/** Creates accounts, API tokens and rules on the older release, and returns them with a working token of each age. */
+export const createOperators = async (server: ServerProcess) => {
+  const admin = await server.signIn()
+  for (const [userName, userProfile] of [
+    ['second', 10],
+    ['manager', 20],
+    ['viewer', 30],
+  ] as const)
+    await server.call(
+      '/prime/webui/admin/adduser',
+      { userName, userProfile, password, mustChangePassword: false },
+      admin,
+    )
+  const tokens: Record<string, string> = {}
+  for (const [name, expiresAt] of Object.entries(tokenAges)) {
+    const body = { name, expiresAt: expiresAt === null ? null : expiresAt(), userProfile: 10 }
+    tokens[name] = String((await server.call('/prime/webui/admin/apiTokens', body, admin)).token)
+  }
+  for (const rule of rules) await server.call('/prime/webui/policy/rules', rule, admin)
+  return { tokens, before: await stateOf(server, admin) }
+}
+
+const statusOf = async (server: ServerProcess, path: string, token: string, body?: unknown): Promise<number> => {
+  const answer = await fetch(server.url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  await answer.text()
+  return answer.status
+}
+
+/** Compares the state on the new release with the created one, and tries operations with the old tokens. */
+export const checkOperators = async (
+  server: ServerProcess,
+  { tokens, before }: Awaited<ReturnType<typeof createOperators>>,
+): Promise<Finding[]> => {
+  const admin = await server.signIn()
+  const after = await stateOf(server, admin)
+  const lost = (kind: keyof typeof before) => before[kind].filter((name) => !after[kind].includes(name)).length
+  const listed = (await server.call('/prime/webui/admin/apiTokens', undefined, admin)) as unknown as {
+    name: string
+    isLegacy: boolean
+    expiresAt: string
+  }[]
+  const limited = listed.filter(
+    ({ name, isLegacy, expiresAt }) =>
+      name in tokens && isLegacy && Date.parse(expiresAt) <= Date.now() + 90 * 86_400_000 + 60_000,
+  ).length
+  let working = 0
+  let refused = 0
+  for (const token of Object.values(tokens)) {
+    if ((await statusOf(server, '/prime/webui/agents?PageSize=1', token)) === 200) working++
+    const made = { userName: `by-${refused}`, userProfile: 10, password: adminPassword }
+    if ((await statusOf(server, '/prime/webui/admin/adduser', token, made)) === 403) refused++
+  }
+  const signIns = await Promise.all(
+    ['second', 'manager', 'viewer'].map((userName) =>
+      server.call('/prime/webui/Auth/LocalLogin', { userName, password }).then(
+        () => 1,
+        () => 0,
+      ),
+    ),
+  )
+  return [
+    { what: 'accounts lost', value: lost('accounts'), atMost: 0 },
+    { what: 'rules lost', value: lost('rules'), atMost: 0 },
+    { what: 'rules kept', value: after.rules.length, atLeast: rules.length },
+    { what: 'API tokens lost', value: lost('tokens'), atMost: 0 },
+    { what: 'API tokens marked, with an expiry date', value: limited, atLeast: Object.keys(tokens).length },
+    { what: 'API tokens that still read', value: working, atLeast: Object.keys(tokens).length },
+    { what: 'API tokens refused by an operation that needs fresh authentication', value: refused, atLeast: 2 },
+    { what: 'accounts that sign in', value: signIns.reduce((sum: number, one) => sum + one, 0), atLeast: 3 },
+  ]
+}

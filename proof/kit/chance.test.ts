@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { chance, chanceEnv, seedChance } from './chance.ts'
+import { fromRoot } from './root.ts'
+
+afterEach(() => seedChance(1))
+
+const draw = (sequence: string): number[] => Array.from({ length: 5 }, () => chance(sequence))
+
+it('draws the same numbers for the same seed, whatever other sequences draw', () => {
+  seedChance(7)
+  const first = draw('kills')
+  expect(first.every((one) => one >= 0 && one < 1)).toBe(true)
+  expect(new Set(first).size).toBe(5)
+  seedChance(7)
+  draw('pauses')
+  expect(draw('kills')).toEqual(first)
+  seedChance(8)
+  expect(draw('kills')).not.toEqual(first)
+})
+
+it('passes its seed to child processes', () => {
+  seedChance(7)
+  const script = `const { chance } = await import(${JSON.stringify(fromRoot('proof/kit/chance.ts'))})
+    console.log(chance('kills'))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env: { ...process.env, ...chanceEnv() },
+  })
+  expect(Number(stdout)).toBe(chance('kills'))
+})
+
+it('is seeded by the command line of drills and gates', () => {
+  const script = `const { runChecks } = await import(${JSON.stringify(fromRoot('proof/kit/run-checks.ts'))})
+    const { chance } = await import(${JSON.stringify(fromRoot('proof/kit/chance.ts'))})
+    await runChecks('Drills', [{ name: 'D1', what: 'w', run: async () => ({ findings: [{ what: 'drawn', value: chance('x'), atMost: 1 }] }) }])`
+  const drawn = (seed: string): unknown => {
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script, '--', '--seed', seed], {
+      encoding: 'utf8',
+    })
+    return JSON.parse(stdout.split('\n')[0] as string).drawn
+  }
+  expect(drawn('7')).toBe(drawn('7'))
+  expect(drawn('7')).not.toBe(drawn('8'))
+})
+
+it('is the only source of randomness in benchmarks, drills and gates', () => {
+  const files = readdirSync(fromRoot('proof'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.includes('node_modules') && !name.endsWith('.test.ts'))
+    .map((name) => join('proof', name))
+  expect(files.length).toBeGreaterThan(100)
+  // These two search the product for other sources of randomness.
+  const others = files.filter((path) => path !== 'proof/attack/sources.ts' && path !== 'proof/attack/source/bans.ts')
+  expect(others.filter((path) => readFileSync(fromRoot(path), 'utf8').includes('Math.random'))).toEqual([])
+})

@@ -1,0 +1,39 @@
+/** Controls where a server that runs with `faults.ts` throws. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chanceEnv } from './chance.ts'
+import { fromRoot } from './root.ts'
+
+/** Request header that names where to throw. */
+export const faultHeader = 'x-rig-fault'
+/** Response header that shows that the fault was thrown. */
+export const thrownHeader = 'x-rig-thrown'
+/** Message of the thrown error. No response may contain it. */
+export const faultText = 'thrown by the rig'
+
+/** Returns the environment variables for the server and the controls. The server must be able to write to `folder`. */
+export const createFaults = (folder: string) => {
+  const file = join(folder, 'faults')
+  writeFileSync(file, '0')
+  return {
+    env: {
+      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('proof/kit/faults.ts')).href}`,
+      RIG_FAULTS_FILE: file,
+      ...chanceEnv(),
+    },
+    /** Sets the share of statements outside requests that throw. Takes effect within a tenth of a second. */
+    outside: (share: number): void => {
+      writeFileSync(`${file}.share`, String(share))
+      renameSync(`${file}.share`, file)
+    },
+    /** Returns how many faults were thrown. */
+    told: (): { inRequests: number; outside: number } => {
+      try {
+        return JSON.parse(readFileSync(`${file}.told`, 'utf8')) as { inRequests: number; outside: number }
+      } catch {
+        return { inRequests: 0, outside: 0 }
+      }
+    },
+  }
+}

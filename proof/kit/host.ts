@@ -1,0 +1,59 @@
+/** Registers a host and an agentless worker, with their keys. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { agentPaths, enrolProofText, sessionProofText, workerPaths } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { createKey, signText } from '../../cli/simulator/identity.ts'
+import { jsonOf, type Wire } from './wire.ts'
+
+export type Host = Awaited<ReturnType<typeof enrolHost>>
+
+const post = async (wire: Wire, path: string, body: unknown, token?: string): Promise<Record<string, unknown>> => {
+  const got = await wire.send({ method: 'POST', path, body, token })
+  if (got.status !== 200) throw new Error(`${path}: ${got.status} ${got.text}`)
+  return jsonOf(got.text) as Record<string, unknown>
+}
+
+/** Enrols a host with one attached stick. */
+export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string) => {
+  const { privateKey, publicKey } = createKey()
+  const { agentId } = await post(wire, agentPaths.enrol, {
+    token: enrolmentToken,
+    keyAlgorithm: 'Ed25519',
+    publicKey,
+    machineIdHash: null,
+    smbiosHash: null,
+    facts: plainHost(name),
+    proof: signText(privateKey, enrolProofText(enrolmentToken, publicKey)),
+  })
+  const bootId = randomUUID()
+  const device = storageStick({ serial: `${name}-stick` })
+  let seq = 0
+  /** Returns a valid check-in with the given replacements. */
+  const checkIn = (replaced: Record<string, unknown> = {}) => ({
+    bootId,
+    seq: ++seq,
+    clock: Date.now(),
+    inventoryHash: inventoryHash([device]),
+    ...replaced,
+  })
+  const proof = () => {
+    const proven = {
+      agentId: String(agentId),
+      bootId,
+      timestamp: Date.now(),
+      nonce: randomBytes(24).toString('base64url'),
+    }
+    return { ...proven, signature: signText(privateKey, sessionProofText(proven)) }
+  }
+  const openSession = async (): Promise<string> => String((await post(wire, agentPaths.session, proof())).token)
+  const token = await openSession()
+  await post(wire, agentPaths.checkIn, checkIn({ inventory: [device] }), token)
+  return { agentId: String(agentId), name, bootId, token, device, checkIn, proof, openSession }
+}
+
+/** Registers a worker and returns its key. */
+export const registerWorker = async (wire: Wire, workerToken: string): Promise<string> => {
+  const answer = await post(wire, workerPaths.register, { token: workerToken, name: 'gate', version: '1.0.0' })
+  return String(answer.key)
+}

@@ -1,0 +1,47 @@
+/** Requests the internal figures of a server that runs with `inside.ts`. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { fromRoot } from './root.ts'
+
+export interface Look {
+  looks: number
+  /** Delays of the event loop since the last request. */
+  delays: { count: number; p99Ms: number; maxMs: number }
+  /** Resident bytes after two garbage collections. */
+  rss: number
+  heapUsed: number
+  external: number
+  /** Number of sockets, timers, files and requests that keep the process alive. */
+  resources: number
+}
+
+/**
+ * Returns the environment variables for the server and the request function. The server must be able to write to
+ * `folder`.
+ */
+export const createLookInside = (folder: string) => {
+  const file = join(folder, 'inside.json')
+  let looks = 0
+  return {
+    env: {
+      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('proof/kit/inside.ts')).href}`,
+      RIG_INSIDE_FILE: file,
+    },
+    /** Collects the server's garbage and returns the figures since the last request. */
+    look: async (pid: number): Promise<Look> => {
+      looks += 1
+      process.kill(pid, 'SIGUSR2')
+      for (let tries = 0; tries < 600; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        try {
+          const seen = JSON.parse(readFileSync(file, 'utf8')) as Look
+          if (seen.looks >= looks) return seen
+        } catch {
+          // The file does not exist yet.
+        }
+      }
+      throw new Error('The server did not write its figures within 30 s.')
+    },
+  }
+}

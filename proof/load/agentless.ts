@@ -1,0 +1,103 @@
+import { farmFingerprint } from '../kit/farm/host-key.ts'
+import { bareSshMs, farmAddress, startFarm } from '../kit/farm/index.ts'
+import { cpuSecondsOf, ownWorkerOf } from '../kit/proc.ts'
+import { type BenchServer, startServer } from '../kit/server-process.ts'
+import { type BenchResult, round } from './result.ts'
+
+export interface AgentlessBench {
+  databaseUrl: string | undefined
+  hosts: number
+  /** Number of `ssh host true` runs for the peer's figure. */
+  peers: number
+}
+
+const base = '/prime/webui/agents/agentless'
+/** Requirement: 10,000 hosts in ten minutes. */
+const wantedPerSecond = 10_000 / 600
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Polls a farm with the whole product: server, database and one worker, all on this machine. */
+export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
+  const [farm, server] = await Promise.all([startFarm(), startServer({ databaseUrl })])
+  try {
+    const first = await poll(server, farm.port, hosts, true)
+    const again = await poll(server, farm.port, hosts, false)
+    const bare = bareSshMs(farm.port, peers)
+    const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): BenchResult['figures'] => [
+      {
+        what: `${name}: hosts per second`,
+        value: round(hosts / run.seconds, 1),
+        unit: '/s',
+        limit: round(wantedPerSecond, 1),
+        better: 'more',
+      },
+      {
+        what: `${name}: worker, processor time per poll`,
+        value: round(run.worker),
+        unit: 'ms',
+        limit: round(bare),
+        isRelative: true,
+        better: 'less',
+      },
+      { what: `${name}: server, processor time per poll`, value: round(run.server), unit: 'ms', better: 'less' },
+      { what: `${name}: database, processor time per poll`, value: round(run.database), unit: 'ms', better: 'less' },
+    ]
+    return {
+      name: 'agentless',
+      conditions: `${hosts} hosts of six devices, one worker; farm, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
+      figures: [
+        ...figuresOf('first poll', first),
+        ...figuresOf('again, nothing changed', again),
+        { what: 'processor time of ssh host true', value: round(bare), unit: 'ms', better: 'less' },
+      ],
+    }
+  } finally {
+    await server.stop()
+    farm.stop()
+  }
+}
+
+/** Polls all hosts once and measures the time and the processor time. */
+const poll = async (server: BenchServer, port: number, hosts: number, isFirst: boolean) => {
+  const ask = async (path: string, body?: unknown, method?: string) =>
+    server.call(path, body, await server.signIn(), method)
+  const names = Array.from({ length: hosts }, (_, i) => farmAddress(i))
+  const activate = async (isActivated: boolean): Promise<void> => {
+    const { id } = await ask(`${base}/workerpollerdetails`)
+    await ask(`${base}/workerpollerdetails/activatedstatus`, { id, isActivated }, 'PUT')
+  }
+  if (isFirst) {
+    for (let at = 0; at < hosts; at += 2_000) {
+      const connections = names.slice(at, at + 2_000).map((computerName, i) => ({
+        computerName,
+        port,
+        userName: `host-${at + i}`,
+        password: 'a password for benchmarks only',
+        hostKeyFingerprint: farmFingerprint,
+        intervalMinutes: 1_440,
+      }))
+      await ask(`${base}/connectiondetails`, { connections })
+    }
+    while ((await ask(`${base}/workerpollerdetails`)).id === null) await sleep(200)
+  } else {
+    await activate(false)
+    await ask(`${base}/registration`, { computerNames: names })
+  }
+  const worker = ownWorkerOf(server.pid)
+  const before = { ...server.cpu(), worker: cpuSecondsOf(worker), at: performance.now() }
+  await activate(true)
+  for (;;) {
+    await sleep(250)
+    const { due } = await ask(`${base}/workerpollerdetails`)
+    if (due !== 0) continue
+    const { recordsFiltered } = await ask(`${base}/connectiondetailsstatus?StatusString=Running&PageSize=1`)
+    if (recordsFiltered === 0) break
+  }
+  const seconds = (performance.now() - before.at) / 1_000
+  const after = { ...server.cpu(), worker: cpuSecondsOf(worker) }
+  const { recordsFiltered } = await ask(`${base}/connectiondetailsstatus?StatusString=Success&PageSize=1`)
+  if (recordsFiltered !== hosts) throw new Error(`${recordsFiltered} of ${hosts} hosts were polled`)
+  const perPoll = (name: 'worker' | 'server' | 'database'): number => ((after[name] - before[name]) * 1_000) / hosts
+  return { seconds, worker: perPoll('worker'), server: perPoll('server'), database: perPoll('database') }
+}

@@ -1,0 +1,258 @@
+/** Measures check-ins per second, and check-ins per CPU second of server and database. */
+import { randomUUID } from 'node:crypto'
+import { agentPaths, type DeviceReport, sessionProofText } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import { storageStick } from '@portcullis/domain/testing'
+import type pg from 'pg'
+import { signText } from '../../cli/simulator/identity.ts'
+import { createPercentiles } from '../../cli/simulator/percentiles.ts'
+import { createTransport } from '../../cli/simulator/transport.ts'
+import { chance } from '../kit/chance.ts'
+import type { PlayedHost } from '../kit/loader/hosts.ts'
+import { cpuSecondsOf } from '../kit/proc.ts'
+import type { BenchServer } from '../kit/server-process.ts'
+import type { Prepared } from './fleet.ts'
+import { runFresh, runRaw, type Work } from './raw-client.ts'
+import { type BenchResult, type Figure, round } from './result.ts'
+
+/** A host with an open session and its prepared requests. */
+export interface Player {
+  host: PlayedHost
+  bootId: string
+  head: string
+  seq: number
+  isPlugged: boolean
+  devices: DeviceReport[]
+}
+
+const stick = storageStick({ portPath: '4-1' })
+const seqWidth = 10
+
+export const openSessions = async (
+  { url, ca }: Pick<BenchServer, 'url' | 'ca'>,
+  hosts: readonly PlayedHost[],
+): Promise<Player[]> => {
+  const transport = createTransport({ server: new URL(url), connections: 4, ...(ca === undefined ? {} : { ca }) })
+  const { host: authority } = new URL(url)
+  const players = await Promise.all(
+    hosts.map(async (host): Promise<Player> => {
+      const bootId = randomUUID()
+      const proven = { agentId: host.agentId, bootId, timestamp: Date.now(), nonce: randomUUID() }
+      const signature = signText(host.privateKey, sessionProofText(proven))
+      const ask = () => transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+      let answer = await ask()
+      // If a whole fleet opens sessions at once, the server returns 503 and asks hosts to try again later.
+      while (answer.status === 503) {
+        await new Promise((resolve) =>
+          setTimeout(resolve, chance('session waits') * Math.max(500, answer.retryAfterMs)),
+        )
+        answer = await ask()
+      }
+      if (answer.status !== 200) throw new Error(`A session was refused: ${JSON.stringify(answer.body)}`)
+      const head = `POST ${agentPaths.checkIn} HTTP/1.1\r\nHost: ${authority}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${answer.body.token}\r\nContent-Length: `
+      return { host, bootId, head, seq: Number(answer.body.nextSeq), isPlugged: false, devices: host.devices }
+    }),
+  )
+  transport.close()
+  return players
+}
+
+const unchanged = (player: Player): Buffer => {
+  const body = `{"bootId":"${player.bootId}","seq":${String(player.seq).padStart(seqWidth)},"inventoryHash":"${player.host.inventoryHash}","clock":${Date.now()}}`
+  return Buffer.from(`${player.head}${body.length}\r\n\r\n${body}`, 'latin1')
+}
+
+/** Attaches a stick, or detaches it again. */
+const changed = (player: Player): Buffer => {
+  player.isPlugged = !player.isPlugged
+  const at = Date.now()
+  const change = player.isPlugged
+    ? { op: 'attached', at, device: stick }
+    : { op: 'removed', at, portPath: stick.portPath }
+  player.devices = player.isPlugged ? [...player.host.devices, stick] : player.host.devices
+  player.host.inventoryHash = inventoryHash(player.devices)
+  const body = Buffer.from(
+    JSON.stringify({
+      bootId: player.bootId,
+      seq: player.seq,
+      inventoryHash: player.host.inventoryHash,
+      clock: at,
+      changes: [change],
+    }),
+  )
+  return Buffer.concat([Buffer.from(`${player.head}${body.length}\r\n\r\n`), body])
+}
+
+/** Returns the next request of a host. A share of the requests reports a change. */
+export const requestOf = (player: Player, changedShare: number): Buffer => {
+  const bytes = changedShare > 0 && chance('check-in changes') < changedShare ? changed(player) : unchanged(player)
+  player.seq += 1
+  return bytes
+}
+
+export interface Measured {
+  /** Check-ins that the server accepted. */
+  count: number
+  perSecond: number
+  perCoreSecond: number
+  serverShare: number
+  p50: number
+  p99: number
+  failed: number
+}
+
+/** The parts of a server that a check-in measurement uses. */
+export type Measurable = Pick<BenchServer, 'url' | 'ca' | 'cpu'>
+
+export const measure = async (
+  server: Measurable,
+  players: readonly Player[],
+  connections: number,
+  seconds: number,
+  changedShare: number,
+  run: typeof runRaw = runRaw,
+): Promise<Measured> => {
+  const times = createPercentiles()
+  let taken = 0
+  let failed = 0
+  let endsAt = 0
+  const works = Array.from({ length: connections }, (_, lane): Work => {
+    // Each connection carries its own hosts, as with a reverse proxy.
+    const mine = players.filter((_, index) => index % connections === lane)
+    return {
+      next: () => {
+        if (mine.length === 0 || performance.now() >= endsAt) return undefined
+        // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
+        const player = mine[Math.floor(chance(`check-in lane ${lane}`) * mine.length)] as Player
+        return requestOf(player, changedShare)
+      },
+      answered: (status, body, milliseconds) => {
+        times.add(milliseconds)
+        if (status === 200 && !body.includes('needInventory')) taken += 1
+        else {
+          failed += 1
+          if (failed <= 3) process.stderr.write(`check-in: ${status} ${body.slice(0, 300)}\n`)
+        }
+      },
+    }
+  })
+  let before = server.cpu()
+  let startedAt = 0
+  await run(server.url, server.ca, works, () => {
+    before = server.cpu()
+    startedAt = performance.now()
+    endsAt = startedAt + seconds * 1000
+  })
+  const elapsed = (performance.now() - startedAt) / 1000
+  const after = server.cpu()
+  const [own, database] = [after.server - before.server, after.database - before.database]
+  return {
+    count: taken,
+    perSecond: taken / elapsed,
+    perCoreSecond: taken / (own + (Number.isFinite(database) ? database : 0)),
+    serverShare: Number.isFinite(database) ? own / (own + database) : Number.NaN,
+    p50: times.at(0.5),
+    p99: times.at(0.99),
+    failed,
+  }
+}
+
+const figures = (what: string, m: Measured, limit?: number, p99Limit?: number): Figure[] => [
+  {
+    what: `${what}: per core-second, server and database`,
+    value: Math.round(m.perCoreSecond),
+    unit: '/s',
+    ...(limit === undefined ? {} : { limit }),
+    better: 'more',
+  },
+  { what: `${what}: per second on this machine`, value: Math.round(m.perSecond), unit: '/s', better: 'more' },
+  { what: `${what}: p50`, value: round(m.p50), unit: 'ms', better: 'less' },
+  {
+    what: `${what}: p99`,
+    value: round(m.p99),
+    unit: 'ms',
+    ...(p99Limit === undefined ? {} : { limit: p99Limit }),
+    better: 'less',
+  },
+  {
+    what: `${what}: share of the server process in the CPU time`,
+    value: round(m.serverShare * 100, 0),
+    unit: '%',
+    better: 'less',
+  },
+  { what: `${what}: refused or asked for an inventory`, value: m.failed, unit: '', limit: 0, better: 'less' },
+]
+
+/** Limit for the p99 of check-ins. */
+const p99Ms = 250
+
+const shares = { unchanged: 0, '1 % changed': 0.01 } as const
+
+/** Number of hosts that connect at the same time if each check-in opens its own connection. */
+const freshLanes = 64
+
+/** Number of connections, each with its own hosts, as from a reverse proxy. */
+export const connections = 512
+
+/** Returns the bytes of the write-ahead log so far. */
+const logBytes = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query<{ n: string }>("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS n")
+  return Number(rows[0]?.n ?? 0)
+}
+
+/** Measures check-ins without changes and check-ins with changes. */
+const measureBoth = async (
+  server: Measurable,
+  players: readonly Player[],
+  seconds: number,
+): Promise<Record<keyof typeof shares, Measured> & { asked: number }> => {
+  // Warm up prepared statements, pages and the just-in-time compiler.
+  const warm = await measure(server, players, connections, Math.min(3, seconds), 0)
+  const unchanged = await measure(server, players, connections, seconds, shares.unchanged)
+  const changed = await measure(server, players, connections, seconds, shares['1 % changed'])
+  return { unchanged, '1 % changed': changed, asked: warm.count + unchanged.count + changed.count }
+}
+
+/** Runs the same hosts over plain HTTP first, then with new sessions against a replica that serves HTTPS. */
+export const benchCheckIn = async ({
+  server,
+  fleet,
+  isQuick,
+  client,
+  startReplica,
+}: Prepared): Promise<BenchResult> => {
+  const seconds = isQuick ? 5 : 20
+  const players = await openSessions(server, fleet.played)
+  const before = await logBytes(client)
+  const plain = await measureBoth(server, players, seconds)
+  const written = (await logBytes(client)) - before
+  const replica = await startReplica({ isTls: true })
+  try {
+    const overTls = {
+      ...replica,
+      cpu: () => ({ server: cpuSecondsOf(replica.pid), database: server.cpu().database }),
+    }
+    const overTlsPlayers = await openSessions(overTls, fleet.played)
+    const tls = await measureBoth(overTls, overTlsPlayers, seconds)
+    const fresh = await measure(overTls, overTlsPlayers, freshLanes, seconds, shares['1 % changed'], runFresh)
+    return {
+      name: 'check-in',
+      conditions: `${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, ${connections} kept-alive connections in a closed loop, ${seconds} s each, load generator on the same cores`,
+      figures: [
+        ...figures('unchanged', plain.unchanged, 8_000, p99Ms),
+        ...figures('1 % changed', plain['1 % changed'], undefined, p99Ms),
+        {
+          what: 'log of the database for a million check-ins, 1 % of every other one changed',
+          value: round(written / plain.asked, 0),
+          unit: 'MB',
+          better: 'less',
+        },
+        ...figures('TLS, unchanged', tls.unchanged, undefined, p99Ms),
+        ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000, p99Ms),
+        ...figures('TLS, 1 % changed, a handshake for each', fresh),
+      ],
+    }
+  } finally {
+    await replica.end()
+  }
+}

@@ -1,0 +1,129 @@
+/** Measures the memory of agent, server and database when nothing happens. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { describeSysfs, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { temporaryFolder } from '../kit/database.ts'
+import { memoryOfFamily } from '../kit/proc.ts'
+import { fromRoot } from '../kit/root.ts'
+import type { ServerProcess } from '../kit/server.ts'
+import { copyProgram, createProduction } from './production.ts'
+import { type BenchResult, round } from './result.ts'
+
+export interface MemoryBench {
+  hosts: number
+  /** Seconds between the last enrolment and the measurement. */
+  idleSeconds: number
+}
+
+const enrolWithinMs = 300_000
+const megabytes = (bytes: number): number => round(bytes / 1e6, 1)
+
+/** Writes a copy of a kernel's USB devices and files that identify a host. */
+const writeHost = (folder: string): string[] => {
+  for (const [path, content] of describeSysfs([
+    plainKeyboard({ portPath: '1-1' }),
+    storageStick({ portPath: '1-2' }),
+  ])) {
+    mkdirSync(dirname(join(folder, 'sys', path)), { recursive: true })
+    writeFileSync(join(folder, 'sys', path), content)
+  }
+  mkdirSync(join(folder, 'etc'))
+  writeFileSync(join(folder, 'etc', 'machine-id'), randomBytes(16).toString('hex'))
+  return ['--sysfs-root', join(folder, 'sys'), '--etc-root', join(folder, 'etc')]
+}
+
+const startAgent = (program: string, folder: string, url: string, tokenFile: string): ChildProcess =>
+  spawn(
+    copyProgram(program, folder, 'agent'),
+    [
+      ...['--server', url, '--token-file', tokenFile, '--state-dir', join(folder, 'state')],
+      ...['--monitor-command', 'none', '--notify-command', 'none', ...writeHost(folder)],
+    ],
+    { stdio: 'ignore' },
+  )
+
+const startHosts = (url: string, tokenFile: string, hosts: number): ChildProcess => {
+  const args = ['--server', url, '--token-file', tokenFile, '--agents', String(hosts), '--wake', String(hosts)]
+  return spawn(
+    process.execPath,
+    [fromRoot('cli/simulator/main.ts'), ...args, '--interval', '60', '--duration', '0', '--plug-rate', '0'],
+    { stdio: 'ignore' },
+  )
+}
+
+const untilConnected = async (server: ServerProcess, hosts: number): Promise<void> => {
+  const token = await server.signIn()
+  const end = performance.now() + enrolWithinMs
+  for (;;) {
+    const page = await server.call('/prime/webui/agents?PageSize=1&Status=Free', undefined, token)
+    if (Number(page.recordsFiltered) >= hosts) return
+    if (performance.now() > end) throw new Error(`${page.recordsFiltered} of ${hosts} hosts enrolled`)
+    await setTimeout(1_000)
+  }
+}
+
+export const benchMemory = async ({ hosts, idleSeconds }: MemoryBench): Promise<BenchResult> => {
+  const program = fromRoot(`build/agent/portcullis-agent-linux-${process.arch}`)
+  const folder = temporaryFolder('memory')
+  const tokenFile = join(folder, 'token')
+  const children: ChildProcess[] = []
+  let server: ServerProcess | undefined
+  try {
+    server = (await (await createProduction(folder)).start()).server
+    const enrolment = await server.call(
+      '/prime/webui/agents/enrollmenttokens',
+      { name: 'Hosts of the benchmark', maxUses: hosts + 1 },
+      await server.signIn(),
+    )
+    writeFileSync(tokenFile, String(enrolment.token), { mode: 0o600 })
+    children.push(startHosts(server.url, tokenFile, hosts))
+    const agent = existsSync(program) ? startAgent(program, folder, server.url, tokenFile) : undefined
+    if (agent !== undefined) children.push(agent)
+    await untilConnected(server, hosts)
+    await setTimeout(idleSeconds * 1_000)
+    if (agent !== undefined && agent.exitCode !== null) throw new Error(`the agent exited with code ${agent.exitCode}`)
+    const ofAgent = agent === undefined ? undefined : memoryOfFamily(agent.pid as number)
+    const isDatabase = (command: string): boolean => /^postgres: |\/bin\/postgres /.test(command)
+    const isWorker = (command: string): boolean => command.includes('poller/src/main.ts')
+    const database = memoryOfFamily(server.pid, isDatabase)
+    const worker = memoryOfFamily(server.pid, isWorker)
+    const own = memoryOfFamily(server.pid, (command) => !isDatabase(command) && !isWorker(command))
+    const parts = `${own.processes + worker.processes} processes of the server, ${database.processes} of PostgreSQL`
+    return {
+      name: 'memory',
+      conditions: `Pss ${idleSeconds} s after ${hosts} hosts connected, each with a wake socket and a check-in per minute; ${parts}; nobody is signed in`,
+      figures: [
+        ...(ofAgent === undefined
+          ? []
+          : [
+              {
+                what: 'agent, idle',
+                value: megabytes(ofAgent.total),
+                beside: `${megabytes(ofAgent.anonymous)} MB of it without a file`,
+                unit: 'MB',
+                limit: 60,
+                better: 'less' as const,
+              },
+            ]),
+        {
+          what: 'server and PostgreSQL, idle',
+          value: megabytes(own.total + worker.total + database.total),
+          unit: 'MB',
+          limit: 350,
+          better: 'less',
+        },
+        { what: 'server', value: megabytes(own.total), unit: 'MB', better: 'less' },
+        { what: 'agentless worker', value: megabytes(worker.total), unit: 'MB', better: 'less' },
+        { what: 'PostgreSQL', value: megabytes(database.total), unit: 'MB', better: 'less' },
+      ],
+      notRun: ofAgent === undefined ? [`agent: ${program} does not exist`] : [],
+    }
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+    await server?.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,136 @@
+/** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
+import { Agent, request } from 'node:https'
+import { createPercentiles } from '../../cli/simulator/percentiles.ts'
+import { chance } from '../kit/chance.ts'
+import { cpuSecondsOf } from '../kit/proc.ts'
+import { openSessions, type Player, requestOf } from './check-in.ts'
+import type { Prepared } from './fleet.ts'
+import { combinations } from './page-combinations.ts'
+import { runPaced } from './raw-client.ts'
+import { type BenchResult, type Figure, percentile, round } from './result.ts'
+
+/** Check-in interval of the fleet. This machine also runs the load generator. */
+const intervalSeconds = 60
+const mostPerSecond = 2_000
+const mostLanes = 128
+const pagesPerSecond = 10
+const changedShare = 0.01
+
+/** Requests all kinds of pages at a steady rate, without waiting for earlier responses. */
+const readPages = async (url: string, ca: string, token: string, seconds: number) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16, ca })
+  const times: number[] = []
+  let failed = 0
+  const get = (query: string): Promise<void> =>
+    new Promise((resolve) => {
+      const startedAt = performance.now()
+      const done = (isGiven: boolean): void => {
+        if (isGiven) times.push(performance.now() - startedAt)
+        else failed += 1
+        resolve()
+      }
+      const sent = request(
+        `${url}/prime/webui/agents?${query}`,
+        { agent, headers: { authorization: `Bearer ${token}` } },
+        (response) => {
+          response.resume()
+          response.on('end', () => done(response.statusCode === 200))
+        },
+      )
+      sent.on('error', () => done(false))
+      sent.end()
+    })
+  const asked: Promise<void>[] = []
+  for (let n = 0; n < seconds * pagesPerSecond; n++) {
+    const { query } = combinations[
+      Math.floor(chance('mixed pages') * combinations.length)
+    ] as (typeof combinations)[number]
+    asked.push(get(query))
+    await new Promise((resolve) => setTimeout(resolve, 1_000 / pagesPerSecond))
+  }
+  await Promise.all(asked)
+  agent.destroy()
+  return { times, failed }
+}
+
+const checkIn = async (url: string, ca: string, players: readonly Player[], perSecond: number, seconds: number) => {
+  const times = createPercentiles()
+  const tally = { taken: 0, failed: 0 }
+  const lanes = Math.min(mostLanes, Math.ceil(perSecond))
+  const works = Array.from({ length: lanes }, (_, lane) => {
+    const mine = players.filter((_, index) => index % lanes === lane)
+    return {
+      next: (): Buffer | undefined =>
+        mine.length === 0
+          ? undefined
+          : requestOf(mine[Math.floor(chance('mixed hosts') * mine.length)] as Player, changedShare),
+      answered: (status: number, body: string, milliseconds: number): void => {
+        times.add(milliseconds)
+        if (status === 200 && !body.includes('needInventory')) tally.taken += 1
+        else tally.failed += 1
+      },
+    }
+  })
+  await runPaced(url, ca, works, perSecond / lanes, seconds)
+  return { ...tally, p99: times.at(0.99) }
+}
+
+export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
+  const seconds = isQuick ? 10 : 60
+  const wanted = Math.min(mostPerSecond, fleet.agents / intervalSeconds)
+  const isMillion = fleet.agents > 500_000
+  const replica = await startReplica({ isTls: true })
+  const ca = String(replica.ca)
+  try {
+    const players = await openSessions(replica, fleet.played)
+    const token = await server.signIn()
+    await readPages(replica.url, ca, token, 3)
+    const cpu = { server: cpuSecondsOf(replica.pid), database: server.cpu().database }
+    const [pages, hosts] = await Promise.all([
+      readPages(replica.url, ca, token, seconds),
+      checkIn(replica.url, ca, players, wanted, seconds),
+    ])
+    const spent = cpuSecondsOf(replica.pid) - cpu.server + (server.cpu().database - cpu.database)
+    const figures: Figure[] = [
+      {
+        what: 'pages: p50',
+        value: round(percentile(pages.times, 0.5)),
+        unit: 'ms',
+        limit: isMillion ? 50 : 5,
+        better: 'less',
+      },
+      {
+        what: 'pages: p95',
+        value: round(percentile(pages.times, 0.95)),
+        unit: 'ms',
+        limit: isMillion ? 200 : 30,
+        better: 'less',
+      },
+      { what: 'pages: failed', value: pages.failed, unit: '', limit: 0, better: 'less' },
+      {
+        what: 'check-ins: share of the wanted pace',
+        value: round(hosts.taken / seconds / wanted),
+        unit: '',
+        beside: `${Math.round(wanted)} /s wanted`,
+        limit: 0.95,
+        better: 'more',
+      },
+      {
+        what: 'check-ins: p99 from the time they are due',
+        value: round(hosts.p99),
+        unit: 'ms',
+        limit: 250,
+        better: 'less',
+      },
+      { what: 'check-ins: failed', value: hosts.failed, unit: '', limit: 0, better: 'less' },
+      { what: 'processor time of server and database', value: round(spent / seconds), unit: 'cores', better: 'less' },
+    ]
+    return {
+      name: 'mixed',
+      conditions: `${pagesPerSecond} pages of 50 a second in ${combinations.length} combinations beside check-ins of ${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, 1 % of them changed, as many as a fleet sends in ${intervalSeconds} s but at most ${mostPerSecond} a second; all over HTTPS, ${seconds} s, load generator on the same cores`,
+      figures,
+    }
+  } finally {
+    await replica.end()
+  }
+}

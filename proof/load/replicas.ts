@@ -1,0 +1,71 @@
+/**
+ * Measures two replicas behind a balancer on one database, compared with one replica behind the same balancer. The
+ * balancer adds cost to each connection, and it shares the cores with the servers.
+ */
+import { startBalancer } from '../kit/balancer.ts'
+import { cpuSecondsOf } from '../kit/proc.ts'
+import { connections, type Measured, measure, openSessions } from './check-in.ts'
+import type { Prepared } from './fleet.ts'
+import { type BenchResult, round } from './result.ts'
+
+/** Share of check-ins that report a change. */
+const changedShare = 0.01
+
+export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
+  const seconds = isQuick ? 5 : 20
+  const second = await startReplica()
+  const toOne = await startBalancer({ replicas: [server.url] })
+  const balancer = await startBalancer({ replicas: [server.url, second.url] })
+  try {
+    const cpuOfBoth = () => ({
+      server: server.cpu().server + cpuSecondsOf(second.pid),
+      database: server.cpu().database,
+    })
+    const behind = { url: toOne.url, ca: undefined, cpu: cpuOfBoth }
+    const both = { url: balancer.url, ca: undefined, cpu: cpuOfBoth }
+    // Replicas accept each other's sessions.
+    const players = await openSessions(behind, fleet.played)
+    const run = async (target: typeof both): Promise<Measured> => {
+      // Send changes, too, so that a new replica has compiled that code before the measurement.
+      await measure(target, players, connections, Math.min(3, seconds), changedShare)
+      return measure(target, players, connections, seconds, changedShare)
+    }
+    const one = await run(behind)
+    const two = await run(both)
+    const [first = 0, other = 0] = balancer.led()
+    return {
+      name: 'replicas',
+      conditions: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
+      figures: [
+        { what: 'one replica: per core-second', value: Math.round(one.perCoreSecond), unit: '/s', better: 'more' },
+        { what: 'two replicas: per core-second', value: Math.round(two.perCoreSecond), unit: '/s', better: 'more' },
+        { what: 'one replica: p99', value: round(one.p99), unit: 'ms', better: 'less' },
+        {
+          what: 'two replicas, share of one',
+          value: round(two.perCoreSecond / one.perCoreSecond),
+          unit: '',
+          limit: 0.8,
+          better: 'more',
+        },
+        { what: 'two replicas: p99', value: round(two.p99), unit: 'ms', limit: 250, better: 'less' },
+        {
+          what: 'two replicas: refused or asked for an inventory',
+          value: two.failed,
+          unit: '',
+          limit: 0,
+          better: 'less',
+        },
+        {
+          what: 'connections of the replica that had fewer',
+          value: round(Math.min(first, other) / Math.max(1, first + other)),
+          unit: 'of all',
+          better: 'more',
+        },
+      ],
+    }
+  } finally {
+    await toOne.close()
+    await balancer.close()
+    await second.end()
+  }
+}

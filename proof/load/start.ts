@@ -1,0 +1,113 @@
+/** Measures how long the server takes to start: empty, with a fleet, and after a kill. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { temporaryFolder } from '../kit/database.ts'
+import { seedDesigns } from '../kit/loader/designs.ts'
+import { loadFleet } from '../kit/loader.ts'
+import { cpuSecondsOfTree } from '../kit/proc.ts'
+import { fromRoot } from '../kit/root.ts'
+import type { ServerProcess } from '../kit/server.ts'
+import { createProduction, type Started } from './production.ts'
+import { type BenchResult, percentile, round } from './result.ts'
+
+export interface StartBench {
+  hosts: number
+  rounds: number
+}
+
+/** Fingerprints in the fleet, and devices of each host: as in the benchmarks of a fleet. */
+const designs = 3_000
+const peripheralsPerAgent = 12
+/** Time between a start and a kill, so that the kill meets a server that has finished its start. */
+const runsForMs = 3_000
+
+const load = async (server: ServerProcess, connection: Parameters<typeof loadFleet>[0], hosts: number) => {
+  const enrolment = await server.call(
+    '/prime/webui/agents/enrollmenttokens',
+    { name: 'Designs of the benchmark', maxUses: Math.ceil(designs / 100) },
+    await server.signIn(),
+  )
+  await seedDesigns({
+    url: server.url,
+    ca: server.ca,
+    token: String(enrolment.token),
+    count: designs,
+    usbIdsFile: fromRoot('knowledge/usb.ids'),
+  })
+  await loadFleet(connection, { agents: hosts, peripheralsPerAgent, nowMs: Date.now() })
+}
+
+const seconds = (milliseconds: readonly number[]): number => round(percentile(milliseconds, 0.5) / 1000)
+const slowest = (milliseconds: readonly number[]): string => `slowest ${round(Math.max(...milliseconds) / 1000)} s`
+
+export const benchStart = async ({ hosts, rounds }: StartBench): Promise<BenchResult> => {
+  const folder = temporaryFolder('start')
+  let server: ServerProcess | undefined
+  const times = { empty: [] as number[], loaded: [] as number[], killed: [] as number[] }
+  const cpu = { empty: [] as number[], loaded: [] as number[], killed: [] as number[] }
+  try {
+    const timed = async (kind: keyof typeof times, start: () => Promise<Started>): Promise<void> => {
+      const started = await start()
+      server = started.server
+      times[kind].push(started.readyMs)
+      cpu[kind].push(cpuSecondsOfTree(server.pid))
+    }
+    let production = await createProduction(folder)
+    for (let n = 0; n < rounds; n++) {
+      await server?.end()
+      rmSync(join(folder, 'data'), { recursive: true, force: true })
+      production = await createProduction(folder)
+      await timed('empty', production.start)
+    }
+    await load(server as ServerProcess, production.connection, hosts)
+    for (let n = 0; n < rounds; n++) {
+      await server?.end()
+      await timed('loaded', production.start)
+    }
+    for (let n = 0; n < rounds; n++) {
+      await setTimeout(runsForMs)
+      await server?.end('SIGKILL')
+      await timed('killed', production.start)
+    }
+    return {
+      name: 'start',
+      conditions: `${rounds} starts each until /readyz answers 200, with the embedded database and HTTPS by an own CA; files are in the page cache; medians`,
+      figures: [
+        {
+          what: 'start with an empty data directory',
+          value: seconds(times.empty),
+          beside: slowest(times.empty),
+          unit: 's',
+          limit: 6,
+          better: 'less',
+        },
+        {
+          what: `start with the data of ${hosts} hosts`,
+          value: seconds(times.loaded),
+          beside: slowest(times.loaded),
+          unit: 's',
+          limit: 3,
+          better: 'less',
+        },
+        {
+          what: `restart after a kill, with the data of ${hosts} hosts`,
+          value: seconds(times.killed),
+          beside: slowest(times.killed),
+          unit: 's',
+          limit: 1.5,
+          better: 'less',
+        },
+        ...(['empty', 'loaded', 'killed'] as const).map((kind) => ({
+          what: `processor time until then: ${{ empty: 'empty data directory', loaded: 'with hosts', killed: 'after a kill' }[kind]}`,
+          value: round(percentile(cpu[kind], 0.5)),
+          unit: 's',
+          better: 'less' as const,
+        })),
+      ],
+    }
+  } finally {
+    await server?.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
