@@ -1,5 +1,5 @@
-// The boundaries of ARCHITECTURE.md as rules. Run by scripts/check-boundaries.mjs; proven to bite by
-// scripts/boundaries.test.mjs. Paths are matched from the start, so the same rules judge a fixture tree.
+// The boundaries of ARCHITECTURE.md as rules of dependency-cruiser. scripts/boundaries.test.mjs plants a violation of
+// each. Paths are matched from the start, so the same rules apply to its trees. scripts/invariants.mjs lists the comments.
 
 const { TIERS } = require('./scripts/tiers.cjs')
 
@@ -15,7 +15,7 @@ const TEST = '\\.test\\.(ts|tsx|mjs)$'
 const bound = TIERS.filter((tier, index) => index < TIERS.length - 1 || tier.length > 1)
 const tierRules = bound.map((tier, index) => ({
   name: `tier-${index + 1}-imports-lower-tiers-only`,
-  comment: `${tier.join(', ')}: what must call upwards is passed in by compose.ts`,
+  comment: `The server parts of ${tier.join(', ')} import lower tiers only; compose.ts passes in what calls upwards.`,
   severity: 'error',
   from: { path: `${FEATURE}${anyOf(tier)}server/`, pathNot: TEST },
   // Everything of its own tier and above except itself ($1 is the importing feature).
@@ -28,39 +28,42 @@ module.exports = {
     ...tierRules,
     {
       name: 'every-feature-has-a-tier',
-      comment: 'a feature folder that TIERS does not name would escape the tier rules',
+      comment: 'Every capability has a tier; one that TIERS does not name would escape the tier rules.',
       severity: 'error',
       from: { path: `${FEATURE}(?!${anyOf(TIERS.flat())})[^/]+/` },
       to: {},
     },
     {
       name: 'feature-only-through-index',
+      comment: 'A capability imports the server part of another only through its index.ts.',
       severity: 'error',
       from: { path: `${FEATURE}([^/]+)/server/` },
       to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)`, pathNot: `${FEATURE}$1/` },
     },
     {
       name: 'outsiders-see-the-feature-index-only',
-      comment: 'compose, entries and the test harness know a feature by its index.ts',
+      comment: 'Compose, entries and test kits import a capability only through its index.ts.',
       severity: 'error',
       from: { path: '^(server|cli|proof|e2e)/' },
       to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)` },
     },
     {
       name: 'platform-knows-no-feature',
+      comment: 'The platform imports no capability.',
       severity: 'error',
       from: { path: '^platform/' },
       to: { path: '^(features/|server/src/)' },
     },
     {
       name: 'nobody-imports-compose-but-entries',
+      comment: 'Only entries and tests import compose.ts.',
       severity: 'error',
       from: { path: '^(features|platform)/' },
       to: { path: '^server/src/compose\\.' },
     },
     {
       name: 'sql-only-in-stores',
-      comment: 'SQL lies in *.store.ts (writes) and *.read.ts (screens); the platform has the tools',
+      comment: 'SQL is in *.store.ts (writes), *.read.ts (lists and pages) and the platform.',
       severity: 'error',
       from: { path: '^(server/src|features)/', pathNot: `\\.(store|read)\\.ts$|${TEST}` },
       to: {
@@ -70,25 +73,29 @@ module.exports = {
     },
     {
       name: 'kafka-is-loaded-when-used',
-      comment: 'it compiles its schemas while it is loaded: a second of processor time at each start of a server',
+      comment:
+        'The server loads the Kafka client when it is used: it compiles its schemas while it loads, a second of processor time at each start.',
       severity: 'error',
       from: { path: `^${SERVER}` },
       to: { path: 'node_modules/@platformatic/kafka/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'contract-is-a-leaf',
+      comment: 'The contract imports no other workspace.',
       severity: 'error',
       from: { path: `^${CONTRACT}`, pathNot: TEST },
       to: { path: `^(${SERVER}|${CONSOLE}|(domain|agent|poller|cli|proof|e2e|knowledge|scripts)/)` },
     },
     {
       name: 'domain-imports-contract-only',
+      comment: 'The domain imports only the contract.',
       severity: 'error',
       from: { path: '^domain/' },
       to: { path: `^(${SERVER}|${CONSOLE}|(agent|cli|proof|e2e|scripts)/)` },
     },
     {
       name: 'domain-does-no-io',
+      comment: 'The domain does no input and output.',
       severity: 'error',
       from: {
         path: '^domain/', // Of net, these files use BlockList and isIP: computing, no connection.
@@ -98,86 +105,93 @@ module.exports = {
     },
     {
       name: 'console-imports-contract-only',
+      comment: 'The console imports only the contract.',
       severity: 'error',
       from: { path: `^${CONSOLE}` },
       to: { path: `^(${SERVER}|(domain|agent|cli|proof|e2e|scripts)/)` },
     },
     {
       name: 'console-features-never-each-other',
+      comment: 'The console parts of capabilities never import each other.',
       severity: 'error',
       from: { path: `${FEATURE}([^/]+)/console/` },
       to: { path: `${FEATURE}[^/]+/console/`, pathNot: `${FEATURE}$1/` },
     },
     {
       name: 'agent-imports-contract-and-domain-only',
+      comment: 'The agent imports only the contract and the domain.',
       severity: 'error',
       from: { path: '^agent/' },
       to: { path: `^(${SERVER}|${CONSOLE}|(cli|proof|e2e|scripts)/)` },
     },
     {
       name: 'poller-imports-contract-and-domain-only',
-      comment: 'it never sees the database, and runs on other machines',
+      comment:
+        'The worker imports only the contract and the domain: it never sees the database, and runs on other machines.',
       severity: 'error',
       from: { path: '^poller/' },
       to: { path: `^(${SERVER}|${CONSOLE}|(agent|cli|proof|e2e|scripts)/)` },
     },
     {
       name: 'agent-has-no-packages',
-      comment: 'it becomes one executable under 100 MB of memory: node: modules, contract and domain only',
+      comment: 'The agent has no packages: it becomes one executable under 100 MB of memory on hosts of other people.',
       severity: 'error',
       from: { path: '^agent/src/' },
       to: { path: 'node_modules/(?!typebox/)' },
     },
     {
       name: 'agent-knows-no-system',
-      comment: 'the shared agent uses platform.ts; only an entry chooses the operating system',
+      comment: 'The shared part of the agent uses platform.ts; only an entry chooses the operating system.',
       severity: 'error',
       from: { path: '^agent/src/', pathNot: '^agent/src/(main|platform/(linux|macos|windows)/)' },
       to: { path: '^agent/src/platform/(linux|macos|windows)/' },
     },
     {
       name: 'systems-never-each-other',
+      comment: 'The parts of the agent for operating systems never import each other.',
       severity: 'error',
       from: { path: '^agent/src/platform/(linux|macos|windows)/' },
       to: { path: '^agent/src/platform/(linux|macos|windows)/', pathNot: '^agent/src/platform/$1/' },
     },
     {
       name: 'cli-imports-contract-domain-agent-only',
-      comment: 'what touches the database is a server entry that the CLI starts, not imports',
+      comment: 'The command line imports no server part: what touches the database is a server entry that it starts.',
       severity: 'error',
       from: { path: '^cli/' },
       to: { path: `^(${SERVER}|${CONSOLE}|(proof|e2e|scripts)/)` },
     },
     {
       name: 'product-imports-no-tests',
+      comment: 'The product imports no tests.',
       severity: 'error',
       from: { path: '^(contract|domain|platform|features|server/src|console/src|agent/src|cli)/', pathNot: TEST },
       to: { path: `${TEST}|^(server/test|e2e|proof)/` },
     },
     {
       name: 'kit-imports-no-proof',
-      comment: 'all proofs use the kit, and it uses none of them',
+      comment: 'The kit of the proofs imports no proof.',
       severity: 'error',
       from: { path: '^proof/kit/' },
       to: { path: '^(proof/(load|failure|attack)|e2e)/' },
     },
     {
       name: 'proofs-never-each-other',
-      comment: 'what two kinds of proof need belongs into proof/kit/',
+      comment: 'Proofs of different kinds never import each other: what two of them need belongs to proof/kit/.',
       severity: 'error',
       from: { path: '^proof/(load|failure|attack)/' },
       to: { path: '^proof/(load|failure|attack)/', pathNot: '^proof/$1/' },
     },
     {
       name: 'no-cycles',
-      comment: 'also of types: files that need each other are one file, or lack a third',
+      comment:
+        'No imports form a circle, nor do those of types: files that need each other are one file, or lack a third.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
       name: 'no-orphans',
-      comment: 'a file that nobody imports is an entry, a test, a declaration or dead',
+      comment: 'A file that nobody imports is an entry, a test or a declaration.',
       severity: 'error',
       from: {
         orphan: true,
@@ -185,7 +199,13 @@ module.exports = {
       },
       to: {},
     },
-    { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'every-import-resolves',
+      comment: 'Every import resolves.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

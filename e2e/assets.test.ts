@@ -1,3 +1,5 @@
+// Invariant: A consumer that reads the asset stream from zero holds the inventory.
+
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'

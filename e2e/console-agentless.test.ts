@@ -1,3 +1,5 @@
+// Invariant: The console shows what a polled host reports about itself as text.
+
 import { readFile } from 'node:fs/promises'
 import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'

@@ -1,3 +1,5 @@
+// Invariant: /readyz answers 200 only after the first start has committed.
+
 import { chmodSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: A capability calls upwards only through the interfaces of its ports.ts.
+
 // Checks that a feature that calls one above it declares its needs in its ports.ts, and that ARCHITECTURE.md lists
 // these pairs. Reads what the compose files pass to each feature, lambdas and constants included. Checks the checkout
 // or the given folder.

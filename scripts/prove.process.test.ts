@@ -1,3 +1,7 @@
+// Invariant: A limit that a proof applied before can be eased only with a row in docs/proof/limits.md.
+// Invariant: All figures in the proof pages and the sizing guide come from docs/proof/proof.json, which keeps the
+//   last result of each part. A result is stale if an input of its part changed.
+
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,5 @@
+// Invariant: Every error code is documented, and every documented code exists.
+
 import {
   alertGuide,
   errorTable,

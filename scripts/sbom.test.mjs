@@ -1,3 +1,5 @@
+// Invariant: Every shipped package has an allowed licence and is in the bill of materials.
+
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: Continuous integration fails if a test that the takeover matrix names is skipped or missing.
+
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: A host accepts a new command key only if its current key signed it.
+
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { commandKeyRotationText } from '@portcullis/contract/agent-protocol'

@@ -1,3 +1,5 @@
+// Invariant: Server and agent decide alike, by the documented precedence.
+
 import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// Invariant: On an armed host, a device keeps only the kernel drivers allowed for its kind.
+
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { release as kernelRelease } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: An agent sends nothing through a device that replaces the server's certificate.
+
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,6 @@
+// Invariant: A host installs only builds signed with its built-in release key or a signed successor of it, whoever
+//   sends the command.
+
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: A host that its server does not know changes nothing. Only a revocation signed for that host frees it.
+
 import { readFileSync } from 'node:fs'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,6 @@
+// Invariant: The route types the links and search parameters of the console, and no component uses a ref during
+//   render.
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'

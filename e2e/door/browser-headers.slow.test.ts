@@ -1,3 +1,5 @@
+// Invariant: Every answer has the headers of platform/server/http/safety-headers.ts, even without a matching route.
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'

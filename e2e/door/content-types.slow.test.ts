@@ -1,3 +1,5 @@
+// Invariant: The server rejects requests that two HTTP parsers could read differently.
+
 import { withEnvironment } from '../../proof/kit/environment.ts'
 import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
 import { audienceOf, offeredBy, readDocument } from '../../proof/kit/operations.ts'

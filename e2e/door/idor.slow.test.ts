@@ -1,3 +1,5 @@
+// Invariant: The id of another account's object gives no access.
+
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
 import { api, type Environment, withEnvironment } from '../../proof/kit/environment.ts'
 import { seedFixture } from '../../proof/kit/fixture.ts'

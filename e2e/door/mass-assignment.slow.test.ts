@@ -1,3 +1,5 @@
+// Invariant: A request body accepts no member that the contract does not name.
+
 import type { UserProfile } from '@portcullis/contract'
 import { api, type Environment, type Person, withEnvironment } from '../../proof/kit/environment.ts'
 import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'

@@ -1,3 +1,6 @@
+// Invariant: Only routes of the OpenAPI document answer, and each checks its permission, however its path is
+//   spelled.
+
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

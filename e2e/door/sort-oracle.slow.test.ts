@@ -1,3 +1,5 @@
+// Invariant: A list can be sorted only by members of its answer.
+
 import { type Environment, withEnvironment } from '../../proof/kit/environment.ts'
 import { seedFixture } from '../../proof/kit/fixture.ts'
 import {

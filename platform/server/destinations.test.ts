@@ -1,3 +1,5 @@
+// Invariant: The server connects only to the address that it checked.
+
 import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createDestinations, type DestinationAddress, DestinationError, type Resolver } from './destinations.ts'

@@ -1,3 +1,5 @@
+// Invariant: A shortage such as EMFILE does not end the process.
+
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 

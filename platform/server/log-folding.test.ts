@@ -1,3 +1,5 @@
+// Invariant: The log aggregates repeated lines and never drops the first line of a kind.
+
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createFolding } from './log-folding.ts'

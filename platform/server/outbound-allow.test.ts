@@ -1,3 +1,5 @@
+// Invariant: The server connects to loopback only if PORTCULLIS_OUTBOUND_ALLOW contains the address.
+
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 

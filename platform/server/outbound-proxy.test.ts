@@ -1,3 +1,5 @@
+// Invariant: A proxy opens no destination that the server refuses without it.
+
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'

@@ -1,3 +1,5 @@
+// Invariant: Downloads of a file share one descriptor.
+
 import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

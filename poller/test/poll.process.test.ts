@@ -1,3 +1,6 @@
+// Invariant: A polled host gets no password before a person has confirmed its host key; a sign-in with a private
+//   key confirms nothing.
+
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'

@@ -1,3 +1,5 @@
+// Invariant: Floods beside a working fleet stay within the limits of this proof.
+
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths } from '@portcullis/contract'

@@ -1,3 +1,5 @@
+// Invariant: No output returns a secret that was entered.
+
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'

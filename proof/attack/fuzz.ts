@@ -1,3 +1,5 @@
+// Invariant: Every input gets an answer that the document describes, with a status below 500.
+
 import { Compile } from 'typebox/compile'
 import { type Environment, withEnvironment } from '../kit/environment.ts'
 import { type Fixture, seedFixture } from '../kit/fixture.ts'

@@ -1,3 +1,5 @@
+// Invariant: No output interprets text from a host.
+
 import { rmSync } from 'node:fs'
 import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.ts'

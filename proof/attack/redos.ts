@@ -1,3 +1,5 @@
+// Invariant: No regular expression takes super-linear time.
+
 import { check } from 'recheck'
 import type { Check, Outcome } from '../kit/verdict.ts'
 import { expressionsOf } from './source/expressions.ts'

@@ -1,3 +1,5 @@
+// Invariant: No replica accepts a revoked credential after a second.
+
 import { createHmac } from 'node:crypto'
 import { agentPaths, workerPaths } from '@portcullis/contract'
 import { loadKeys } from '../../platform/server/keys.ts'

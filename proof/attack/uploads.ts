@@ -1,3 +1,5 @@
+// Invariant: Rejecting a large, malformed or compressed body costs little.
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: A power loss of server and database loses nothing that was acknowledged.
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chance } from '../kit/chance.ts'

@@ -1,3 +1,5 @@
+// Invariant: Drills and benchmarks derive all randomness from the seed that they print.
+
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

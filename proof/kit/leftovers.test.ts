@@ -1,3 +1,5 @@
+// Invariant: Interrupted drills and benchmarks leave no folder, database or process.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,3 +1,5 @@
+// Invariant: A proof exits with code 1 if it misses a limit, and with code 3 if a part did not run.
+
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,6 @@
+// Invariant: Only the platform reads the environment and the clock, and the shared agent asks for no operating
+//   system.
+
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

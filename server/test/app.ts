@@ -1,3 +1,5 @@
+// Invariant: In all tests, also end-to-end tests, every JSON answer is checked against the contract.
+
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,5 @@
+// Invariant: Text from a host or device cannot end or add a SIEM message.
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

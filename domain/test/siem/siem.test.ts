@@ -1,3 +1,5 @@
+// Invariant: The guide shows the messages to SIEMs exactly as they are sent.
+
 import { readFileSync } from 'node:fs'
 import { eventCodes } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'

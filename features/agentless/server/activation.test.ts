@@ -1,3 +1,6 @@
+// Invariant: A poll result counts once, only while its lease is the current one, and only from the activated
+//   process that holds it.
+
 import type { Poll } from '@portcullis/contract'
 import { agentlessBase, agentlessOf, ok, success } from '@portcullis/server/test/agentless.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

@@ -1,3 +1,5 @@
+// Invariant: The data that a polled host reports about itself hides no other host.
+
 import type { Agent, Connection, FleetEvent, Poll, PollResult } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { agentlessOf, agentlessBase as base, failure, ok, success } from '@portcullis/server/test/agentless.ts'

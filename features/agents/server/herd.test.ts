@@ -1,3 +1,5 @@
+// Invariant: A fleet that opens all its sessions at once leaves database connections for others.
+
 import { randomUUID } from 'node:crypto'
 import { agentPaths } from '@portcullis/contract'
 import { startTestApp } from '@portcullis/server/test/app.ts'

@@ -1,3 +1,5 @@
+// Invariant: The guide shows the messages to webhooks exactly as they are sent.
+
 import { readFileSync } from 'node:fs'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { append, deviceEvent } from '@portcullis/server/test/notices.ts'

@@ -1,3 +1,6 @@
+// Invariant: A stalled reader of the asset stream costs one batch of memory, and no account can use all reader
+//   slots.
+
 import { type IncomingMessage, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { AssetMessage } from '@portcullis/contract'

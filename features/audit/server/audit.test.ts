@@ -1,3 +1,5 @@
+// Invariant: A change and its audit record commit together.
+
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,6 @@
+// Invariant: A trail that was changed, or rebuilt with its checkpoints and their folder, gets no more checkpoints,
+//   because the anchor beside the key file contradicts it.
+
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

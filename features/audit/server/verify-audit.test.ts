@@ -1,3 +1,5 @@
+// Invariant: Every change in a trail that checkpoints cover is found and named: 1,000 of 1,000.
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createPublicKey } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

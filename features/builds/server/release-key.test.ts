@@ -1,3 +1,5 @@
+// Invariant: No request, token or database row can set a release key.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// Invariant: No single Administrator can bypass the second approver, even with a stolen Manager token.
+
 import type { ChangeRequest } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

@@ -1,3 +1,5 @@
+// Invariant: One gate decides about everything that frees, deletes or opens many hosts.
+
 import type { ChangeRequest, Command } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

@@ -1,3 +1,5 @@
+// Invariant: One part reports a mail server that is down; the parts that wait for it do not.
+
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '@portcullis/contract'
 import type { TestApp } from '@portcullis/server/test/app.ts'

@@ -1,3 +1,5 @@
+// Invariant: The verdict on a device does not depend on similar devices that were seen before.
+
 import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'

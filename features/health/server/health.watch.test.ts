@@ -1,3 +1,5 @@
+// Invariant: A part of the server that flaps counts as one health change, and so does a database outage.
+
 import {
   type ConfigName,
   configGroups,

@@ -1,3 +1,5 @@
+// Invariant: The server answers a check-in after COMMIT, and applies it once however often it is sent.
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths, type CheckInRequest } from '@portcullis/contract'

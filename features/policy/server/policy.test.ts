@@ -1,3 +1,5 @@
+// Invariant: A rule that this server did not seal has no effect.
+
 import type { Peripheral, PolicyChange, PolicyPayload, PolicyRuleInput, SignedText } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'

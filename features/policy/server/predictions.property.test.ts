@@ -1,3 +1,6 @@
+// Invariant: Every preview uses one function, states the same hosts, devices and times, and its prediction comes
+//   true.
+
 import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'

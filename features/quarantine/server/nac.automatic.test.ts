@@ -1,3 +1,6 @@
+// Invariant: A quarantine counts as in force only after it was read back. A flood takes no more hosts off the
+//   network than the limit.
+
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'

@@ -1,3 +1,5 @@
+// Invariant: Each scheduled time of a report creates one run, whichever server is down.
+
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

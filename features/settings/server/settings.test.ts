@@ -1,3 +1,5 @@
+// Invariant: No answer, record or table contains a configuration secret in clear text.
+
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,5 @@
+// Invariant: A release starts on the schema of its successor, unless that one removed something.
+
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,7 @@
+// Invariant: The server closes connections that read a response slower than 8 KiB per second.
+// Invariant: Every connection counts until it closes, per address, credential, account and in total, whatever it
+//   sends or reads, and so do the bytes that its client leaves unread in the kernel (Linux).
+
 import { existsSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'

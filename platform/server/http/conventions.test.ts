@@ -1,3 +1,5 @@
+// Invariant: The server does not start with a route that has no permission and is neither public nor agent.
+
 import { connect, type Socket } from 'node:net'
 import * as contract from '@portcullis/contract'
 import { type AnyOperation, operation } from '@portcullis/contract'

@@ -1,3 +1,6 @@
+// Invariant: Operations that affect the whole fleet or its secrets need a session whose user authenticated within
+//   five minutes; API tokens cannot call them.
+
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { type AnyOperation, knowledgeProofText, permissionsOf } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

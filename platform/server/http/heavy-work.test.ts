@@ -1,3 +1,6 @@
+// Invariant: Previews and exports of one account delay other accounts by one turn at most, and take no connection
+//   of the serve pool.
+
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { startTraceReceiver } from '@portcullis/server/test/trace-receiver.ts'

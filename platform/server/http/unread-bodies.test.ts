@@ -1,3 +1,6 @@
+// Invariant: A route for machines checks credential and quota before it reads the body, or the server does not
+//   start. Without a credential it reads at most 16 KiB.
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { agentPaths, operation, workerPaths } from '@portcullis/contract'

@@ -1,3 +1,6 @@
+// Invariant: No value of a request becomes part of SQL text: the sql tag makes parameters, and sort keys come from
+//   a Map.
+
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { fold, seedHosts } from '@portcullis/server/test/list-hosts.ts'

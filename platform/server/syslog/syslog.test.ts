@@ -1,3 +1,5 @@
+// Invariant: A syslog batch counts as sent when its receiver has read all of it.
+
 import { type AddressInfo, createServer } from 'node:net'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { type SyslogReceiverOptions, startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'

@@ -1,3 +1,5 @@
+// Invariant: Every control of the takeover matrix names its tests.
+
 import { readFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// Invariant: An account without its required second factor can only set one up.
+
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'

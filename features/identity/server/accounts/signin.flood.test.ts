@@ -1,3 +1,5 @@
+// Invariant: A flood of sign-ins delays other addresses by one turn at most.
+
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'

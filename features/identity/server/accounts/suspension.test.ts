@@ -1,3 +1,5 @@
+// Invariant: A suspended account cannot act on any replica, and suspending it does not switch off the gate.
+
 import { permissionsOf } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'

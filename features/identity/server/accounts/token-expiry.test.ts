@@ -1,3 +1,5 @@
+// Invariant: Each notification of the expiry of an API token is sent once.
+
 import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

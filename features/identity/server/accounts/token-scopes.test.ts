@@ -1,3 +1,5 @@
+// Invariant: An API token can use only the permissions among its scopes, whichever operation it calls.
+
 import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

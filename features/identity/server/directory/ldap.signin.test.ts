@@ -1,3 +1,5 @@
+// Invariant: A directory or identity provider never takes over a local account.
+
 import { createServer, type Server } from 'node:net'
 import { unless } from '@portcullis/domain/testing'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'

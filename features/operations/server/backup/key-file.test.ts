@@ -1,3 +1,5 @@
+// Invariant: No HTTP operation returns the key file, whoever calls it.
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

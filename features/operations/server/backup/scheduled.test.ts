@@ -1,3 +1,5 @@
+// Invariant: A scheduled backup gets its name only after it was verified, and retention deletes only such files.
+
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {

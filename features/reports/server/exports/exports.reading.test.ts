@@ -1,3 +1,5 @@
+// Invariant: A stalled reader of an export waits in the database.
+
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import {

@@ -1,3 +1,5 @@
+// Invariant: A support bundle contains no secret, and no name unless it was requested.
+
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
