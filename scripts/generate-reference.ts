@@ -1,13 +1,11 @@
 /**
- * Writes docs/reference/ from the contract, as part of `npm run build`. The pages are not committed. It also writes
- * docs/security/takeover.md, which is, and a test checks that it is up to date.
+ * Writes docs/reference/ from the contract, as part of `npm run build`. The pages are not committed.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as contract from '@portcullis/contract'
 import { contractOperations } from '../platform/server/http/openapi.ts'
 import { plainErrorsText } from '../platform/server/http/openapi-problems.ts'
-import { takeoverPage } from '../proof/attack/takeover/render.ts'
 import { apiFiles, cell, generated } from './reference-api.ts'
 
 const otherPages = (own: string): string =>
@@ -139,5 +137,4 @@ if (import.meta.main) {
   rmSync(join(referenceDir, 'api'), { recursive: true, force: true })
   mkdirSync(join(referenceDir, 'api'), { recursive: true })
   for (const [name, text] of Object.entries(referenceFiles())) writeFileSync(join(referenceDir, name), text)
-  writeFileSync(join(referenceDir, '..', 'security', 'takeover.md'), takeoverPage())
 }

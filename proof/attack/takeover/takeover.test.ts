@@ -5,10 +5,8 @@ import { matchesGlob } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import vitest from '../../../vitest.config.ts'
 import { fromRoot } from '../../kit/root.ts'
-import { attackers, goals } from './axes.ts'
-import { controls, type NamedTest, namedTests } from './controls.ts'
 import { declaredTests } from './declared-tests.ts'
-import { cells, takeoverPage } from './render.ts'
+import { type NamedTest, namedTests, readMatrix } from './matrix.ts'
 
 const shown = ({ file, name }: NamedTest): string => `${file} > ${name}`
 
@@ -37,25 +35,41 @@ describe('the takeover matrix', () => {
     expect(namedTests().filter(({ file }) => !isRun(file))).toEqual([])
   })
 
-  it('names each test of a control once, and uses every control', () => {
-    const used = new Set(cells.flatMap(({ cell }) => ('by' in cell ? cell.by : [])))
-    expect(Object.keys(controls).filter((id) => !used.has(id as never))).toEqual([])
-    for (const [id, texts] of Object.entries(controls)) expect(new Set(texts).size, id).toBe(texts.length)
-    for (const { attacker, goal, cell } of cells)
-      if ('by' in cell) expect(new Set(cell.by).size, `${attacker}, ${goal}`).toBe(cell.by.length)
+  it('has a verdict with its controls, or a dash, in every cell', () => {
+    const { cells } = readMatrix()
+    expect(cells.length).toBe(22 * 9)
+    expect(cells.filter(({ goal }) => goal === '')).toEqual([])
+    for (const { attacker, goal, verdict, controls, note } of cells) {
+      const cell = `${attacker}, ${goal}`
+      expect(verdict, cell).toMatch(/^(?:refused|second approver|detected|possible|–)$/)
+      if (verdict === '–') expect([controls, note], cell).toEqual([[], undefined])
+      // Controls of a possible takeover only reduce the damage.
+      else if (verdict !== 'possible') expect(controls.length, cell).toBeGreaterThan(0)
+      expect(new Set(controls).size, cell).toBe(controls.length)
+    }
   })
 
-  it('states for every possible takeover what limits the damage and how to respond', () => {
-    for (const { attacker, goal, cell } of cells)
-      if (cell.is === 'possible') {
-        expect(cell.limit?.length, `${attacker}, ${goal}`).toBeGreaterThan(15)
-        expect(cell.response?.length, `${attacker}, ${goal}`).toBeGreaterThan(10)
-      }
-    expect(cells).toHaveLength(Object.keys(attackers).length * Object.keys(goals).length)
+  it('uses each control, which names its tests, each once', () => {
+    const { cells, controls } = readMatrix()
+    const used = new Set(cells.flatMap((cell) => cell.controls))
+    expect([...used].sort((a, b) => a - b)).toEqual(controls.map((_, index) => index + 1))
+    for (const { text, tests, isLinked } of controls) {
+      expect([isLinked, tests.length > 0], text).toEqual([true, true])
+      expect(new Set(tests.map(shown)).size, text).toBe(tests.length)
+    }
   })
 
-  it('is published as it is in the code (node scripts/generate-reference.ts)', () => {
-    expect(readFileSync(fromRoot('docs/security/takeover.md'), 'utf8')).toBe(takeoverPage())
+  it('has one note for each limit, and for every possible takeover how to respond', () => {
+    const { cells, notes } = readMatrix()
+    const noted = cells.filter(({ note }) => note !== undefined)
+    expect(noted.map(({ note }) => note).sort((a, b) => Number(a) - Number(b))).toEqual(
+      notes.map((_, index) => index + 1),
+    )
+    for (const { attacker, goal, note } of noted)
+      expect(notes[Number(note) - 1]).toMatch(`**${attacker}, ${goal.toLowerCase()}.** `)
+    for (const { attacker, goal, verdict, note } of cells)
+      if (verdict === 'possible')
+        expect(notes[Number(note) - 1], `${attacker}, ${goal}`).toMatch(/\.\*\* .{15,} \*Response:\* .{10,}/)
   })
 })
 
