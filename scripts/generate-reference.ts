@@ -60,22 +60,14 @@ const guidanceText = ({ meaning, cause, cure, guide }: contract.Guidance): strin
     ...(guide === undefined ? [] : [`See [${guideTitle(guide)}](../guide/${guide}).`]),
   ].join('\n\n')
 
-const eventEntries = Object.entries(contract.eventCodes) as [
-  contract.EventKind,
-  (typeof contract.eventCodes)[contract.EventKind],
-][]
-
 const eventsFile = (): string => {
   const groups = contract.eventCategories.map((category) => {
-    const sections = eventEntries
-      .filter(([, event]) => event.category === category)
-      .map(([kind, { code, severity, description }]) => {
-        const alert = (Object.values(contract.alertGuide) as contract.AlertGuidance[]).find(
-          ({ event }) => event === kind,
-        )
+    const sections = Object.values(contract.eventCatalogue)
+      .filter((event) => event.category === category)
+      .map(({ code, severity, name, guidance, alert }: contract.EventDefinition) => {
         const raises =
           alert === undefined ? '' : ` Raises the alert [${alert.title}](alerts.md#${anchorOf(alert.title)}).`
-        return `### ${code}\n\n**${description}** Severity ${severity} (${severityOf(severity)}).${raises}\n\n${guidanceText(contract.eventGuide[kind])}\n`
+        return `### ${code}\n\n**${name}** Severity ${severity} (${severityOf(severity)}).${raises}\n\n${guidanceText(guidance)}\n`
       })
     return `## ${category}\n\n${sections.join('\n')}`
   })
@@ -83,13 +75,11 @@ const eventsFile = (): string => {
 }
 
 const alertsFile = (): string => {
-  const risk = (Object.values(contract.alertGuide) as contract.AlertGuidance[]).map((alert) => {
-    const { code, severity } = contract.eventCodes[alert.event]
+  const risk = Object.values(contract.alertCatalogue).map((alert) => {
+    const { code, severity } = contract.eventCatalogue[alert.event]
     return `### ${alert.title}\n\nRaised by the event [${code}](events.md#${code}), severity ${severity} (${severityOf(severity)}).\n\n${guidanceText(alert)}\n`
   })
-  const health = Object.entries(contract.healthAlertGuide).map(
-    ([name, guidance]) => `### ${name}\n\n${guidanceText(guidance)}\n`,
-  )
+  const health = contract.subsystemNames.map((name) => `### ${name}\n\n${guidanceText(contract.subsystemOf(name))}\n`)
   return `${generated}\n\n# Alerts\n\nAn alert is a finding that needs a person. [The guide](../guide/alerts.md) describes the inbox and notifications.\n\n${otherPages('alerts.md')}\n\n## Hosts, devices and accounts\n\n${risk.join('\n')}\n## Server health\n\nThe event [0x130010](events.md#0x130010) raises these alerts, and [0x130011](events.md#0x130011) ends them. The name of the part is the title.\n\n${health.join('\n')}`
 }
 

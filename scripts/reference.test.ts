@@ -1,14 +1,6 @@
 // Invariant: Every error code is documented, and every documented code exists.
 
-import {
-  alertGuide,
-  errorTable,
-  eventCodes,
-  eventGuide,
-  healthAlertGuide,
-  noticeKinds,
-  subsystemNames,
-} from '@portcullis/contract'
+import { alertCatalogue, errorTable, eventCatalogue, subsystemCatalogue, subsystemNames } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
@@ -37,9 +29,9 @@ describe('the pages of alerts, events and errors', () => {
   const headings = (name: string) => [...(pages[name] ?? '').matchAll(/^#{2,3} (.+)$/gm)].map((match) => match[1])
 
   it('list every alert, event and error', () => {
-    expect(headings('events.md')).toEqual(expect.arrayContaining(Object.values(eventCodes).map(({ code }) => code)))
+    expect(headings('events.md')).toEqual(expect.arrayContaining(Object.values(eventCatalogue).map(({ code }) => code)))
     expect(headings('alerts.md')).toEqual(
-      expect.arrayContaining([...noticeKinds.map((kind) => alertGuide[kind].title), ...subsystemNames]),
+      expect.arrayContaining([...Object.values(alertCatalogue).map(({ title }) => title), ...subsystemNames]),
     )
     expect(headings('errors.md')).toEqual(expect.arrayContaining(Object.keys(errorTable)))
   })
@@ -49,7 +41,9 @@ describe('the pages of alerts, events and errors', () => {
       name,
       texts: [`${title}.`, cause, cure],
     }))
-    const others = Object.entries({ ...eventGuide, ...alertGuide, ...healthAlertGuide }).map(([name, one]) => ({
+    const events = Object.values(eventCatalogue).map(({ code, guidance }) => [code, guidance] as const)
+    const alerts = Object.entries({ ...alertCatalogue, ...subsystemCatalogue })
+    const others = [...events, ...alerts].map(([name, one]) => ({
       name,
       texts: [one.meaning, one.cause, one.cure],
     }))

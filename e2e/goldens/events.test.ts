@@ -1,11 +1,4 @@
-import {
-  alertGuide,
-  type EventKind,
-  eventCodes,
-  noticeKinds,
-  subsystemNames,
-  syslogFormats,
-} from '@portcullis/contract'
+import { alertCatalogue, type EventKind, eventCatalogue, subsystemNames, syslogFormats } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../features/events/server/index.ts'
 import { startSender } from '../../server/test/deliveries.ts'
@@ -14,12 +7,12 @@ import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.ts'
 import { expectGolden, masked } from './golden.ts'
 
-const kinds = Object.keys(eventCodes) as EventKind[]
+const kinds = Object.keys(eventCatalogue) as EventKind[]
 const agentId = '0197a1b2-7c3d-7000-8000-000000000001'
 
 /** Returns one event of a kind, as the server appends it. */
 const sample = (kind: EventKind, entity?: string): NewEvent => {
-  const { category } = eventCodes[kind]
+  const { category } = eventCatalogue[kind]
   const of = category === 'System' ? { agentId: null, entity: 'SUBJECT' } : { agentId, entity: 'HOST-1 (10.0.0.1)' }
   const event = { ...of, hashtags: 'lab,kiosk', ...(entity === undefined ? {} : { entity }) }
   return category === 'USB'
@@ -78,7 +71,7 @@ describe('an alert is sent as the same mail and webhook message', () => {
 
   it('about hosts, devices and accounts', async () => {
     const all = []
-    for (const kind of noticeKinds) all.push(await raise(sample(alertGuide[kind].event)))
+    for (const { event } of Object.values(alertCatalogue)) all.push(await raise(sample(event)))
     await expectGolden('events/alerts.mail.txt', masked(all.map(({ mail }) => mail).join('\n')))
     await expectGolden('events/alerts.webhook.txt', masked(json(all.flatMap(({ webhooks }) => webhooks))))
   })

@@ -1,4 +1,4 @@
-import { eventCodes, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
+import { eventCatalogue, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { chance } from '../kit/chance.ts'
 import { farmFingerprint } from '../kit/farm/host-key.ts'
@@ -155,7 +155,10 @@ const compare = (connection: Connection, given: readonly Given[]): Promise<Findi
     const stored = [
       [await count('SELECT count(*)::int AS n FROM agent_rows WHERE agentless'), hosts],
       [await count('SELECT count(*)::int AS n FROM peripherals'), hosts * devices],
-      [await count('SELECT count(*)::int AS n FROM events WHERE code = $1', [Number(eventCodes.polled.code)]), hosts],
+      [
+        await count('SELECT count(*)::int AS n FROM events WHERE code = $1', [Number(eventCatalogue.polled.code)]),
+        hosts,
+      ],
     ] as const
     const others = await count(
       "SELECT count(*)::int AS n FROM connections c JOIN connection_runs r USING (connection_id) LEFT JOIN agent_heartbeats h USING (agent_id) WHERE r.state = 'Success' AND h.seq IS DISTINCT FROM r.fence",

@@ -1,10 +1,10 @@
 /** Compares the reports that the server acknowledged with the rows that its database stores. */
 
-import { eventCodes } from '@portcullis/contract'
+import { eventCatalogue } from '@portcullis/contract'
 import pg from 'pg'
 import type { ReportingHost } from './reporting-host.ts'
 
-const attached = Number(eventCodes.attached.code)
+const attached = Number(eventCatalogue.attached.code)
 
 /** Connection settings of a database. */
 export type Connection = pg.ClientConfig

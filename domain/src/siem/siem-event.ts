@@ -1,4 +1,4 @@
-import { type EventKind, eventCodes, type FleetEvent, severityNames } from '@portcullis/contract'
+import { type EventKind, eventCatalogue, type FleetEvent, severityNames } from '@portcullis/contract'
 import { cleanText } from '../text.ts'
 
 /** An event with its host and device, for a SIEM. Every text may be empty or hostile. */
@@ -89,7 +89,7 @@ export interface CleanEvent extends SiemTexts {
 }
 
 const kinds = new Map<string, EventKind>(
-  Object.entries(eventCodes).map(([kind, { code }]) => [code.toLowerCase(), kind as EventKind]),
+  Object.entries(eventCatalogue).map(([kind, { code }]) => [code.toLowerCase(), kind as EventKind]),
 )
 
 /** Maximum characters after cleaning: twice any limit. Truncation by bytes follows. */

@@ -1,4 +1,4 @@
-import { eventCategories, eventCodes } from '@portcullis/contract'
+import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import fc from 'fast-check'
 import type { SiemEvent, SiemSource } from '../../src/index.ts'
 
@@ -53,7 +53,10 @@ export const events: fc.Arbitrary<SiemEvent> = fc.record({
   creationTime: fc.constantFrom('2031-05-04T10:11:12.345', '1999-12-31T23:59:59.999'),
   occurredAt: fc.constantFrom('1999-12-31T23:59:59.999', '2031-05-04T10:11:12.345'),
   occurredUncertaintyMs: fc.constantFrom(null, 0, 2_147_483_647),
-  eventCode: fc.oneof(fc.constantFrom(...Object.values(eventCodes).map(({ code }) => code)), fc.constant('0x1FFFFF')),
+  eventCode: fc.oneof(
+    fc.constantFrom(...Object.values(eventCatalogue).map(({ code }) => code)),
+    fc.constant('0x1FFFFF'),
+  ),
   severity: fc.integer({ min: -1, max: 9 }),
   severityString: hostile,
   eventEntityID: hostile,

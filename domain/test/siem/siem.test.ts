@@ -1,7 +1,7 @@
 // Invariant: The guide shows the messages to SIEMs exactly as they are sent.
 
 import { readFileSync } from 'node:fs'
-import { eventCodes } from '@portcullis/contract'
+import { eventCatalogue } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from '../../src/index.ts'
 import { faultsOfOcsf } from './ocsf-schema.ts'
@@ -13,7 +13,7 @@ const event: SiemEvent = {
   creationTime: '2031-05-04T10:11:12.345',
   occurredAt: '2031-05-02T09:08:07.654',
   occurredUncertaintyMs: 1000,
-  eventCode: eventCodes.attackTool.code,
+  eventCode: eventCatalogue.attackTool.code,
   severity: 2,
   severityString: 'Critical',
   eventEntityID: 'ws-1 (10.1.2.3)',
@@ -73,7 +73,7 @@ describe('an event for a SIEM', () => {
     })
   })
 
-  it.each(Object.entries(eventCodes))(
+  it.each(Object.entries(eventCatalogue))(
     'has a class of OCSF for %s, with a host, without, and with a device',
     (kind, code) => {
       const one = { ...event, eventCode: code.code, severity: code.severity, category: code.category }
@@ -131,18 +131,18 @@ describe('an event for a SIEM', () => {
           .toString()
           .replace(/^.*? - \{/, '{'),
       )
-    expect(read(eventCodes.attackTool.code)).toMatchObject({
+    expect(read(eventCatalogue.attackTool.code)).toMatchObject({
       type_uid: 200401,
       is_alert: true,
       finding_info: { uid: '4711' },
     })
-    expect(read(eventCodes.attached.code)).toMatchObject({
+    expect(read(eventCatalogue.attached.code)).toMatchObject({
       type_uid: 101001,
       peripheral_device: { serial_number: '007', vendor_id_list: ['16D0'], type_id: 2 },
       device: { hostname: 'ws-1', ip: '10.1.2.3', uid: event.agentId },
     })
     const typeOf = (peripheralIcon: string) => {
-      const { type_id, type } = read(eventCodes.attached.code, { peripheralIcon }).peripheral_device
+      const { type_id, type } = read(eventCatalogue.attached.code, { peripheralIcon }).peripheral_device
       return [type_id, type]
     }
     expect(['7', '4', '6', '21', '98', '-1', ''].map(typeOf)).toEqual([
@@ -154,8 +154,8 @@ describe('an event for a SIEM', () => {
       [0, 'Unknown'],
       [0, 'Unknown'],
     ])
-    expect(read(eventCodes.gone.code)).toMatchObject({ type_uid: 101002 })
-    expect(read(eventCodes.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
+    expect(read(eventCatalogue.gone.code)).toMatchObject({ type_uid: 101002 })
+    expect(read(eventCatalogue.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
   })
 
   it('matches the examples in the guide', () => {
@@ -164,8 +164,8 @@ describe('an event for a SIEM', () => {
       expect(guide).toContain(`\n${format(event, source).toString()}\n`)
     expect(guide).toContain(`\n${formatJson(event, source)}\n`)
     // The message of "Send a test" is not an event of the product.
-    const test = { code: '0x130000', description: 'Test message' }
-    for (const { code, description } of [...Object.values(eventCodes), test]) {
+    const test = { code: '0x130000', name: 'Test message' }
+    for (const { code, name: description } of [...Object.values(eventCatalogue), test]) {
       const ocsf = formatOcsf({ ...event, eventCode: code }, source).toString()
       const [, name, activity] = /"type_name":"(.*?): (.*?)"/.exec(ocsf) ?? []
       const number = /"class_uid":(\d+)/.exec(ocsf)?.[1]

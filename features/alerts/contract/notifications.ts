@@ -2,27 +2,10 @@ import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platf
 import { type Static, type TSchema, Type } from 'typebox'
 import { severityNames } from '#features/audit/contract/audit.ts'
 import { healthStatuses } from '#features/health/contract/health.ts'
+import { alertKinds } from './alert-catalogue.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'
-
-/** Kinds of alerts. The interface calls alerts risk notifications or notices. */
-export const noticeKinds = [
-  'attackTool',
-  'driverMismatch',
-  'unknownDriver',
-  'vulnerable',
-  'uncommon',
-  'whitelistViolation',
-  'blocked',
-  'keyClone',
-  'duplicate',
-  'agentSilent',
-  'tokenExpiring',
-  'accountSuspended',
-  'accountDisabled',
-] as const
-export type NoticeKind = (typeof noticeKinds)[number]
 
 /** Types of the object in `entityId`: a host, a model, many hosts, or an account or its API token. */
 export const noticeEntities = ['Agent', 'Model', 'Many', 'Account'] as const
@@ -32,7 +15,7 @@ const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description:
 
 const riskMembers = {
   id: noticeId,
-  kind: Type.Enum(noticeKinds, { description: 'Kind of the alert.' }),
+  kind: Type.Enum(alertKinds, { description: 'Kind of the alert.' }),
   title: Type.String({ maxLength: 4096, description: 'Summary with the names that hosts and devices report.' }),
   description: Type.String({ maxLength: 16_384, description: 'Newest event of the alert.' }),
   severity: Type.Integer({

@@ -1,8 +1,8 @@
-import { eventCodes, type NoticeEntity, type NoticeKind } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, eventCatalogue, type NoticeEntity } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { deviceOf, namesOf } from '#features/deliveries/server/index.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
-import { codeOfKind, kindOfCode } from './groups.ts'
+import { kindOfCode } from './groups.ts'
 import { type TitleParts, titleOf } from './titles.ts'
 
 /** Newest events kept per alert. */
@@ -10,16 +10,11 @@ export const eventsKept = 20
 /** Tags kept per alert. */
 const tagsKept = 200
 /**
- * Kinds that one change of the policy or the knowledge raises for many models at once. Each model keeps its own alert up
- * to higher limits. Devices that are not on the allowlist do not: arming 21 hosts announced them and raised 56 alerts.
- */
-const broad: ReadonlySet<NoticeKind> = new Set(['vulnerable', 'uncommon', 'blocked', 'unknownDriver'])
-/**
  * `hosts`: hosts that report new subjects of a kind within a minute; more are a flood, reported as one alert. `ofHost`:
  * new subjects of a kind that one host alone reports within a minute; more are a flood of this host.
  */
-const limitsOf = (kind: NoticeKind): { hosts: number; ofHost: number } =>
-  broad.has(kind) ? { hosts: 50, ofHost: 10 } : { hosts: 10, ofHost: 5 }
+const limitsOf = (kind: AlertKind): { hosts: number; ofHost: number } =>
+  alertCatalogue[kind].isBroad ? { hosts: 50, ofHost: 10 } : { hosts: 10, ofHost: 5 }
 /** Hosts that join an alert within a minute, each of them news; more are news once an hour. */
 export const spreadAfter = 10
 /** Time during which new subjects belong to a flood that began. */
@@ -50,23 +45,11 @@ export interface Aggregated extends TitleParts {
   events: number[]
 }
 
-/** Kinds whose subject is the host, because each host has its own problem. Else it is the model, on any number of hosts. */
-const byHost: ReadonlySet<NoticeKind> = new Set(['keyClone', 'duplicate', 'agentSilent'])
-
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
-/** Console pages for alerts about accounts. */
-const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
-  tokenExpiring: '/settings/tokens',
-  accountSuspended: '/settings/accounts',
-  accountDisabled: '/settings/accounts',
-}
-
-const descriptionOf = (kind: NoticeKind): string =>
-  Object.values(eventCodes).find(({ code }) => Number(code) === codeOfKind(kind))?.description ?? ''
-
 /** Returns the link to the list of events, filtered by their description. */
-const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf(kind))}`
+const eventsLink = (kind: AlertKind): string =>
+  `/events?globalSearch=${encodeURIComponent(eventCatalogue[alertCatalogue[kind].event].name)}`
 
 /** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
 export const floodSubject = 'many'
@@ -84,7 +67,7 @@ const namedSubject = (name: string): string => {
 }
 
 /** Returns the subject of an event, under which repetitions are aggregated. */
-const subjectOf = (event: FollowedEvent, kind: NoticeKind): Subject => {
+const subjectOf = (event: FollowedEvent, kind: AlertKind): Subject => {
   const { vid, pid } = deviceOf(event.details)
   const model = vid === '' ? '' : `${vid}:${pid}`
   const agent = event.agent_id ?? ''
@@ -97,10 +80,16 @@ const subjectOf = (event: FollowedEvent, kind: NoticeKind): Subject => {
     severity: event.severity,
     description: cleanText(`${event.entity}: ${event.details}`, 600),
   }
-  const accountLink = accountLinks[kind]
-  if (accountLink !== undefined)
-    return { ...shared, subject: namedSubject(event.entity), entityType: 'Account', entityId: '', link: accountLink }
-  if (byHost.has(kind) || model === '')
+  const alert = alertCatalogue[kind]
+  if (alert.subject === 'account')
+    return {
+      ...shared,
+      subject: namedSubject(event.entity),
+      entityType: 'Account',
+      entityId: '',
+      link: alert.page ?? '',
+    }
+  if (alert.subject === 'host' || model === '')
     return {
       ...shared,
       subject: agent === '' ? namedSubject(event.entity) : agent,
@@ -164,7 +153,7 @@ export const hostsIn = ({ hosts }: Pick<Aggregated, 'hosts'>) => ({
 })
 
 /** Merges many subjects of one kind; `of` is the host if all are from one. */
-const floodOf = (kind: NoticeKind, parts: readonly Aggregated[], of: Aggregated | null): Aggregated => {
+const floodOf = (kind: AlertKind, parts: readonly Aggregated[], of: Aggregated | null): Aggregated => {
   const agent = of !== null && isId(of.agent) ? of.agent : ''
   const [first, ...rest] = parts.map(
     (part): Aggregated => ({
@@ -188,11 +177,11 @@ export interface Before {
   /** Returns whether a subject has an open alert that takes more events without being news. */
   isOpen(one: Aggregated): boolean
   /** Returns the hosts that caused alerts of a kind within the last minute. */
-  recentHosts(kind: NoticeKind): ReadonlySet<string>
+  recentHosts(kind: AlertKind): ReadonlySet<string>
   /** Returns the number of alerts of a kind that a host caused within the last minute. */
-  recentOf(kind: NoticeKind, agent: string): number
+  recentOf(kind: AlertKind, agent: string): number
   /** Returns whether a flood of this kind, or of this kind on a host, began within the last ten minutes. */
-  isFlooding(kind: NoticeKind, agent: string | null): boolean
+  isFlooding(kind: AlertKind, agent: string | null): boolean
 }
 
 const grouped = <T, K>(all: readonly T[], keyOfOne: (one: T) => K): Map<K, T[]> => {

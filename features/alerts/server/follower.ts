@@ -1,4 +1,4 @@
-import type { NoticeKind } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -36,8 +36,6 @@ const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => 
 
 const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
 
-/** Kinds of alerts that are news on each new host, because somebody must go there. */
-const spreading: ReadonlySet<NoticeKind> = new Set(['attackTool', 'driverMismatch'])
 const noHosts: HostsRow = { notice_id: 0, added: 0, recent: 0 }
 
 /** Returns why an alert is news; `isSpread`: only because it reached further hosts. */
@@ -51,7 +49,8 @@ const newsOf = (
   const isLate = now - row.turned_at.getTime() > floodAgainMs
   if (row.is_dismissed || one.severity < row.severity || (one.isFlood && isLate) || isQuietFor(row, one.firstAt))
     return { news: 'reopened', isSpread: false }
-  const isSpread = spreading.has(one.kind) && added > 0 && (recent === 0 || recent + added <= spreadAfter || isLate)
+  const { spreads } = alertCatalogue[one.kind]
+  const isSpread = spreads === true && added > 0 && (recent === 0 || recent + added <= spreadAfter || isLate)
   return { news: isSpread ? 'reopened' : null, isSpread }
 }
 
@@ -89,13 +88,13 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
         const row = known.get(keyOf(one))
         return row !== undefined && !row.is_dismissed && !isQuietFor(row, one.firstAt)
       },
-      recentHosts: (kind: NoticeKind) =>
+      recentHosts: (kind: AlertKind) =>
         new Set(busy.filter((row) => row.kind === kind && !row.is_flood).map((row) => row.opened_by)),
-      recentOf: (kind: NoticeKind, agent: string) =>
+      recentOf: (kind: AlertKind, agent: string) =>
         busy
           .filter((row) => row.kind === kind && row.opened_by === agent && !row.is_flood && !row.is_host_flood)
           .reduce((n, row) => n + row.recent, 0),
-      isFlooding: (kind: NoticeKind, agent: string | null) =>
+      isFlooding: (kind: AlertKind, agent: string | null) =>
         busy.some(
           (row) => row.kind === kind && (agent === null ? row.is_flood : row.is_host_flood && row.opened_by === agent),
         ),

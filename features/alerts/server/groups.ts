@@ -1,12 +1,14 @@
 import {
-  alertGuide,
+  type Alert,
+  type AlertKind,
+  alertCatalogue,
+  alertKinds,
   type Channel,
+  eventCatalogue,
   eventCategories,
-  eventCodes,
-  type NoticeKind,
   type NotificationGroup,
-  noticeKinds,
   subsystemNames,
+  subsystemOf,
 } from '@portcullis/contract'
 
 /** The stored configuration of a group, without the secret. */
@@ -36,19 +38,41 @@ export interface Group {
 }
 
 /** Returns the code of the event that raises alerts of a kind. */
-export const codeOfKind = (kind: NoticeKind): number => Number(eventCodes[alertGuide[kind].event].code)
-export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codeOfKind(kind), kind]))
+const codeOfKind = (kind: AlertKind): number => Number(alertCatalogue[kind].code)
+export const kindOfCode: ReadonlyMap<number, AlertKind> = new Map(alertKinds.map((kind) => [codeOfKind(kind), kind]))
 
 /** Code of the event that closes the alert of a disconnected host. */
-export const heardAgainCode = Number(eventCodes.heardAgain.code)
+export const heardAgainCode = Number(eventCatalogue.heardAgain.code)
 
 /** Codes of the events about subsystem health. */
-export const healthCodes = { degraded: Number(eventCodes.degraded.code), recovered: Number(eventCodes.recovered.code) }
+export const healthCodes = {
+  degraded: Number(eventCatalogue.degraded.code),
+  recovered: Number(eventCatalogue.recovered.code),
+}
 
-const kinds = (...ids: NoticeKind[]) => ids.map((id) => ({ id, name: alertGuide[id].title }))
-const connected: readonly string[] = ['agentless worker', 'mail', 'LDAP', 'ISE', 'CACT', 'asset stream', 'deliveries']
-const subsystems = (wanted: boolean) =>
-  subsystemNames.filter((name) => connected.includes(name) === wanted).map((id) => ({ id, name: id }))
+/** Returns the part of a definition that groups of alerts about hosts, devices and accounts share. */
+const risk = (wanted: Alert['group']) =>
+  ({
+    kind: 'Risk',
+    of: 'notices',
+    switches: Object.values(alertCatalogue)
+      .filter(({ group }) => group === wanted)
+      .toSorted((a, b) => (a.switchOrder ?? a.order) - (b.switchOrder ?? b.order))
+      .map(({ kind, title }) => ({ id: kind, name: title })),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  }) as const
+
+const health = (isConnected: boolean) =>
+  ({
+    kind: 'SystemHealth',
+    of: 'subsystems',
+    switches: subsystemNames
+      .filter((name) => (subsystemOf(name).isConnected ?? false) === isConnected)
+      .map((id) => ({ id, name: id })),
+    channels: ['email', 'webhook', 'syslog'],
+    minimumSeverity: 'Warning',
+  }) as const
 
 /** The fixed groups, by team: security, user support and server operations. */
 export const groupDefinitions: readonly GroupDefinition[] = [
@@ -57,52 +81,32 @@ export const groupDefinitions: readonly GroupDefinition[] = [
     groupName: 'Attacks',
     description:
       'Attack tools, devices that are not what they claim to be, copied agent keys, and possible duplicates.',
-    kind: 'Risk',
-    of: 'notices',
-    switches: kinds('attackTool', 'driverMismatch', 'keyClone', 'duplicate'),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...risk('attacks'),
   },
   {
     id: 2,
     groupName: 'Devices',
     description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist, and unknown drivers.',
-    kind: 'Risk',
-    of: 'notices',
-    switches: kinds('vulnerable', 'uncommon', 'whitelistViolation', 'blocked', 'unknownDriver'),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...risk('devices'),
   },
   {
     id: 3,
     groupName: 'Disconnected hosts',
     description: 'Hosts that have not checked in for a long time.',
-    kind: 'Risk',
-    of: 'notices',
-    switches: kinds('agentSilent'),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...risk('disconnected'),
   },
   {
     id: 4,
     groupName: 'This server',
     description: 'Database, disk, queues, clock, licence and backups of this server.',
-    kind: 'SystemHealth',
-    of: 'subsystems',
-    switches: subsystems(false),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...health(false),
   },
   {
     id: 5,
     groupName: 'Connected systems',
     description:
       'Mail, directories, network access control, the agentless worker, and receivers of events and messages.',
-    kind: 'SystemHealth',
-    of: 'subsystems',
-    switches: subsystems(true),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...health(true),
   },
   {
     id: 6,
@@ -119,11 +123,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
     id: 7,
     groupName: 'Accounts and tokens',
     description: 'API tokens that expire soon, and suspended accounts.',
-    kind: 'Risk',
-    of: 'notices',
-    switches: kinds('tokenExpiring', 'accountSuspended', 'accountDisabled'),
-    channels: ['email', 'webhook', 'syslog'],
-    minimumSeverity: 'Warning',
+    ...risk('accounts'),
   },
 ]
 
@@ -147,8 +147,8 @@ export const codesOf = (definition: GroupDefinition, off: readonly string[]): nu
   const on = definition.switches.filter(({ id }) => !off.includes(id)).map(({ id }) => id)
   if (definition.of === 'subsystems') return on.length === 0 ? [] : Object.values(healthCodes)
   if (definition.of === 'notices')
-    return on.flatMap((id) => [codeOfKind(id as NoticeKind), ...(id === 'agentSilent' ? [heardAgainCode] : [])])
-  return Object.values(eventCodes)
+    return on.flatMap((id) => [codeOfKind(id as AlertKind), ...(id === 'agentSilent' ? [heardAgainCode] : [])])
+  return Object.values(eventCatalogue)
     .filter(({ category }) => on.includes(category))
     .map(({ code }) => Number(code))
 }

@@ -1,8 +1,8 @@
 import {
+  alertKinds,
   type NoticeCounts,
   type NoticeHost,
   noticeEntities,
-  noticeKinds,
   type RiskFilter,
   type RiskNotification,
   type RiskOrder,
@@ -42,7 +42,7 @@ const anyOf = (column: string, values: readonly string[]) =>
 
 const filters: Readonly<Record<RiskFilter, Filter>> = {
   id: isNumber('n.notice_id'),
-  kind: anyOf('n.kind', noticeKinds),
+  kind: anyOf('n.kind', alertKinds),
   title: contains('lower(n.title)'),
   description: contains('lower(n.description)'),
   severity: isNumber('n.severity'),

@@ -1,4 +1,4 @@
-import { alertGuide, type NoticeKind } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
@@ -59,7 +59,7 @@ export const createNotices = (deps: NoticesDeps) => {
     })
 
   /** Dismisses the alerts about these subjects, because a decision answers them. */
-  async function close(tx: Tx, kind: NoticeKind, subjects: readonly string[], by: string): Promise<void> {
+  async function close(tx: Tx, kind: AlertKind, subjects: readonly string[], by: string): Promise<void> {
     const found = await store.known(
       tx,
       subjects.map((subject) => ({ kind, subject })),
@@ -144,7 +144,7 @@ export const createNotices = (deps: NoticesDeps) => {
         why:
           notice.kind === 'health'
             ? `A check found a problem with the subsystem "${notice.subject}". Settings, Health shows what to do.`
-            : alertGuide[notice.kind as NoticeKind].meaning,
+            : alertCatalogue[notice.kind as AlertKind].meaning,
         matched,
         count: notice.count,
         hosts,

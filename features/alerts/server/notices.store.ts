@@ -1,4 +1,4 @@
-import type { NoticeKind } from '@portcullis/contract'
+import type { AlertKind } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { locks, tryLock } from '@portcullis/platform/server/db/locks.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
@@ -241,7 +241,7 @@ export const createNoticesStore = () => ({
    */
   sight: async (
     tx: Tx,
-    kind: NoticeKind,
+    kind: AlertKind,
     subjects: readonly string[],
     isWhole: boolean,
     now: Date,

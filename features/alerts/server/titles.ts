@@ -1,4 +1,4 @@
-import type { NoticeKind } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, alertCause } from '@portcullis/contract'
 
 /** The hosts of an alert, as its title names them. `name` is the name of one of them. */
 export interface TitleHosts {
@@ -8,7 +8,7 @@ export interface TitleHosts {
 
 /** The parts of a title. */
 export interface TitleParts {
-  kind: NoticeKind
+  kind: AlertKind
   /** Name of the device, or `VID:PID` without a name; empty: the alert is not about a device. */
   device: string
   /** Name of the host or account of the newest event. */
@@ -17,49 +17,19 @@ export interface TitleParts {
   isFlood: boolean
 }
 
-/** Cause in brackets after the name of the device. */
-const causes: Readonly<Partial<Record<NoticeKind, string>>> = {
-  attackTool: 'attack tool',
-  driverMismatch: 'driver mismatch',
-  unknownDriver: 'unknown driver',
-  vulnerable: 'vulnerable',
-  uncommon: 'uncommon',
-  whitelistViolation: 'not on the allowlist',
-  blocked: 'blocked',
-}
-
-const floods: Readonly<Partial<Record<NoticeKind, string>>> = {
-  attackTool: 'Many attack tools',
-  driverMismatch: 'Many driver mismatches',
-  unknownDriver: 'Many unknown drivers',
-  vulnerable: 'Many vulnerable devices',
-  uncommon: 'Many uncommon devices',
-  whitelistViolation: 'Many devices not on the allowlist',
-  blocked: 'Many blocked devices',
-  keyClone: 'Many copied agent keys',
-  duplicate: 'Many possible duplicates',
-}
-
-const accounts: Readonly<Partial<Record<NoticeKind, string>>> = {
-  tokenExpiring: 'API token expires soon',
-  accountSuspended: 'Account suspended',
-  accountDisabled: 'Account disabled or deleted',
-}
-
 /** Returns the name of one host, or the number of several. */
 const hostsText = ({ count, name }: TitleHosts): string => (count <= 1 ? name : `${count.toLocaleString('en')} hosts`)
 
 /** Returns the title of an alert, for example `Rubber Ducky (attack tool) on 12 hosts`. */
 export const titleOf = ({ kind, device, entity, isFlood }: TitleParts, known: TitleHosts): string => {
-  const account = accounts[kind]
-  if (account !== undefined) return isFlood ? `${account}: many accounts` : `${account}: ${entity}`
+  const alert = alertCatalogue[kind]
+  if (alert.subject === 'account') return `${alert.title}: ${isFlood ? 'many accounts' : entity}`
   const hosts = hostsText(known.count === 0 && !isFlood && entity !== 'fleet' ? { count: 1, name: entity } : known)
-  if (kind === 'agentSilent') return hosts === '' ? 'Many hosts stopped checking in' : `${hosts} stopped checking in`
-  if (kind === 'duplicate' && !isFlood) return `Possible duplicate: ${hosts}`
+  if (alert.headline !== undefined && !(isFlood && alert.many !== undefined)) return alert.headline(hosts)
   const what = isFlood
-    ? (floods[kind] ?? 'Many alerts')
-    : kind === 'keyClone'
-      ? 'Copied agent key'
-      : `${device === '' ? 'Device' : device} (${causes[kind] ?? kind})`
+    ? `Many ${alert.many ?? 'alerts'}`
+    : alert.subject === 'host'
+      ? alert.title
+      : `${device === '' ? 'Device' : device} (${alertCause(alert)})`
   return hosts === '' ? what : `${what} on ${hosts}`
 }

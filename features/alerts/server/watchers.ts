@@ -1,4 +1,4 @@
-import type { NoticeKind, UncommonPeripheral } from '@portcullis/contract'
+import type { AlertKind, UncommonPeripheral } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
@@ -34,7 +34,7 @@ const lasting = (ms: number): string => {
 export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
   /** Appends events for new findings, in one replica at a time. */
   async function reportNew<T>(
-    kind: NoticeKind,
+    kind: AlertKind,
     found: readonly T[],
     subjectOf: (one: T) => string,
     eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string }) => NewEvent,

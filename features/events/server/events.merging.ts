@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { eventCodes } from '@portcullis/contract'
+import { eventCatalogue } from '@portcullis/contract'
 import type { NewEvent } from './new-event.ts'
 
 /** Events of a host that are stored individually in each hour. */
@@ -54,7 +54,7 @@ export const createEventLimit = () => {
   }
 }
 
-const codeOf = ({ kind }: NewEvent): number => Number(eventCodes[kind].code)
+const codeOf = ({ kind }: NewEvent): number => Number(eventCatalogue[kind].code)
 
 /**
  * Splits events over the limit: the first of each identity is stored, all others are merged. Pure. The result is in the

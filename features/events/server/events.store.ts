@@ -1,4 +1,4 @@
-import { eventCategories, eventCodes } from '@portcullis/contract'
+import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { appendOrdered, unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
@@ -38,7 +38,7 @@ export const createEventsStore = (queryable: Queryable) => ({
   /** Adds merged events to the summaries of their hour. */
   merge: async (tx: Tx, merged: readonly MergedEvents[], hour: Date): Promise<void> => {
     const events = merged.map((one) => one.event)
-    const defined = events.map((event) => eventCodes[event.kind])
+    const defined = events.map((event) => eventCatalogue[event.kind])
     await tx.execute(sql`
       insert into merged_events as m (hour_at, agent_id, code, identity, n, first_at, last_at, severity, icon, entity, hashtags,
         details, device_id)
@@ -90,7 +90,7 @@ export const createEventsStore = (queryable: Queryable) => ({
 
   /** Appends events in the given order. Returns the id of the last one. */
   append: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<number> => {
-    const defined = events.map((event) => eventCodes[event.kind])
+    const defined = events.map((event) => eventCatalogue[event.kind])
     const rows = await appendOrdered(
       tx,
       'events',
@@ -108,7 +108,7 @@ export const createEventsStore = (queryable: Queryable) => ({
         [events.map((e, i) => e.severity ?? defined[i]?.severity), 'smallint[]'],
         [events.map((e) => e.icon ?? -1), 'smallint[]'],
         [events.map((e) => clean(e.entity, 512)), 'text[]'],
-        [defined.map((d) => d.description), 'text[]'],
+        [defined.map((d) => d.name), 'text[]'],
         [events.map((e) => clean(e.hashtags, 4096)), 'text[]'],
         [events.map((e) => clean(e.details, 4096)), 'text[]'],
         [events.map((e) => (e.deviceId == null ? null : clean(e.deviceId, 1024))), 'text[]'],

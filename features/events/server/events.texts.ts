@@ -1,4 +1,4 @@
-import { type EventKind, eventCodes } from '@portcullis/contract'
+import { type EventKind, eventCatalogue } from '@portcullis/contract'
 import type { MergedRow } from './events.merging.ts'
 import type { NewEvent } from './new-event.ts'
 
@@ -27,12 +27,12 @@ export const deviceDetails = ({ vulnerable, vid, pid, serial, vendor, product }:
 
 /** Formats an event for the three newest of an agent: `yyyy-MM-dd HH:mm:ss text`. */
 export const latestEventText = (event: { kind: EventKind; details: string }, at: Date): string => {
-  const text = [eventCodes[event.kind].description, event.details].filter((part) => part !== '').join(': ')
+  const text = [eventCatalogue[event.kind].name, event.details].filter((part) => part !== '').join(': ')
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} ${text}`
 }
 
 const descriptions: ReadonlyMap<number, string> = new Map(
-  Object.values(eventCodes).map(({ code, description }) => [Number(code), description]),
+  Object.values(eventCatalogue).map(({ code, name }) => [Number(code), name]),
 )
 
 /** Returns the event that summarises merged events of a host. */

@@ -2,30 +2,7 @@ import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contrac
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { licenseStatuses } from '#features/agents/contract/agents.ts'
-
-/** The subsystems that the server probes, by the names that clients see. */
-export const subsystemNames = [
-  'database',
-  'agent gateway',
-  'event processing',
-  'job queue',
-  'agentless worker',
-  'mail',
-  'LDAP',
-  'ISE',
-  'CACT',
-  'asset stream',
-  'disk',
-  'licence',
-  'clock',
-  'backups',
-  'deliveries',
-  'knowledge',
-  'reports',
-  'audit',
-  'policy rules',
-] as const
-export type SubsystemName = (typeof subsystemNames)[number]
+import { subsystemNames } from './subsystem-catalogue.ts'
 
 export const healthStatuses = ['OK', 'Warning', 'Error', 'Unknown'] as const
 export type HealthStatus = (typeof healthStatuses)[number]

@@ -2,8 +2,8 @@ import {
   type HealthStatus,
   type Subsystem,
   type SubsystemName,
-  subsystemGuide,
   subsystemNames,
+  subsystemOf,
 } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
@@ -38,7 +38,7 @@ export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
 export const round = (value: number): number => Math.round(value * 10) / 10
 
 const whatToDo = (name: SubsystemName, status: HealthStatus): string => {
-  const { cure, setUp } = subsystemGuide[name]
+  const { cure, setUp } = subsystemOf(name)
   return status === 'OK' ? '' : status === 'Unknown' ? (setUp ?? '') : cure
 }
 

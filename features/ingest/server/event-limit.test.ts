@@ -1,4 +1,4 @@
-import { eventCodes, type FleetEvent } from '@portcullis/contract'
+import { eventCatalogue, type FleetEvent } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -16,7 +16,7 @@ const hourMs = 3_600_000
 const hourOf = (at: number): number => at - (at % hourMs)
 const mostEvents = 500
 const mostIdentities = 200
-const { attached, gone, eventsMerged } = eventCodes
+const { attached, gone, eventsMerged } = eventCatalogue
 
 const stick = (serial: number) => storageStick({ portPath: '1-4', serial: `S${serial}` })
 
@@ -48,8 +48,7 @@ const countsOf = (events: readonly FleetEvent[], kind: typeof attached | typeof 
   const counts: Record<string, number> = {}
   for (const event of events) {
     const times = /^(.*?): ([\d,]+) more times? between /.exec(event.details)
-    const isKind =
-      event.eventCode === kind.code || (event.eventCode === eventsMerged.code && times?.[1] === kind.description)
+    const isKind = event.eventCode === kind.code || (event.eventCode === eventsMerged.code && times?.[1] === kind.name)
     const n = times === null ? 1 : Number(times[2]?.replaceAll(',', ''))
     if (isKind) counts[serialOf(event)] = (counts[serialOf(event)] ?? 0) + n
   }

@@ -1,4 +1,4 @@
-import { eventCodes, getEvents, getPeripherals } from '@portcullis/contract'
+import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
@@ -21,8 +21,8 @@ const deviceKinds = [
 ] as const
 /** Counts events. */
 const eventKinds = [
-  { label: strings.attachedEvents, search: eventCodes.attached.description },
-  { label: strings.enrolledEvents, search: eventCodes.enrolled.description },
+  { label: strings.attachedEvents, search: eventCatalogue.attached.name },
+  { label: strings.enrolledEvents, search: eventCatalogue.enrolled.name },
 ] as const
 
 const numberOf = (count: number | undefined) => ({

@@ -1,4 +1,4 @@
-import { eventCodes } from '@portcullis/contract'
+import { eventCatalogue } from '@portcullis/contract'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
@@ -14,7 +14,7 @@ const event = (eventID: number): SiemEvent => ({
   creationTime: '2031-05-04T10:11:12.345',
   occurredAt: '2031-05-04T10:11:12.345',
   occurredUncertaintyMs: null,
-  eventCode: eventCodes.attackTool.code,
+  eventCode: eventCatalogue.attackTool.code,
   severity: 2,
   severityString: 'Critical',
   eventEntityID: 'ws-1 (10.1.2.3)',

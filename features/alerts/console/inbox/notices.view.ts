@@ -1,7 +1,6 @@
-import { noticeEntities, noticeKinds, severityNames } from '@portcullis/contract'
+import { alertCatalogue, noticeEntities, severityNames } from '@portcullis/contract'
 import type { ViewSpec, ViewState } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
-import { kindLabels } from './kinds.ts'
 import { strings } from './strings.ts'
 
 /** Filters of risk alerts, by the names of the API. */
@@ -10,7 +9,7 @@ export const riskFilters = [
     name: 'kind',
     label: strings.kind,
     kind: 'choice',
-    options: noticeKinds.map((value) => ({ value, label: kindLabels[value] })),
+    options: Object.values(alertCatalogue).map(({ kind, title }) => ({ value: kind, label: title })),
   },
   {
     name: 'severityString',

@@ -1,3 +1,4 @@
+import { type AlertStep, alertCatalogue } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/notices/line.ts'
 import { strings } from './strings.ts'
@@ -7,30 +8,9 @@ export type Decision = 'allow' | 'deny' | 'accept'
 
 export type Step = { decide: Decision; label: string } | { decide: null; label: string; href: string }
 
-type Name = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
-
-/** The steps that fit the cause of an alert, the most useful first. */
-const fitting: Readonly<Record<Line['kind'], readonly Name[]>> = {
-  attackTool: ['deny', 'accept', 'hosts', 'devices'],
-  driverMismatch: ['hosts', 'devices', 'deny'],
-  unknownDriver: ['hosts', 'devices'],
-  vulnerable: ['devices', 'deny', 'hosts'],
-  uncommon: ['devices', 'deny', 'hosts'],
-  // The model may be an attack tool, so people see the devices before they approve.
-  whitelistViolation: ['devices', 'approve', 'deny', 'hosts'],
-  blocked: ['devices', 'approve', 'hosts'],
-  keyClone: ['hosts', 'events'],
-  duplicate: ['hosts', 'events'],
-  agentSilent: ['hosts', 'events'],
-  tokenExpiring: ['list'],
-  accountSuspended: ['list'],
-  accountDisabled: ['list'],
-  health: ['health'],
-}
-
 const page = (label: string, href: string): Step => ({ decide: null, label, href })
 
-const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
+const stepOf = (name: AlertStep, line: Line, canDecide: boolean): Step | null => {
   const { model, hosts, hostsCount } = line
   const [only] = hosts
   switch (name) {
@@ -60,4 +40,9 @@ const stepOf = (name: Name, line: Line, canDecide: boolean): Step | null => {
 
 /** Returns the next steps for an alert. An alert about many models offers its hosts and events. */
 export const stepsOf = (line: Line, canDecide: boolean): Step[] =>
-  [...new Set<Name>([...fitting[line.kind], 'events'])].flatMap((name) => stepOf(name, line, canDecide) ?? [])
+  [
+    ...new Set([
+      ...(line.kind === 'health' ? (['health'] as const) : alertCatalogue[line.kind].steps),
+      'events' as const,
+    ]),
+  ].flatMap((name) => stepOf(name, line, canDecide) ?? [])

@@ -1,4 +1,10 @@
-import type { HealthNotice, HealthStatus, RiskNotification } from '@portcullis/contract'
+import {
+  alertCatalogue,
+  alertCause,
+  type HealthNotice,
+  type HealthStatus,
+  type RiskNotification,
+} from '@portcullis/contract'
 import { eventSeverity } from '../findings.ts'
 import { healthWords } from '../health-labels.ts'
 import type { Severity } from '../theme/tokens.ts'
@@ -94,7 +100,7 @@ export const timesText = (count: number): string => (count > 1 ? `${count.toLoca
 /** Returns the address of the list of hosts of an alert. */
 export const alertHostsAddress = ({ id }: Pick<Line, 'id'>): string => `/agents?Alert=${id}`
 
-const cause = '(?:attack tool|driver mismatch|unknown driver|vulnerable|uncommon|not on the allowlist|blocked)'
+const cause = `(?:${Object.values(alertCatalogue).map(alertCause).join('|')})`
 const titlePattern = new RegExp(String.raw`^(.+) (\(${cause}\)(?: on .*)?)$`, 's')
 
 /**

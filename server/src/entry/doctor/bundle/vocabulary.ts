@@ -22,7 +22,7 @@ export const readVocabulary = (root: string): ReadonlySet<string> => {
       sourcesBelow(join(root, folder)),
     ),
     ...['errors', 'permissions'].map((name) => join(root, 'platform/contract', `${name}.ts`)),
-    ...['health', 'health-guide'].map((name) => join(root, 'features/health/contract', `${name}.ts`)),
+    ...['health', 'subsystem-catalogue'].map((name) => join(root, 'features/health/contract', `${name}.ts`)),
   ]
   for (const file of files) for (const word of tokensOf(readFileSync(file, 'utf8').toLowerCase())) words.add(word)
   return words

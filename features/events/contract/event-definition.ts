@@ -1,0 +1,92 @@
+export const eventCategories = ['USB', 'Agent', 'Agentless', 'System', 'Network'] as const
+export type EventCategory = (typeof eventCategories)[number]
+
+/** The explanation of an event or an alert. The text is plain English without markup other than `code`. */
+export interface Guidance {
+  /** What happened. */
+  readonly meaning: string
+  /** Why it happens. */
+  readonly cause: string
+  /** What a person should do. */
+  readonly cure: string
+  /** Page of docs/guide with the details, with its anchor. */
+  readonly guide?: string
+}
+
+/** Class and activity of an event in the Open Cybersecurity Schema Framework. `domain/src/siem` names the classes. */
+export interface OcsfActivity {
+  class: 0 | 1010 | 2004 | 3004 | 5001 | 5019 | 6002 | 6008 | 7001
+  activity: number
+  activityName: string
+  /** Status of the activity, for classes with a status. */
+  status?: readonly [id: number, name: string]
+  /** Device Config State Change: current protection of the host. */
+  state?: readonly [id: number, name: string]
+  /** Security Control: action that was taken. */
+  control?: { action: readonly [id: number, name: string]; disposition: readonly [id: number, name: string] }
+}
+
+/** Next steps that the console can offer for an alert. */
+export type AlertStep = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+
+/** An alert that an event raises, aggregated by its subject. */
+export interface AlertDefinition {
+  /** Name of the kind in the interface. Absent: the name of the event. */
+  readonly kind?: string
+  readonly title: string
+  /** What happened, for the person who handles the alert. */
+  readonly meaning: string
+  /** The notification group that sends it. */
+  readonly group: 'attacks' | 'devices' | 'disconnected' | 'accounts'
+  /** Position in lists of kinds. */
+  readonly order: number
+  /** Position in the switches of the group, if it was added after the others. */
+  readonly switchOrder?: number
+  /** One alert covers the events of a model on any number of hosts, of a host, or of an account or its token. */
+  readonly subject: 'model' | 'host' | 'account'
+  /** Its title with the name or number of the hosts. Absent: the title, and the hosts after it. */
+  readonly headline?: (hosts: string) => string
+  /** Name of a flood, after "Many". */
+  readonly many?: string
+  /**
+   * True: one change of the policy or the knowledge raises it for many models at once, so floods begin at higher limits.
+   * Devices that are not on the allowlist do not: arming 21 hosts announced them and raised 56 alerts.
+   */
+  readonly isBroad?: true
+  /** True: each new host is news, because somebody must go there. */
+  readonly spreads?: true
+  /** Console page of the subject, for accounts. */
+  readonly page?: string
+  /** The most useful first. */
+  readonly steps: readonly AlertStep[]
+}
+
+/** The event categories by the prefix of their codes. */
+const categories = { '0x11': 'USB', '0x12': 'Agent', '0x13': 'System', '0x14': 'Agentless', '0x15': 'Network' } as const
+type EventCode = `${keyof typeof categories}${string}`
+
+interface EventTexts extends Omit<Guidance, 'cure'> {
+  /** Absent: no action is needed. */
+  readonly cure?: string
+}
+
+/** The OCSF activity of events without a class. It is named after the event. */
+export const base = { class: 0, activity: 99 } as const
+
+/** Defines an event. `severity` is the usual syslog number; connectors match on `code` and `name`. */
+export const event = <const A extends AlertDefinition | undefined = undefined>(
+  code: EventCode,
+  severity: number,
+  name: string,
+  ocsf: OcsfActivity | typeof base,
+  { alert, ...texts }: EventTexts & { readonly alert?: A },
+) => ({
+  code,
+  severity,
+  name,
+  category: categories[code.slice(0, 4) as keyof typeof categories],
+  ocsf: { activityName: name, ...ocsf } as OcsfActivity,
+  guidance: { cure: 'No action is needed.', ...texts } as Guidance,
+  alert: alert as A,
+})
+export type EventDefinition = ReturnType<typeof event<AlertDefinition | undefined>>
