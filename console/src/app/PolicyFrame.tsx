@@ -1,7 +1,7 @@
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ViewTabs } from '@portcullis/platform/console/ui/ViewTabs.tsx'
 import { Outlet } from '@tanstack/react-router'
-import classes from './PolicyFrame.module.css'
 import { strings } from './strings.ts'
 
 const views = [
@@ -17,12 +17,12 @@ const views = [
 export const PolicyFrame = () => {
   const { session } = useServices()
   return (
-    <div className={classes.frame}>
+    <Stack grow gap={0}>
       <ViewTabs
         label={strings.policy}
         views={views.filter(({ to }) => to !== '/policy/settings' || session.may('config:read'))}
       />
       <Outlet />
-    </div>
+    </Stack>
   )
 }

@@ -1,5 +1,6 @@
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Link, useLocation } from '@tanstack/react-router'
 import { Fragment, type KeyboardEvent, useEffect, useRef } from 'react'
 import { OpenPlace } from './OpenPlace.tsx'
@@ -46,9 +47,9 @@ export const SettingsFrame = () => {
           </Fragment>
         ))}
       </nav>
-      <div className={classes.page}>
+      <Stack scroll gap={0}>
         <OpenPlace among={settingsPlaces} />
-      </div>
+      </Stack>
     </div>
   )
 }

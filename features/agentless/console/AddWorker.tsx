@@ -1,12 +1,12 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { createWorkerToken, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
-import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 
 const Body = ({ close }: { close: () => void }) => {
@@ -27,19 +27,19 @@ const Body = ({ close }: { close: () => void }) => {
   }
   if (made !== null)
     return (
-      <Stack gap="md">
-        <p className={classes.text}>{strings.tokenText({ time: <Time value={made.expiresAt} form="local" /> })}</p>
+      <Stack>
+        <Text as="p">{strings.tokenText({ time: <Time value={made.expiresAt} form="local" /> })}</Text>
         <CopyField value={made.command} what={strings.command} />
-        <p className={classes.text}>{strings.tokenOnly}</p>
+        <Text as="p">{strings.tokenOnly}</Text>
         <CopyField value={made.token} what={strings.token} />
-        <Group justify="flex-end">
+        <Row gap={16} justify="end" wrap>
           <Button onClick={close}>{strings.done}</Button>
-        </Group>
+        </Row>
       </Stack>
     )
   return (
-    <Stack gap="md">
-      <p className={classes.text}>{strings.addWorkerText}</p>
+    <Stack>
+      <Text as="p">{strings.addWorkerText}</Text>
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <DialogActions close={close} action={strings.createToken} run={() => void make()} busy={busy} startsAt="action" />
     </Stack>

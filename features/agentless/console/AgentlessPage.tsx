@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ExportListsMenu } from '@portcullis/platform/console/ui/ExportMenu.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { exportKeysOf } from '@portcullis/platform/console/ui/table/column.ts'
@@ -12,7 +13,6 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useRef, useState } from 'react'
-import classes from './agentless.module.css'
 import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
 import { CompareKeysDialog } from './CompareKeysDialog.tsx'
@@ -110,9 +110,9 @@ export const AgentlessPage = () => {
           </EmptyState>
         }
         wrap={(rows) => (
-          <div ref={table} className={classes.list}>
+          <Stack ref={table} grow gap={0}>
             {rows}
-          </div>
+          </Stack>
         )}
         drawer={
           open === null ? null : (

@@ -1,6 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { connectionCauses, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -49,7 +50,12 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
   // Stays once it was shown: the list below must not jump when the last failure is over.
   const [wasShown, setWasShown] = useState(false)
   if (list.length > 0 && !wasShown) setWasShown(true)
-  if (list.length === 0) return wasShown ? <p className={classes.noCause}>{strings.noFailures}</p> : null
+  if (list.length === 0)
+    return wasShown ? (
+      <Note pad="8px 0" style={{ height: 82 }}>
+        {strings.noFailures}
+      </Note>
+    ) : null
   const isAll = isOpen || list.length <= inOneRow + 1
   // The chosen cause is always shown, however rare it is.
   const first = list.slice(0, inOneRow)

@@ -1,8 +1,8 @@
-import { Button, FileButton, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Button, FileButton, Modal, Textarea } from '@mantine/core'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
-import classes from './agentless.module.css'
 import { useConnectionActions } from './connection-actions.ts'
 import { strings } from './strings.ts'
 
@@ -14,7 +14,7 @@ const shown = (names: readonly string[]): string => {
 }
 
 const Outcome = ({ outcome }: { outcome: Compared }) => (
-  <div className={classes.text} role="status">
+  <Text as="div" role="status">
     <p>
       {outcome.confirmed.length === 0
         ? strings.noKeysConfirmed
@@ -32,7 +32,7 @@ const Outcome = ({ outcome }: { outcome: Compared }) => (
     {outcome.unreadableLines.length === 0 ? null : (
       <p>{strings.keysUnreadable({ lines: outcome.unreadableLines.join(', ') })}</p>
     )}
-  </div>
+  </Text>
 )
 
 const Body = ({ close }: { close: () => void }) => {
@@ -60,7 +60,7 @@ const Body = ({ close }: { close: () => void }) => {
     }
   }
   return (
-    <Stack gap="md">
+    <Stack>
       <Textarea
         label={strings.hostKeys}
         description={strings.hostKeysHelp}
@@ -70,7 +70,7 @@ const Body = ({ close }: { close: () => void }) => {
         value={list}
         onChange={(event) => setList(event.currentTarget.value)}
       />
-      <Group>
+      <Row wrap gap={16}>
         <FileButton onChange={(file) => void read(file)}>
           {(props) => (
             <Button {...props} size="compact-sm" variant="default">
@@ -78,7 +78,7 @@ const Body = ({ close }: { close: () => void }) => {
             </Button>
           )}
         </FileButton>
-      </Group>
+      </Row>
       {outcome === null ? null : <Outcome outcome={outcome} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <DialogActions

@@ -8,6 +8,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
@@ -33,15 +34,15 @@ const failuresBefore = ({ prevRunningErrors, statusErrorDescription }: Connectio
 }
 
 const LastRun = ({ status }: { status: ConnectionStatus }) => (
-  <section className={classes.run} aria-label={strings.lastRun}>
-    <p className={classes.text}>
+  <Panel tone="sunken" small aria-label={strings.lastRun}>
+    <Text as="p">
       <State status={status.statusString} />{' '}
       {status.statusDescription === 'Failed' ? null : <DeviceText value={status.statusDescription} />}
-    </p>
+    </Text>
     {status.statusErrorDescription === '' ? null : (
-      <p className={classes.text} role="note">
+      <Text as="p" role="note">
         <DeviceText value={status.statusErrorDescription} />
-      </p>
+      </Text>
     )}
     <Facts
       rows={[
@@ -63,19 +64,19 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
           : [
               [
                 strings.earlierFailures,
-                <ul key="errors" className={classes.errors}>
+                <Text key="errors" as="ul">
                   {failuresBefore(status).map((error, index) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may appear several times
                     <li key={index}>
                       <DeviceText value={error} />
                     </li>
                   ))}
-                </ul>,
+                </Text>,
               ] as const,
             ]),
       ]}
     />
-  </section>
+  </Panel>
 )
 
 const Details = ({ connection }: { connection: Connection }) => (
@@ -111,7 +112,7 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
   const actions = useConnectionActions(() => undefined)
   if (connection.isOverrideDefaults || connection.isConfirmed || worker.data?.defaults.hasPassword !== true) return null
   return (
-    <p className={classes.text} role="note">
+    <Text as="p" role="note">
       {strings.passwordWithheld}
       {session.may('config:write') ? (
         <>
@@ -121,7 +122,7 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
           </Button>
         </>
       ) : null}
-    </p>
+    </Text>
   )
 }
 
@@ -137,9 +138,9 @@ const HostKey = ({ connection }: { connection: Connection }) => {
   const mayConfirm = session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write')
   if (hostKeyFingerprint !== '' && shown !== '')
     return (
-      <p className={classes.text} role="note">
+      <Text as="p" role="note">
         {strings.keyChanged({ pinned: <code>{hostKeyFingerprint}</code>, presented: <code>{shown}</code> })}
-      </p>
+      </Text>
     )
   const key = isFirstUse ? hostKeyFingerprint : shown
   const [asked, ask] = isFirstUse
@@ -147,7 +148,7 @@ const HostKey = ({ connection }: { connection: Connection }) => {
     : [strings.firstContact, strings.firstContactAsk]
   const text = mayConfirm ? asked : ask
   return (
-    <p className={classes.text} role="note">
+    <Text as="p" role="note">
       {text({
         key: <code>{key}</code>,
         code: (text) => <code>{text}</code>,
@@ -160,7 +161,7 @@ const HostKey = ({ connection }: { connection: Connection }) => {
           </Button>
         </>
       ) : null}
-    </p>
+    </Text>
   )
 }
 

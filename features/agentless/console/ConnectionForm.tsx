@@ -1,8 +1,9 @@
-import { Button, Group, NativeSelect, NumberInput, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
+import { Button, NativeSelect, NumberInput, Switch, TagsInput, TextInput } from '@mantine/core'
 import { connectionPlatforms, getHashtags } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Note, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { useQuery } from '@tanstack/react-query'
@@ -21,7 +22,7 @@ interface PartProps {
 
 /** Name, port and operating system. */
 const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: PartProps) => (
-  <Group gap="md" align="flex-start" wrap="nowrap">
+  <Row gap={12} align="start">
     <TextInput
       label={strings.hostName}
       description={strings.nameOrAddress}
@@ -58,7 +59,7 @@ const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: 
         change({ platform: connectionPlatforms.find((one) => one === chosen) ?? 'auto' })
       }}
     />
-  </Group>
+  </Row>
 )
 
 const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
@@ -124,9 +125,9 @@ const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) =
         aside={
           <>
             <MoreMenu label={strings.moreActions} curl={form.curl} />
-            <p className={classes.said} role="status">
+            <Note grow role="status">
               {status}
-            </p>
+            </Note>
           </>
         }
       >
@@ -149,7 +150,7 @@ export const ConnectionForm = (props: ConnectionFormProps) => {
         void form.save()
       }}
     >
-      <Stack gap="sm">
+      <Stack gap={8}>
         <ComputerFields form={form} />
         <HostFields form={form} />
         {form.draft.isOverrideDefaults ? <OwnCredentials form={form} /> : null}

@@ -1,5 +1,6 @@
-import { Checkbox, NumberInput, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import { pollInterval } from '@portcullis/contract'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type SecretName, secretNames } from './connection-draft.ts'
 import { strings } from './strings.ts'
 
@@ -37,7 +38,7 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
     onChange: (event: { currentTarget: { value: string } }) => onChange({ [name]: event.currentTarget.value }),
   })
   return (
-    <Stack gap="sm">
+    <Stack gap={8}>
       <TextInput
         label={strings.user}
         maxLength={255}

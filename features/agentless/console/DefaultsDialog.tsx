@@ -1,4 +1,4 @@
-import { Group, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
+import { Modal, NativeSelect, NumberInput } from '@mantine/core'
 import { type BodyOf, connectionPlatforms, updateWorkerDefaults, type WorkerPollerDetails } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
@@ -6,10 +6,10 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
-import classes from './agentless.module.css'
 import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
 import { secretNames, shownBody } from './connection-draft.ts'
 import { platformLabels } from './labels.ts'
@@ -77,9 +77,9 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
           .finally(() => setBusy(false))
       }}
     >
-      <Stack gap="sm">
-        <p className={classes.text}>{strings.defaultsText}</p>
-        <Group grow gap="md" align="flex-start">
+      <Stack gap={8}>
+        <Text as="p">{strings.defaultsText}</Text>
+        <Row equal gap={12} align="start" wrap>
           <NumberInput
             label={strings.port}
             min={1}
@@ -99,7 +99,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
               change({ platform: connectionPlatforms.find((one) => one === chosen) ?? 'auto' })
             }}
           />
-        </Group>
+        </Row>
         <CredentialFields
           draft={draft}
           stored={{

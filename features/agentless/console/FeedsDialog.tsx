@@ -1,15 +1,15 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { deleteFeed, type Feed, listFeeds } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './agentless.module.css'
 import { NewFeed } from './NewFeed.tsx'
 import { strings } from './strings.ts'
 
@@ -28,7 +28,7 @@ const head = [
 ]
 
 const Recent = ({ feed }: { feed: Feed }) => (
-  <Stack gap="sm">
+  <Stack gap={8}>
     <SmallTable
       label={strings.feedErrors}
       head={[strings.feedErrors, right(strings.feedLine), strings.feedReason]}
@@ -93,8 +93,8 @@ const Body = ({ close }: { close: () => void }) => {
     return <ErrorState failure={feeds.error} retry={() => void feeds.refetch()} inline />
   const shown = feeds.data?.find(({ id }) => id === opened)
   return (
-    <Stack gap="md">
-      <p className={classes.text}>{strings.feedsText}</p>
+    <Stack>
+      <Text as="p">{strings.feedsText}</Text>
       <SmallTable
         label={strings.feeds}
         head={head}
@@ -110,7 +110,7 @@ const Body = ({ close }: { close: () => void }) => {
             feed.refused,
             feed.failed,
             <Time key="last" value={feed.lastAt} form="ago" />,
-            <Group key="actions" gap="xs" wrap="nowrap" justify="flex-end">
+            <Row key="actions" gap={4} justify="end">
               <Button
                 size="compact-xs"
                 variant="default"
@@ -129,13 +129,13 @@ const Body = ({ close }: { close: () => void }) => {
                   </Button>
                 </>
               ) : null}
-            </Group>,
+            </Row>,
           ],
         }))}
         empty={strings.noFeeds}
       />
       {shown === undefined ? null : <Recent feed={shown} />}
-      <Group justify="flex-end">
+      <Row gap={16} justify="end" wrap>
         <Button variant="default" onClick={close}>
           {strings.close}
         </Button>
@@ -144,7 +144,7 @@ const Body = ({ close }: { close: () => void }) => {
             {strings.addFeed}
           </Button>
         ) : null}
-      </Group>
+      </Row>
     </Stack>
   )
 }

@@ -1,11 +1,11 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type FormEvent, useState } from 'react'
-import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 
 interface Made {
@@ -51,21 +51,19 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
   }
   if (made !== null)
     return (
-      <Stack gap="md">
-        <p className={classes.text}>{strings.feedMade}</p>
+      <Stack>
+        <Text as="p">{strings.feedMade}</Text>
         <CopyField value={made.address} what={strings.address} />
         <CopyField value={made.token} what={strings.token} />
-        <Group justify="flex-end">
+        <Row gap={16} justify="end" wrap>
           <Button onClick={close}>{strings.done}</Button>
-        </Group>
+        </Row>
       </Stack>
     )
   return (
     <form onSubmit={(event) => void make(event)}>
-      <Stack gap="md">
-        <p className={classes.text}>
-          {known === undefined ? strings.newFeedText : strings.replaceTokenText({ name: known.name })}
-        </p>
+      <Stack>
+        <Text as="p">{known === undefined ? strings.newFeedText : strings.replaceTokenText({ name: known.name })}</Text>
         {known !== undefined ? null : (
           <>
             <TextInput

@@ -1,9 +1,9 @@
 import { type ConnectionTest, pollSteps } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList, type StepView } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { useEffect, useRef } from 'react'
-import classes from './agentless.module.css'
 import { durationText, platformLabels, stepLabels } from './labels.ts'
 import { strings } from './strings.ts'
 
@@ -24,12 +24,11 @@ const stepViews = (test: ConnectionTest): StepView[] =>
   })
 
 const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean }) => {
-  if (test.state === 'waiting')
-    return <p className={classes.text}>{isPolling ? strings.testWaiting : strings.testNoWorker}</p>
-  if (test.state === 'running') return <p className={classes.text}>{strings.testRunning}</p>
+  if (test.state === 'waiting') return <Text as="p">{isPolling ? strings.testWaiting : strings.testNoWorker}</Text>
+  if (test.state === 'running') return <Text as="p">{strings.testRunning}</Text>
   if (test.ok !== true)
     return (
-      <p className={classes.outcome}>
+      <Row as="p" align="baseline">
         <SeverityShape severity="amber" />
         <span>
           <strong>
@@ -38,18 +37,18 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
           <br />
           {test.cure}
         </span>
-      </p>
+      </Row>
     )
   const more = test.peripheralsCount - test.devices.length
   return (
     <>
-      <p className={classes.text}>
+      <Text as="p">
         <strong>{strings.testPassed}</strong> <DeviceText value={test.hostname} />
         {test.platform === null ? '' : `, ${platformLabels[test.platform]}`},{' '}
         {strings.deviceCount({ count: test.peripheralsCount })}
-      </p>
+      </Text>
       {test.devices.length === 0 ? null : (
-        <ul className={classes.devices}>
+        <Stack as="ul" gap={0} scroll small style={{ maxHeight: 160 }}>
           {test.devices.map((device, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two devices may look the same, and none moves
             <li key={index}>
@@ -60,7 +59,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
             </li>
           ))}
           {more > 0 ? <li>{strings.andMore({ count: more })}</li> : null}
-        </ul>
+        </Stack>
       )}
     </>
   )
@@ -81,9 +80,13 @@ export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
     section.current?.scrollIntoView({ block: 'nearest' })
   }, [test.id, test.state])
   return (
-    <section
+    <Stack
       ref={section}
-      className={classes.test}
+      as="section"
+      gap={10}
+      pad={12}
+      breaks
+      style={{ border: '1px solid var(--pc-line)', borderRadius: 6 }}
       aria-label={strings.test}
       aria-live="polite"
       aria-busy={test.state !== 'done'}
@@ -91,8 +94,8 @@ export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
       <StepList steps={stepViews(test)} />
       <Outcome test={test} isPolling={isPolling} />
       {test.hostKeyFingerprint === null ? null : (
-        <p className={classes.quiet}>{strings.hostKeyShown({ key: <code>{test.hostKeyFingerprint}</code> })}</p>
+        <Note breaks>{strings.hostKeyShown({ key: <code>{test.hostKeyFingerprint}</code> })}</Note>
       )}
-    </section>
+    </Stack>
   )
 }

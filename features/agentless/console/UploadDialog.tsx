@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, Modal, Stack } from '@mantine/core'
+import { Button, FileButton, Modal } from '@mantine/core'
 import { uploadConnections } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
@@ -7,6 +7,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
@@ -44,9 +45,9 @@ const Preview = ({ report }: { report: UploadReport }) => {
             ) : (
               outcomeLabels[outcome]
             ),
-            <span key="why" className={classes.why}>
+            <Text key="why" breaks>
               {message}
-            </span>,
+            </Text>,
           ],
         }))}
         empty={strings.uploadEmpty}
@@ -121,7 +122,7 @@ const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) =>
   const { file, isDone, isStored, opens, reason, setReason } = upload
   return (
     <>
-      <p className={classes.text} role="status">
+      <Text as="p" role="status">
         {file === null ? null : (
           <>
             <DeviceText value={file.name} />:{' '}
@@ -129,11 +130,11 @@ const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) =>
         )}
         <strong>{uploadText(report, isDone)}</strong>
         {report.failed === 0 || isDone ? '' : `. ${strings.uploadSkips}`}
-      </p>
+      </Text>
       {report.secondPerson ? (
-        <p className={classes.text} role="note">
+        <Text as="p" role="note">
           {strings.uploadNeedsApproval}
-        </p>
+        </Text>
       ) : null}
       {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
       <Preview report={report} />
@@ -191,18 +192,24 @@ const Body = ({ close }: { close: () => void }) => {
   const upload = useUpload()
   const { report, isDone, failure } = upload
   return (
-    <Stack gap="md">
+    <Stack>
       {isDone ? null : (
-        <p className={classes.text}>
-          {strings.uploadText({ header: <code className={classes.header}>{header}</code> })}
-        </p>
+        <Text as="p">
+          {strings.uploadText({
+            header: (
+              <Text as="code" breaks>
+                {header}
+              </Text>
+            ),
+          })}
+        </Text>
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       {report === null ? null : <Result upload={upload} report={report} />}
       {isDone ? (
-        <Group justify="flex-end">
+        <Row gap={16} justify="end" wrap>
           <Button onClick={close}>{strings.done}</Button>
-        </Group>
+        </Row>
       ) : (
         <Actions upload={upload} close={close} />
       )}

@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -118,10 +119,10 @@ export const WorkerCard = () => {
       data-pending={adminStatus === 'Pending' || undefined}
     >
       <State worker={data} />
-      <div className={classes.workerSummary}>
+      <Row align="start" grow wrap gap="2px 16px" num>
         <Summary worker={data} />
-      </div>
-      <div className={classes.workerActions}>
+      </Row>
+      <Row>
         {canWrite && adminStatus !== null && adminStatus !== 'Activated' ? (
           <Button
             size="compact-sm"
@@ -150,7 +151,7 @@ export const WorkerCard = () => {
           {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>{strings.addWorkerMenu}</Menu.Item> : null}
           {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>{strings.deleteWorkerMenu}</Menu.Item> : null}
         </MoreMenu>
-      </div>
+      </Row>
       <AddWorker opened={isAdding} close={() => setIsAdding(false)} />
     </section>
   )

@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
@@ -45,10 +46,10 @@ export const InstallCommand = ({ made }: { made: MadeToken }) => {
         <LinuxSteps made={made} />
       )}
       {made.reachableFromElsewhere ? null : (
-        <p className={classes.warning}>
+        <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
           <SeverityShape severity="amber" />
           <span>{strings.localOnly({ code: (text) => <code>{text}</code> })}</span>
-        </p>
+        </Row>
       )}
     </div>
   )

@@ -1,15 +1,15 @@
-import { Button, Checkbox, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Arrivals } from './Arrivals.tsx'
-import classes from './enrolment.module.css'
 import { HostNamesField } from './HostNamesField.tsx'
 import { hostsFault, namesIn } from './host-names.ts'
 import { InstallCommand } from './InstallCommand.tsx'
@@ -66,21 +66,22 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   })
   if (made !== null) {
     return (
-      <section className={classes.card}>
+      <Panel gap={16}>
         <InstallCommand made={made} />
         <Arrivals made={made} />
-        <Group>
+        <Row wrap gap={16}>
           <Button variant="default" size="xs" onClick={() => setMade(null)}>
             {strings.createAnotherCommand}
           </Button>
-        </Group>
-      </section>
+        </Row>
+      </Panel>
     )
   }
   const listed = namesIn(form.values.hosts).length
   return (
-    <form
-      className={classes.card}
+    <Panel
+      as="form"
+      gap={16}
       onSubmit={form.onSubmit(async (values) => {
         setBusy(true)
         setFailure(null)
@@ -94,8 +95,8 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
         }
       })}
     >
-      <Stack gap="md">
-        <Group grow gap="md" align="flex-start">
+      <Stack>
+        <Row equal gap={12} align="start" wrap>
           <TextInput
             label={strings.purpose}
             required
@@ -122,7 +123,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             {...(listed > 0 ? { value: listed } : {})}
             error={fieldMessage(failure, 'maxUses')}
           />
-        </Group>
+        </Row>
         <TagsInput
           label={strings.tagsToAssign}
           placeholder={form.values.hashtags.length === 0 ? strings.none : ''}
@@ -137,7 +138,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
         />
         <Checkbox label={strings.allowTakeOver} {...form.getInputProps('allowTakeOver', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        <Group gap="sm">
+        <Row wrap>
           <Button type="submit" loading={busy}>
             {strings.createInstallCommand}
           </Button>
@@ -145,8 +146,8 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             label={strings.more}
             curl={() => curlOf(window.location.origin, createEnrollmentToken, { body: bodyOf(form.values) })}
           />
-        </Group>
+        </Row>
       </Stack>
-    </form>
+    </Panel>
   )
 }

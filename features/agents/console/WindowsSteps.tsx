@@ -5,6 +5,7 @@ import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
@@ -46,10 +47,10 @@ const InstallerDownload = ({ made }: { made: MadeToken }) => {
         {strings.downloadInstaller}
       </Button>
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <p className={classes.warning}>
+      <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
         <SeverityShape severity="amber" />
         <span>{strings.installerIsSecret}</span>
-      </p>
+      </Row>
     </>
   )
 }
@@ -67,10 +68,10 @@ export const WindowsSteps = ({ made }: { made: MadeToken }) => {
         })}
       </p>
       {installer === null ? (
-        <p className={classes.warning}>
+        <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
           <SeverityShape severity="amber" />
           <span>{strings.noInstaller({ code: (text) => <code>{text}</code> })}</span>
-        </p>
+        </Row>
       ) : null}
       <h3>{strings.byHand}</h3>
       {installer === null ? null : (

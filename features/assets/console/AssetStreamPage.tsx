@@ -13,13 +13,13 @@ import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './assets.module.css'
 import { ConsumersTable } from './ConsumersTable.tsx'
 import { MessagesTable } from './MessagesTable.tsx'
 import { ReplayCard } from './ReplayCard.tsx'
@@ -85,7 +85,7 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
     })
   return (
     <>
-      {data !== undefined && left === 0 ? <span className={classes.quiet}>{strings.noLocations}</span> : null}
+      {data !== undefined && left === 0 ? <Quiet>{strings.noLocations}</Quiet> : null}
       <Button size="compact-sm" variant="default" disabled={left === 0} onClick={announce}>
         {strings.publishLocations({ count: left })}
       </Button>
@@ -109,14 +109,14 @@ const StreamFacts = ({ data }: { data: State }) => (
 
 const HowToFollow = () => (
   <>
-    <p className={classes.quiet}>{strings.followHttp({ code: (text) => <code>{text}</code> })}</p>
+    <Note>{strings.followHttp({ code: (text) => <code>{text}</code> })}</Note>
     <CopyField
       value={curlOf(window.location.origin, assetStream, {
         query: { after: 0, consumer: 'my-asset-system' },
       }).replace('curl -sS', 'curl -sSN')}
       what={strings.command}
     />
-    <p className={classes.quiet}>{strings.followOthers({ code: (text) => <code>{text}</code> })}</p>
+    <Note>{strings.followOthers({ code: (text) => <code>{text}</code> })}</Note>
   </>
 )
 

@@ -4,12 +4,12 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import classes from './assets.module.css'
 import { aboutOf, newestFirst, typeLabels } from './messages.ts'
 import { strings } from './strings.ts'
 
@@ -70,17 +70,17 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
         empty={strings.noMessages}
       />
       {one === undefined ? null : (
-        <section className={classes.card} aria-label={strings.message}>
+        <Panel aria-label={strings.message}>
           <CopyField
             value={JSON.stringify(one)}
             what={strings.message}
             shown={
-              <span className={classes.json}>
+              <Text breaks style={{ whiteSpace: 'pre-wrap' }}>
                 <DeviceText value={JSON.stringify(one, null, 2)} />
-              </span>
+              </Text>
             }
           />
-        </section>
+        </Panel>
       )}
     </>
   )

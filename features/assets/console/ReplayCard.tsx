@@ -1,9 +1,9 @@
-import { Button, Group, Progress } from '@mantine/core'
+import { Button, Progress } from '@mantine/core'
 import { type AssetReplay, cancelJob } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import classes from './assets.module.css'
 import { strings } from './strings.ts'
 
 /** Describes the progress or the result of a replay. */
@@ -31,16 +31,16 @@ export const ReplayCard = ({ replay, reread }: ReplayCardProps) => {
       reread()
     }, tellFailure)
   return (
-    <section className={classes.card} aria-label={strings.replay}>
-      <Group justify="space-between">
+    <Panel aria-label={strings.replay}>
+      <Row gap={16} justify="space-between" wrap>
         <p>{textOf(replay)}</p>
         {!isOver && session.may('fleet:write') ? (
           <Button size="compact-sm" variant="default" onClick={() => void cancel()}>
             {strings.cancel}
           </Button>
         ) : null}
-      </Group>
+      </Row>
       {isOver ? null : <Progress value={share} aria-label={strings.replayProgress} />}
-    </section>
+    </Panel>
   )
 }

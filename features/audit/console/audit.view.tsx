@@ -2,6 +2,7 @@ import { type AuditRow, auditActionCodes, auditActions, auditAreas, severityName
 import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
+import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
@@ -91,9 +92,7 @@ export const auditColumns: readonly Column<AuditRow>[] = [
         {row.outcome === 'failure' ? <SeverityTag severity="amber" word={strings.failure} /> : null}
         <span className={classes.sentence}>
           <Sentence row={row} />
-          {row.reason === '' ? null : (
-            <span className={classes.reason}> {strings.because({ reason: row.reason })}</span>
-          )}
+          {row.reason === '' ? null : <Quiet> {strings.because({ reason: row.reason })}</Quiet>}
         </span>
       </>
     ),

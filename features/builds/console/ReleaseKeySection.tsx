@@ -1,9 +1,9 @@
 import type { HostsByReleaseKey, listPackages, ReleaseKey, ResponseOf } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './PackagesPage.module.css'
 import { hostSteps, keySteps } from './publish.ts'
 import { Steps } from './Steps.tsx'
 import { strings } from './strings.ts'
@@ -23,7 +23,9 @@ const sourceText: Record<ReleaseKey['source'], string> = {
 
 const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
   <p>
-    <code className={classes.key}>{releaseKey.fingerprint}</code>
+    <Text as="code" breaks>
+      {releaseKey.fingerprint}
+    </Text>
     <br />
     {sourceText[releaseKey.source]}
     {releaseKey.rotatedAt === null ? null : (
@@ -40,9 +42,9 @@ const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
         <br />
         {strings.replaces({
           keys: releaseKey.earlier.map((fingerprint) => (
-            <code key={fingerprint} className={classes.key}>
+            <Text key={fingerprint} as="code" breaks>
               {fingerprint}{' '}
-            </code>
+            </Text>
           )),
         })}
       </>
@@ -63,7 +65,11 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
         <p>
           {strings.formerlyPinned({
             strong: (text) => <strong>{text}</strong>,
-            key: <code className={classes.key}>{formerlyPinned.fingerprint}</code>,
+            key: (
+              <Text as="code" breaks>
+                {formerlyPinned.fingerprint}
+              </Text>
+            ),
             name: <DeviceText value={formerlyPinned.pinnedBy} />,
             time: <Time value={formerlyPinned.pinnedAt} form="local" />,
           })}

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type ChangeRequest, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -6,6 +6,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DetailLines } from '@portcullis/platform/console/ui/DetailLines.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Note, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
@@ -14,7 +15,6 @@ import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { ReviewDialog } from './ReviewDialog.tsx'
-import classes from './requests.module.css'
 import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
@@ -29,7 +29,9 @@ const Change = ({ request: { title, details, lines } }: { request: ChangeRequest
       </summary>
       <DetailLines lines={details} />
       {lines > details.length ? (
-        <p className={classes.why}>{strings.moreLines({ count: lines - details.length })}</p>
+        <Note max={320} top={2} style={{ whiteSpace: 'normal' }}>
+          {strings.moreLines({ count: lines - details.length })}
+        </Note>
       ) : null}
     </details>
   )
@@ -41,7 +43,11 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
     return (
       <span>
         {strings.waiting({ time: <Time key="time" value={request.expiresAt} form="until" /> })}
-        {request.refusal === '' || request.requestedBy === me ? null : <p className={classes.why}>{request.refusal}</p>}
+        {request.refusal === '' || request.requestedBy === me ? null : (
+          <Note max={320} top={2} style={{ whiteSpace: 'normal' }}>
+            {request.refusal}
+          </Note>
+        )}
       </span>
     )
   if (request.decidedBy === null) return <span>{states[request.state]}</span>
@@ -115,7 +121,7 @@ const Actions = ({
     )
   }
   return (
-    <Group gap="sm" justify="flex-end" wrap="nowrap">
+    <Row justify="end">
       <Button
         size="compact-xs"
         disabled={request.refusal !== ''}
@@ -127,7 +133,7 @@ const Actions = ({
       <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
         {strings.askReject}
       </Button>
-    </Group>
+    </Row>
   )
 }
 
@@ -159,9 +165,9 @@ export const RequestsPage = () => {
           key: request.id,
           quiet: request.state !== 'Waiting',
           cells: [
-            <div key="title" className={classes.title}>
+            <Text key="title" as="div" max={520} breaks>
               <Change request={request} />
-            </div>,
+            </Text>,
             request.hosts.toLocaleString('en'),
             <DeviceText
               key="who"

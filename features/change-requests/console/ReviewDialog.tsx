@@ -1,4 +1,4 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Modal, TextInput } from '@mantine/core'
 import {
   approveChangeRequest,
   type ChangeRequest,
@@ -12,10 +12,10 @@ import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './requests.module.css'
 import { strings } from './strings.ts'
 
 const pageSize = 200
@@ -82,8 +82,8 @@ const Body = ({ request, approved, close }: ReviewProps) => {
     await approved()
   }
   return (
-    <form
-      className={classes.review}
+    <Stack
+      as="form"
       onSubmit={(event) => {
         event.preventDefault()
         if (first !== undefined) void run(() => approve(first.digest))
@@ -101,7 +101,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
       {pages.error === null ? null : <ErrorState failure={pages.error} retry={() => void pages.refetch()} inline />}
       {lines.length === 0 ? null : <DetailLines lines={lines} />}
       {first === undefined || first.recordsTotal <= pageSize ? null : (
-        <Group gap="sm">
+        <Row wrap>
           <span role="status">{strings.shownLines({ shown: lines.length, total: first.recordsTotal })}</span>
           {pages.hasNextPage ? (
             <Button
@@ -116,9 +116,13 @@ const Body = ({ request, approved, close }: ReviewProps) => {
           <Button size="compact-sm" variant="default" onClick={() => void download()} loading={file === 'loading'}>
             {strings.downloadFile}
           </Button>
-        </Group>
+        </Row>
       )}
-      {isRead || first === undefined ? null : <p className={classes.why}>{strings.readFirst}</p>}
+      {isRead || first === undefined ? null : (
+        <Note max={320} top={2} style={{ whiteSpace: 'normal' }}>
+          {strings.readFirst}
+        </Note>
+      )}
       {mustType ? (
         <TextInput
           label={strings.typeHosts({ count: request.hosts })}
@@ -136,7 +140,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
         close={close}
         startsAt={mustType ? 'form' : 'cancel'}
       />
-    </form>
+    </Stack>
   )
 }
 
@@ -150,7 +154,11 @@ export const ReviewDialog = ({
     opened={request !== null}
     onClose={close}
     size="lg"
-    title={<span className={classes.heading}>{request === null ? '' : <DeviceText value={request.title} />}</span>}
+    title={
+      <Text breaks style={{ lineHeight: '1.3' }}>
+        {request === null ? '' : <DeviceText value={request.title} />}
+      </Text>
+    }
   >
     {request === null ? null : <Body request={request} approved={approved} close={close} />}
   </Modal>

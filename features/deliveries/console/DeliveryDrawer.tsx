@@ -6,13 +6,12 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note, Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './deliveries.module.css'
 import { State } from './deliveries.view.tsx'
 import { isOpen, useDeliveryActions } from './delivery-actions.ts'
 import { strings } from './strings.ts'
@@ -50,13 +49,13 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
     )
   return (
     <>
-      <header className={classes.drawerHead}>
+      <Text as="header" pad="12px 48px 8px 16px" breaks>
         <h2>
           <DeviceText value={data.title} />
         </h2>
-      </header>
-      <div className={classes.drawerBody}>
-        <div className={classes.line}>
+      </Text>
+      <Stack grow gap={14} pad="4px 16px 16px" scroll>
+        <Row wrap small>
           <State delivery={data} />
           {isOpen(data) && session.may('notices:dismiss') ? (
             <Button size="compact-sm" variant="default" onClick={() => retry([data])}>
@@ -68,11 +67,11 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
               {strings.dropMenu}
             </Button>
           ) : null}
-        </div>
+        </Row>
         {data.error === '' ? null : (
-          <p className={classes.error} role="note">
+          <Panel as="p" tone="sunken" top={4} dense breaks role="note">
             <DeviceText value={data.error} />
-          </p>
+          </Panel>
         )}
         <Facts
           rows={[
@@ -90,8 +89,8 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
             [strings.id, <code key="id">{data.id}</code>],
           ]}
         />
-        <p className={text.note}>{strings.attemptsHelp}</p>
-      </div>
+        <Note>{strings.attemptsHelp}</Note>
+      </Stack>
     </>
   )
 }

@@ -4,11 +4,11 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Note, Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -21,7 +21,7 @@ const refreshGap = 2_000
 
 /** Shows how far a stream is, and when it is tried next. */
 const Progress = ({ stream }: { stream: EventOutput }) => (
-  <p className={text.note}>
+  <Note>
     {(stream.behind === 0 ? strings.upToDate : strings.behind)({
       sent: stream.sent,
       position: stream.position,
@@ -29,7 +29,7 @@ const Progress = ({ stream }: { stream: EventOutput }) => (
     })}{' '}
     {stream.succeededAt === null ? null : strings.lastSuccess({ time: <Time value={stream.succeededAt} /> })}{' '}
     {stream.nextAt === null ? null : strings.nextAttemptAt({ time: <Time value={stream.nextAt} form="until" /> })}
-  </p>
+  </Note>
 )
 
 /** The event streams to SIEMs and webhooks, with their progress and errors. */
@@ -71,29 +71,29 @@ export const Streams = () => {
     <section className={classes.streams} aria-label={strings.streams}>
       <h2>{strings.streams}</h2>
       {streams.data.length === 0 ? (
-        <p className={text.note}>
+        <Note>
           {strings.noStreams({
             em: (text) => <em>{text}</em>,
             link: (text) => <Link to="/settings/notifications">{text}</Link>,
           })}
-        </p>
+        </Note>
       ) : (
         <ul>
           {streams.data.map((stream) => {
             const state = streamState(stream)
             return (
-              <li key={`${stream.groupId} ${stream.channel}`} className={classes.stream}>
-                <div className={classes.streamHead}>
+              <Panel key={`${stream.groupId} ${stream.channel}`} as="li" gap={2} dense num>
+                <Row wrap gap="4px 12px">
                   <strong>{stream.groupName}</strong>
-                  <span className={classes.where}>
+                  <Quiet breaks>
                     {channelLabels[stream.channel]} <DeviceText value={stream.destination} />
-                  </span>
+                  </Quiet>
                   {state.severity === null ? (
                     <span>{state.word}</span>
                   ) : (
                     <SeverityTag severity={state.severity} word={state.word} />
                   )}
-                  <span className={classes.streamTools}>
+                  <Row as="span" align="start" gap={6} end>
                     {stream.failures > 0 && session.may('notices:dismiss') ? (
                       <Button size="compact-xs" variant="default" onClick={() => retry(stream)}>
                         {strings.tryNow}
@@ -104,15 +104,15 @@ export const Streams = () => {
                         {strings.skipMenu}
                       </Button>
                     ) : null}
-                  </span>
-                </div>
+                  </Row>
+                </Row>
                 <Progress stream={stream} />
                 {stream.error === '' ? null : (
-                  <p className={classes.error} role="note">
+                  <Panel as="p" tone="sunken" top={4} dense breaks role="note">
                     <DeviceText value={stream.error} />
-                  </p>
+                  </Panel>
                 )}
-              </li>
+              </Panel>
             )
           })}
         </ul>

@@ -1,6 +1,7 @@
 import { listWaitingNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
@@ -31,18 +32,18 @@ export const Waiting = () => {
       <h2>{strings.pendingTitle}</h2>
       <ul>
         {waiting.data.map(({ groupId, groupName, channel, notices, isForQuietHours, nextAt }) => (
-          <li key={`${groupId} ${channel}`} className={classes.stream}>
-            <div className={classes.streamHead}>
+          <Panel key={`${groupId} ${channel}`} as="li" gap={2} dense num>
+            <Row wrap gap="4px 12px">
               <strong>{groupName}</strong>
-              <span className={classes.where}>{channelLabels[channel]}</span>
+              <Quiet breaks>{channelLabels[channel]}</Quiet>
               <span>
                 {(isForQuietHours ? strings.pendingQuiet : strings.pendingBatch)({
                   count: notices,
                   time: <Time value={nextAt} form="local" />,
                 })}
               </span>
-            </div>
-          </li>
+            </Row>
+          </Panel>
         ))}
       </ul>
     </section>

@@ -11,12 +11,12 @@ import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButtons.tsx'
 import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -62,14 +62,14 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
   const { session } = useServices()
   const tags = device.hashtags.split(',').filter((name) => name !== '')
   return (
-    <header className={classes.head}>
+    <Stack as="header" gap={6} pad="14px 80px 10px 16px" style={{ borderBottom: '1px solid var(--pc-line)' }}>
       <h2>
         <DeviceName device={device} />
       </h2>
-      <div className={classes.line}>
+      <Row wrap gap={10} small>
         <DeviceIds device={device} />
         <DeviceFindings device={device} />
-        <span className={text.muted}>
+        <Quiet>
           {strings.onHost({
             host: (
               <Link to="/agents/$agentId" params={{ agentId: uuid }}>
@@ -77,9 +77,9 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
               </Link>
             ),
           })}
-        </span>
-      </div>
-      <div className={classes.line}>
+        </Quiet>
+      </Row>
+      <Row wrap gap={10} small>
         <TagList tags={device.hashtags} />
         {session.may('fleet:write') ? (
           <TagEditor
@@ -99,8 +99,8 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
           label={strings.more}
           curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))}
         />
-      </div>
-    </header>
+      </Row>
+    </Stack>
   )
 }
 
@@ -149,7 +149,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
   }
   const hostTags = (host.data?.hashtags ?? '').split(',').filter((name) => name !== '')
   return (
-    <div className={classes.detail}>
+    <Stack gap={0} style={{ height: '100%' }}>
       <Head uuid={uuid} device={device} onChanged={() => void devices.refetch()} />
       <div className={classes.body}>
         <Why
@@ -160,6 +160,6 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
       </div>
-    </div>
+    </Stack>
   )
 }

@@ -8,6 +8,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -26,9 +27,9 @@ const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
 const Happened = ({ event }: { event: FleetEvent }) => (
   <>
     <Time value={event.occurredAt} form="local" />{' '}
-    <span className={classes.amount}>
+    <Text nowrap>
       {strings.exactTo({ amount: durationText(Math.ceil((event.occurredUncertaintyMs ?? 0) / 1_000)) })}
-    </span>
+    </Text>
   </>
 )
 

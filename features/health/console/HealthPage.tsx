@@ -3,12 +3,12 @@ import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Columns, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './HealthPage.module.css'
 import { MonitoringCard } from './MonitoringCard.tsx'
 import { Parts } from './Parts.tsx'
 import { ServerCard } from './ServerCard.tsx'
@@ -40,9 +40,9 @@ export const HealthPage = () => {
       }
     >
       <Parts />
-      <div className={classes.cards}>
+      <Columns template="repeat(auto-fit, minmax(340px, 1fr))" gap={16}>
         <ServerCard status={status} />
-        <section className={classes.card}>
+        <Panel>
           <h2>{strings.version}</h2>
           {version.data === undefined ? (
             version.error === null ? null : (
@@ -60,10 +60,10 @@ export const HealthPage = () => {
               ]}
             />
           )}
-        </section>
+        </Panel>
         {session.may('config:read') ? <ThresholdsCard /> : null}
         <MonitoringCard />
-      </div>
+      </Columns>
     </SettingsPage>
   )
 }

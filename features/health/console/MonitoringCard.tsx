@@ -1,5 +1,5 @@
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
-import classes from './HealthPage.module.css'
+import { Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 /** Explains how to connect load balancers, Prometheus and trace collectors. */
@@ -13,13 +13,17 @@ export const MonitoringCard = () => {
     `    static_configs: [{ targets: ['${host}'] }]`,
   ].join('\n')
   return (
-    <section className={classes.card} aria-label={strings.monitoring}>
+    <Panel aria-label={strings.monitoring}>
       <h2>{strings.monitoring}</h2>
       <p>{strings.loadBalancer({ code: (text) => <code>{text}</code> })}</p>
       <CopyField value={`curl -i ${origin}/readyz`} what={strings.command} />
       <p>{strings.prometheus({ code: (text) => <code>{text}</code> })}</p>
-      <CopyField value={scrape} what={strings.configuration} shown={<span className={classes.lines}>{scrape}</span>} />
+      <CopyField
+        value={scrape}
+        what={strings.configuration}
+        shown={<Text style={{ whiteSpace: 'pre' }}>{scrape}</Text>}
+      />
       <p>{strings.traces({ code: (text) => <code>{text}</code> })}</p>
-    </section>
+    </Panel>
   )
 }

@@ -2,6 +2,7 @@ import { SegmentedControl } from '@mantine/core'
 import { healthHistory, type Subsystem, subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -156,12 +157,12 @@ export const Parts = () => {
   const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
   const { parts, history } = useParts(range)
   return (
-    <section className={classes.parts} aria-label={strings.parts}>
+    <Stack as="section" gap={8} aria-label={strings.parts}>
       {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
       {history.error === null ? null : (
         <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
       )}
-      <div className={classes.range}>
+      <Row gap={16}>
         <SegmentedControl
           size="xs"
           aria-label={strings.range}
@@ -178,9 +179,11 @@ export const Parts = () => {
         <Link to="/settings/health/history" className={classes.all}>
           {strings.allChanges}
         </Link>
-      </div>
+      </Row>
       <PartsTable range={range} parts={parts.data} known={history.data} />
-      <p className={classes.legend}>{strings.legend}</p>
-    </section>
+      <Text as="p" quiet tiny>
+        {strings.legend}
+      </Text>
+    </Stack>
   )
 }

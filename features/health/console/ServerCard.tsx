@@ -3,9 +3,9 @@ import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { durationText } from '@portcullis/platform/console/lib/time.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { UseQueryResult } from '@tanstack/react-query'
-import classes from './HealthPage.module.css'
 import { strings } from './strings.ts'
 
 const count = (value: number): string => value.toLocaleString('en')
@@ -14,7 +14,7 @@ const count = (value: number): string => value.toLocaleString('en')
 export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> }) => {
   const server = status.data
   return (
-    <section className={classes.card}>
+    <Panel>
       <h2>{strings.server}</h2>
       {server === undefined ? (
         status.error === null ? null : (
@@ -64,6 +64,6 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
           ]}
         />
       )}
-    </section>
+    </Panel>
   )
 }

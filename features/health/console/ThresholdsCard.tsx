@@ -2,9 +2,9 @@ import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '@portcull
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './HealthPage.module.css'
 import { thresholdText } from './health.ts'
 import { strings } from './strings.ts'
 
@@ -21,15 +21,15 @@ export const ThresholdsCard = () => {
     queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
   })
   return (
-    <section className={classes.card} aria-label={strings.thresholds}>
-      <div className={classes.cardHead}>
+    <Panel aria-label={strings.thresholds}>
+      <Row align="baseline" justify="space-between">
         <h2>{strings.thresholds}</h2>
         {session.may('config:write') ? (
           <Link to="/settings/$page" params={{ page: 'thresholds' }}>
             {strings.edit}
           </Link>
         ) : null}
-      </div>
+      </Row>
       {items.data === undefined ? (
         items.error === null ? null : (
           <ErrorState failure={items.error} retry={() => void items.refetch()} inline />
@@ -46,10 +46,7 @@ export const ThresholdsCard = () => {
                   <span key={name} title={item.description}>
                     {thresholdText(item, value)}
                     {value === item.default ? null : (
-                      <span className={classes.standard}>
-                        {' '}
-                        {strings.defaultValue({ value: thresholdText(item, item.default) })}
-                      </span>
+                      <Quiet> {strings.defaultValue({ value: thresholdText(item, item.default) })}</Quiet>
                     )}
                   </span>,
                 ] as const
@@ -58,6 +55,6 @@ export const ThresholdsCard = () => {
           </div>
         ))
       )}
-    </section>
+    </Panel>
   )
 }

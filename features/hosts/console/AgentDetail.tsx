@@ -13,6 +13,7 @@ import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { HostStatus } from '@portcullis/platform/console/ui/HostStatus.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
@@ -72,7 +73,7 @@ const Tools = ({ agent, reread }: PartProps) => {
   const tags = tagsOf(agent)
   return (
     <>
-      <div className={classes.line}>
+      <Row wrap gap={10} small>
         <TagList tags={agent.hashtags} />
         {session.may('fleet:write') ? (
           <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={reread}>
@@ -98,7 +99,7 @@ const Tools = ({ agent, reread }: PartProps) => {
             </Menu.Item>
           ) : null}
         </MoreMenu>
-      </div>
+      </Row>
       <BulkDialog question={removing} close={() => setRemoving(null)} onDone={() => void navigate({ to: '/agents' })} />
       {isQuarantining ? (
         <QuarantineDialog
@@ -130,7 +131,7 @@ const Duplicates = ({ agent, reread }: PartProps) => {
       run: () => decide(uuid, true),
     })
   return agent.possibleDuplicates.map((other) => (
-    <p key={other.uuid} className={classes.notice}>
+    <Text key={other.uuid} as="p" top={4} small>
       <SeverityTag severity="amber" word={strings.possibleDuplicate} />{' '}
       {strings.duplicateOf({
         host: (
@@ -149,7 +150,7 @@ const Duplicates = ({ agent, reread }: PartProps) => {
           </Button>
         </>
       ) : null}
-    </p>
+    </Text>
   ))
 }
 
@@ -157,29 +158,27 @@ const Head = ({ agent: data, reread }: PartProps) => {
   const nac = useNac()
   const finding = findingOf(data.severity)
   return (
-    <header className={classes.head}>
+    <Stack as="header" gap={6} pad="14px 80px 10px 16px">
       <h2>
         <DeviceText value={data.hostIdentifier} />
       </h2>
-      <div className={classes.line}>
+      <Row wrap gap={10} small>
         <HostStatus host={data} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-        <span className={classes.quiet}>
-          {strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}
-        </span>
-      </div>
+        <Quiet>{strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}</Quiet>
+      </Row>
       <Tools agent={data} reread={reread} />
       <AgentMode agent={data} onChanged={reread} />
       <AgentHeldPorts agentId={data.uuid} />
       {nac.isShown ? <AgentQuarantines agentId={data.uuid} /> : null}
       <Duplicates agent={data} reread={reread} />
-    </header>
+    </Stack>
   )
 }
 
 const Events = ({ agent }: { agent: AgentDetails }) =>
   agent.recentEvents.length === 0 ? (
-    <p className={classes.quiet}>{strings.eventsEmpty}</p>
+    <Note>{strings.eventsEmpty}</Note>
   ) : (
     <>
       <EventLines events={agent.recentEvents} />
@@ -267,9 +266,9 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
   }
   const reread = () => void agent.refetch()
   return (
-    <div className={classes.detail}>
+    <Stack gap={0} style={{ height: '100%' }}>
       <Head agent={agent.data} reread={reread} />
       <DetailTabs agent={agent.data} reread={reread} tab={tab} setTab={setTab} />
-    </div>
+    </Stack>
   )
 }

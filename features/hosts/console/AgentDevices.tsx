@@ -6,10 +6,10 @@ import { portOf } from '@portcullis/platform/console/ui/device/port.ts'
 import { verdictOf } from '@portcullis/platform/console/ui/device/verdict.ts'
 import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Quiet, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButtons.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useState } from 'react'
 import classes from './AgentDevices.module.css'
 import { strings } from './strings.ts'
@@ -46,7 +46,9 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
         <span className={classes.ids}>
           <DeviceIds device={device} />
         </span>
-        <span className={classes.port}>{device.present ? portOf(device) : <Time value={device.lastSeen} />}</span>
+        <Quiet tiny num style={{ textAlign: 'right' }}>
+          {device.present ? portOf(device) : <Time value={device.lastSeen} />}
+        </Quiet>
         <span className={classes.findings}>
           <DeviceFindings device={device} />
         </span>
@@ -63,14 +65,14 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
 }
 
 const Branch = ({ nodes, depth, ...host }: HostProps & { nodes: readonly TreeNode<Peripheral>[]; depth: number }) => (
-  <ul className={classes.branch}>
+  <Stack as="ul" gap={0}>
     {nodes.map(({ device, children }) => (
       <li key={device.deviceID}>
         <Line device={device} depth={depth} {...host} />
         {children.length > 0 ? <Branch nodes={children} depth={depth + 1} {...host} /> : null}
       </li>
     ))}
-  </ul>
+  </Stack>
 )
 
 /** Lists the devices of a host: attack tools, then a tree by port, then past devices. A line expands to its reason. */
@@ -79,21 +81,17 @@ export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readon
   const tree = deviceTree(devices)
   return (
     <div className={classes.devices}>
-      {tree.length === 0 ? (
-        <p className={text.muted}>{strings.noDevices}</p>
-      ) : (
-        <Branch nodes={tree} depth={0} {...host} />
-      )}
+      {tree.length === 0 ? <Note>{strings.noDevices}</Note> : <Branch nodes={tree} depth={0} {...host} />}
       {gone.length === 0 ? null : (
         <>
           <h3>{strings.previousDevices}</h3>
-          <ul className={classes.branch}>
+          <Stack as="ul" gap={0}>
             {gone.map((device) => (
               <li key={device.deviceID}>
                 <Line device={device} depth={0} {...host} />
               </li>
             ))}
-          </ul>
+          </Stack>
         </>
       )}
     </div>

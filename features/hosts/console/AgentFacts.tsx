@@ -2,6 +2,7 @@ import type { AgentDetail } from '@portcullis/contract'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { ReactNode } from 'react'
 import classes from './AgentDetail.module.css'
@@ -67,7 +68,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
       />
       <h3>{strings.networkInterfaces}</h3>
       {agent.nics.length === 0 ? (
-        <p className={classes.quiet}>{strings.noInterfaces}</p>
+        <Note>{strings.noInterfaces}</Note>
       ) : (
         <table className={classes.table}>
           <thead>

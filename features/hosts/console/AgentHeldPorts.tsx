@@ -3,12 +3,12 @@ import { type HeldPortRow, listHeldPorts, releaseHeldPort } from '@portcullis/co
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
 /** Lists the held ports of a host with their evidence and actions. */
@@ -35,7 +35,7 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
       },
     })
   return (found.data ?? []).map((port) => (
-    <div key={port.id} className={classes.notice}>
+    <Text key={port.id} as="div" top={4} small>
       <SeverityTag
         severity={port.isEnforced ? 'red' : 'amber'}
         word={port.isEnforced ? strings.portHeld : strings.portHeldWhenArmed}
@@ -49,13 +49,9 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
         <DeviceText value={port.evidence} />
       </strong>{' '}
       · <Time value={port.heldAt} />{' '}
-      <span className={classes.quiet}>
-        {strings.blockEverywhere({ fingerprint: <code key="print">{port.fingerprint}</code> })}
-      </span>{' '}
+      <Quiet>{strings.blockEverywhere({ fingerprint: <code key="print">{port.fingerprint}</code> })}</Quiet>{' '}
       {port.releaseAskedBy === null ? null : (
-        <span className={classes.quiet}>
-          {strings.releaseRequested({ user: <DeviceText key="user" value={port.releaseAskedBy} /> })}
-        </span>
+        <Quiet>{strings.releaseRequested({ user: <DeviceText key="user" value={port.releaseAskedBy} /> })}</Quiet>
       )}
       {session.may('fleet:write') && port.releaseAskedBy === null ? (
         <>
@@ -67,6 +63,6 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
           </Button>
         </>
       ) : null}
-    </div>
+    </Text>
   ))
 }

@@ -5,11 +5,11 @@ import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
-import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
 // Host names can contain characters that file names cannot.
@@ -34,8 +34,8 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
     }
   }
   return (
-    <div className={classes.logs}>
-      <div className={classes.line}>
+    <Stack>
+      <Row wrap gap={10} small>
         {session.may('fleet:write') ? (
           <Button
             size="compact-sm"
@@ -48,14 +48,14 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
             {strings.collectLogs}
           </Button>
         ) : null}
-        <span className={classes.quiet}>
+        <Quiet>
           {isAsked
             ? agent.connectionStatus === 'Connected'
               ? strings.logsPending
               : strings.logsPendingOffline
             : strings.logsHint}
-        </span>
-      </div>
+        </Quiet>
+      </Row>
       {session.may('debuglogs:read') ? (
         <SmallTable
           label={strings.debugLogs}
@@ -86,8 +86,8 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
           empty={strings.logsEmpty}
         />
       ) : (
-        <p className={classes.quiet}>{strings.logsNeedManager}</p>
+        <Note>{strings.logsNeedManager}</Note>
       )}
-    </div>
+    </Stack>
   )
 }

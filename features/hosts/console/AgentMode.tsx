@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import type { AgentDetail, BulkAction } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
+import { Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
@@ -22,7 +23,7 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
   const waiting = agent.pendingCommands.length
   return (
     <div className={classes.mode}>
-      <span className={classes.quiet}>{grade.short}</span>
+      <Quiet>{grade.short}</Quiet>
       {waiting > 0 ? <span>{strings.waitingForHost}</span> : null}
       {session.may('fleet:write') ? (
         <>
@@ -41,9 +42,9 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
         </>
       ) : null}
       {agent.policy.reason === '' ? null : (
-        <p className={classes.notice}>
+        <Text as="p" top={4} small>
           <SeverityTag severity="amber" word={strings.revertedToFree} /> {agent.policy.reason}
-        </p>
+        </Text>
       )}
       <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />
     </div>

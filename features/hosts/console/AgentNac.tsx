@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import classes from './AgentDetail.module.css'
@@ -52,7 +53,7 @@ const System = ({ name, known, ends }: SystemProps) => {
           <DeviceText value={known.message} />
         </p>
       ) : ends.length === 0 ? (
-        <p className={classes.quiet}>{strings.noActiveInterface}</p>
+        <Note>{strings.noActiveInterface}</Note>
       ) : (
         ends.map(({ mac, rows }) => <Facts key={mac} rows={[[strings.mac, <code key="mac">{mac}</code>], ...rows]} />)
       )}
@@ -87,7 +88,7 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
         {isAsked ? strings.lookUpAgain : strings.lookUp}
       </Button>
       {known.error === null ? null : <ErrorState failure={known.error} inline />}
-      {isOff ? <p className={classes.quiet}>{strings.nacOff}</p> : null}
+      {isOff ? <Note>{strings.nacOff}</Note> : null}
       {data === undefined ? null : (
         <>
           <System

@@ -1,6 +1,7 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
@@ -26,16 +27,16 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
           <SeverityTag severity="amber" word={strings.revertedToFree} /> {policy.reason}
         </p>
       )}
-      <p className={classes.quiet}>
+      <Note>
         {policy.heldVersion === 0
           ? strings.noPolicy
           : isBehind
             ? strings.policyVersionBehind({ version: policy.heldVersion, next: policy.version })
             : strings.policyVersion({ version: policy.heldVersion })}
-      </p>
+      </Note>
       <h3>{strings.hostRules}</h3>
       {policy.rules.length === 0 ? (
-        <p className={classes.quiet}>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</p>
+        <Note>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</Note>
       ) : (
         <ol className={classes.rules}>
           {policy.rules.map((rule) => (
@@ -44,9 +45,7 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
               <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
                 <DeviceText value={rule.sentence} />
               </PlainLink>
-              <span className={classes.quiet}>
-                {rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}
-              </span>
+              <Quiet>{rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}</Quiet>
             </li>
           ))}
         </ol>

@@ -1,13 +1,13 @@
 import { listQuarantines, nacSystemNames } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { quarantineAddress } from '@portcullis/platform/console/ui/nac/labels.ts'
 import { State } from '@portcullis/platform/console/ui/nac/State.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
 /** Lists the active and pending quarantines of a host. */
@@ -22,10 +22,10 @@ export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
     if (changed === null || changed.includes(agentId)) void found.refetch()
   })
   return (found.data ?? []).map((quarantine) => (
-    <p key={quarantine.id} className={classes.notice}>
+    <Text key={quarantine.id} as="p" top={4} small>
       <State state={quarantine.state} /> {strings.quarantinedBy({ system: nacSystemNames[quarantine.system] })} ·{' '}
       <Time value={quarantine.createdAt} /> · <DeviceText value={quarantine.error || quarantine.reason} />{' '}
       <PlainLink href={quarantineAddress(quarantine)}>{strings.openQuarantine}</PlainLink>
-    </p>
+    </Text>
   ))
 }

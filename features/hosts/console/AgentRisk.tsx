@@ -1,5 +1,6 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Note, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
@@ -7,7 +8,7 @@ import { strings } from './strings.ts'
 export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
   <div className={classes.risk}>
     {agent.riskFactors.length === 0 ? (
-      <p className={classes.quiet}>{strings.noRisk}</p>
+      <Note>{strings.noRisk}</Note>
     ) : (
       <table className={classes.table}>
         <thead>
@@ -20,7 +21,9 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
         <tbody>
           {agent.riskFactors.map(({ factor, points, evidence }) => (
             <tr key={`${factor}${evidence}`}>
-              <td className={classes.points}>+{points}</td>
+              <Text as="td" num style={{ width: 64 }}>
+                +{points}
+              </Text>
               <td>{factor}</td>
               <td>
                 <DeviceText value={evidence} />
@@ -30,7 +33,9 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
         </tbody>
         <tfoot>
           <tr>
-            <td className={classes.points}>{agent.riskScore}</td>
+            <Text as="td" num style={{ width: 64 }}>
+              {agent.riskScore}
+            </Text>
             <td colSpan={2}>{strings.of100}</td>
           </tr>
         </tfoot>

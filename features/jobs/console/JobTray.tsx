@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Transfer } from '@portcullis/platform/console/lib/work.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
@@ -29,18 +30,18 @@ interface LineProps {
 }
 
 const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: LineProps) => (
-  <li className={classes.line} data-ended={!isRunning || undefined}>
+  <Row as="li" gap={12} small num style={{ height: 28 }} data-ended={!isRunning || undefined}>
     {severity === null ? null : <SeverityShape severity={severity} />}
-    <span className={classes.title}>
+    <Text max={360} clip>
       <DeviceText value={title} />
-    </span>
+    </Text>
     <progress
       className={classes.progress}
       aria-label={title}
       max={1}
       {...(share === null && isRunning ? {} : { value: share ?? 0 })}
     />
-    <span className={classes.text}>{text}</span>
+    <Quiet clip>{text}</Quiet>
     {link === undefined ? null : (
       <Link to={link.to} search={link.search}>
         {link.text}
@@ -57,7 +58,7 @@ const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: 
         <Icon name="close" size={12} />
       </button>
     )}
-  </li>
+  </Row>
 )
 
 const severityOf = (job: Job): Severity | null => {
@@ -104,7 +105,7 @@ export const JobTray = () => {
   useFootHeight(tray)
   return (
     <section ref={tray} className={classes.tray} aria-label={strings.jobs} tabIndex={-1} hidden={count === 0}>
-      <ul className={classes.lines}>
+      <Stack as="ul" gap={0} pad="4px 16px" scroll style={{ maxHeight: 92 }}>
         {transfers.map((transfer) => (
           <Line
             key={`transfer ${transfer.id}`}
@@ -136,7 +137,7 @@ export const JobTray = () => {
             close={() => close(job.id)}
           />
         ))}
-      </ul>
+      </Stack>
       <p className={classes.spoken} aria-live="polite">
         {[
           ...transfers

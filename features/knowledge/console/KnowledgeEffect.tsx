@@ -2,6 +2,7 @@ import type { KnowledgeEffect as Effect } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Link } from '@tanstack/react-router'
@@ -16,9 +17,9 @@ const VerdictCell = ({ verdict }: { verdict: Verdict }) => {
     <span>
       {finding === null ? strings.noFinding : <SeverityTag severity={finding.severity} word={finding.word} />}
       {verdict.findings === '' ? null : (
-        <span className={classes.findings}>
+        <Quiet block>
           <DeviceText value={verdict.findings} />
-        </span>
+        </Quiet>
       )}
     </span>
   )
@@ -61,12 +62,12 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
               <Icon name={kindIcon(row.devIcon)} />
               <span>
                 <DeviceText value={row.guiPid} absent={strings.unnamed} />{' '}
-                <span className={classes.quiet}>
+                <Quiet>
                   <DeviceText value={row.guiVid} absent="" />{' '}
                   <code>
                     {row.vid}:{row.pid}
                   </code>
-                </span>
+                </Quiet>
               </span>
             </span>,
             <VerdictCell key="before" verdict={row.before} />,

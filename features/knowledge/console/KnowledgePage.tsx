@@ -1,4 +1,4 @@
-import { Button, FileButton, Group } from '@mantine/core'
+import { Button, FileButton } from '@mantine/core'
 import {
   applyKnowledge,
   getKnowledge,
@@ -16,6 +16,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Panel, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
@@ -25,7 +26,6 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
-import classes from './KnowledgePage.module.css'
 import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
 import { strings } from './strings.ts'
 
@@ -154,13 +154,13 @@ const Failure = ({ failure }: { failure: unknown }) => (
   <>
     <ErrorState failure={failure} inline />
     {failure instanceof CallFailure && failure.fields.length > 0 ? (
-      <ul className={classes.faults}>
+      <Text as="ul" small>
         {failure.fields.map(({ field, message }) => (
           <li key={`${field}${message}`}>
             <code>{field}</code> <DeviceText value={message} />
           </li>
         ))}
-      </ul>
+      </Text>
     ) : null}
   </>
 )
@@ -171,30 +171,32 @@ interface UnknownKeyProps extends Pick<Knowledge, 'busy' | 'send' | 'forgetKey'>
 
 /** Asks whether to trust the first key. */
 const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
-  <section className={classes.card}>
+  <Panel style={{ borderColor: 'var(--pc-accent)' }}>
     <h2>{strings.trustTitle}</h2>
     <p>{strings.trustText}</p>
-    <code className={classes.key}>{unknownKey.fingerprint}</code>
-    <Group gap="sm">
+    <Text as="code" breaks>
+      {unknownKey.fingerprint}
+    </Text>
+    <Row wrap>
       <Button size="compact-sm" loading={busy} onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}>
         {strings.trustKey}
       </Button>
       <Button size="compact-sm" variant="default" onClick={forgetKey}>
         {strings.cancel}
       </Button>
-    </Group>
-  </section>
+    </Row>
+  </Panel>
 )
 
 const InForce = ({ data }: { data: Data }) => (
-  <p className={classes.force}>
+  <Text as="p">
     {(data.source === 'release' ? strings.activeShipped : strings.activeUploaded)({
       version: <strong>{data.version}</strong>,
       age: ageText(data.ageDays),
       shipped: data.releaseVersion,
       judging: judgingText(data.judging),
     })}
-  </p>
+  </Text>
 )
 
 interface CandidateProps extends Pick<Knowledge, 'effect' | 'canWrite' | 'apply'> {
@@ -202,26 +204,26 @@ interface CandidateProps extends Pick<Knowledge, 'effect' | 'canWrite' | 'apply'
 }
 
 const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
-  <section className={classes.card}>
-    <Group justify="space-between">
+  <Panel style={{ borderColor: 'var(--pc-accent)' }}>
+    <Row gap={16} justify="space-between" wrap>
       <h2>{strings.updateTitle({ version: <DeviceText value={candidate.version} /> })}</h2>
       {canWrite ? (
         <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
           {strings.activateMenu}
         </Button>
       ) : null}
-    </Group>
-    <p className={classes.quiet}>
+    </Row>
+    <Note>
       {strings.updateText({
         name: <DeviceText value={candidate.uploadedBy} />,
         time: <Time value={candidate.uploadedAt} form="local" />,
         created: <Time value={candidate.createdAt} form="local" />,
         files: candidate.brings.map((name) => fileLabels[name].toLowerCase()).join('; '),
       })}
-    </p>
+    </Note>
     {effect.error === null ? null : <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />}
     <KnowledgeEffect effect={effect.data} />
-  </section>
+  </Panel>
 )
 
 const Files = ({ data }: { data: Data | undefined }) => (
@@ -310,28 +312,32 @@ export const KnowledgePage = () => {
       {candidate === null ? null : <Candidate {...{ candidate, effect, canWrite, apply }} />}
       <h2>{strings.active}</h2>
       <Files data={data} />
-      <Group justify="space-between">
+      <Row gap={16} justify="space-between" wrap>
         <h2>{strings.history}</h2>
         {canGoBack ? (
           <Button size="compact-sm" variant="default" onClick={goBack}>
             {strings.rollBackMenu}
           </Button>
         ) : null}
-      </Group>
+      </Row>
       <History data={data} />
       {data !== undefined && data.trustedKeys.length > 0 ? (
-        <p className={classes.quiet}>
+        <Note>
           {strings.trustedKey({
             keys: data.trustedKeys.map(({ fingerprint, trustedBy }) => (
               <span key={fingerprint}>
                 {strings.keyBy({
-                  key: <code className={classes.key}>{fingerprint}</code>,
+                  key: (
+                    <Text as="code" breaks>
+                      {fingerprint}
+                    </Text>
+                  ),
                   name: <DeviceText value={trustedBy} />,
                 })}
               </span>
             )),
           })}
-        </p>
+        </Note>
       ) : null}
     </SettingsPage>
   )

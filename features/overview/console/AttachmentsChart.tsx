@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { policyActivity, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -54,10 +55,10 @@ const Plot = ({ bars }: { bars: readonly Day[] }) => {
     transform: `translateX(-${percent(index, Math.max(1, bars.length - 1))})`,
   })
   return (
-    <div className={classes.chart}>
-      <span className={classes.axis} aria-hidden="true">
+    <Stack gap={8}>
+      <Quiet tiny style={{ lineHeight: '16px' }} aria-hidden="true">
         {strings.attachmentsAxis}
-      </span>
+      </Quiet>
       <div className={classes.plot} onPointerLeave={hide}>
         {ticks.map((tick) => (
           <span key={tick} className={classes.tick} style={{ bottom: percent(tick, top) }} aria-hidden="true">
@@ -102,7 +103,7 @@ const Plot = ({ bars }: { bars: readonly Day[] }) => {
       <span className={classes.under} aria-hidden="true">
         {strings.dayAxis}
       </span>
-    </div>
+    </Stack>
   )
 }
 
@@ -142,7 +143,7 @@ export const AttachmentsChart = () => {
   const isEmpty = bars?.every(({ attachments }) => attachments === 0) ?? false
   return (
     <section className={classes.card} aria-labelledby={titleId} aria-busy={activity.isPending}>
-      <header className={classes.head}>
+      <Row as="header" wrap gap="4px 20px">
         <h2 id={titleId}>{strings.activity}</h2>
         <p className={classes.legend}>
           <span data-kind="attached">{strings.attachmentsAxis}</span>
@@ -153,15 +154,15 @@ export const AttachmentsChart = () => {
             {strings.showAsTable}
           </Button>
         )}
-      </header>
+      </Row>
       {bars === undefined ? (
         activity.error === null ? (
-          <div className={classes.waiting} />
+          <Text as="div" style={{ height: 190 }} />
         ) : (
           <ErrorState failure={activity.error} retry={() => void activity.refetch()} inline />
         )
       ) : isEmpty ? (
-        <p className={classes.quiet}>{strings.noAttachments({ days })}</p>
+        <Note>{strings.noAttachments({ days })}</Note>
       ) : isTable ? (
         <AsTable bars={bars} />
       ) : (

@@ -1,4 +1,5 @@
 import { exactUtc, relativeTime } from '@portcullis/platform/console/lib/time.ts'
+import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
@@ -29,16 +30,16 @@ export const NumberTile = ({ title, value, of, severity, change, search }: Numbe
   const now = useNow()
   return (
     <Link to="/agents" search={search} className={classes.tile}>
-      <span className={classes.title}>{title}</span>
+      <Quiet small>{title}</Quiet>
       <span className={classes.value}>
         {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}
         {value === undefined ? <span className={classes.skeleton} /> : value.toLocaleString('en')}
         {of === undefined ? null : <span className={classes.of}>{strings.ofTotal({ total: of })}</span>}
       </span>
       {change === null ? null : (
-        <span className={classes.change} title={strings.since({ time: exactUtc(change.since) })}>
+        <Quiet tiny num title={strings.since({ time: exactUtc(change.since) })}>
           {changeText(change.by, relativeTime(change.since, now))}
-        </span>
+        </Quiet>
       )}
     </Link>
   )

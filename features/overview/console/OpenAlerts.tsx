@@ -1,11 +1,11 @@
 import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Note, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
 import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
 const shown = 5
@@ -21,18 +21,18 @@ export const OpenAlerts = () => {
   })
   if (!session.may('notices:read')) return null
   return (
-    <section className={classes.card} aria-label={strings.openAlerts}>
+    <Panel small aria-label={strings.openAlerts}>
       <h2>{strings.openAlerts}</h2>
       {alerts.data === undefined ? null : alerts.data.length === 0 ? (
-        <p className={classes.quiet}>{strings.noAlerts}</p>
+        <Note>{strings.noAlerts}</Note>
       ) : (
-        <div className={classes.alerts}>
+        <Text as="div" style={{ marginInline: -12 }}>
           <AlertList alerts={alerts.data.map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) }))} />
-        </div>
+        </Text>
       )}
       {(counts?.riskNotifications ?? 0) > shown ? (
         <Link to="/notices">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>
       ) : null}
-    </section>
+    </Panel>
   )
 }

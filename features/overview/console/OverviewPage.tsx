@@ -1,6 +1,7 @@
 import { agentsClassificationSummary, getAgents } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ReleaseKeyNotice } from '@portcullis/platform/console/ui/ReleaseKeyNotice.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -71,11 +72,11 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       <ReleaseKeyNotice />
       <Tiles data={data} numbers={numbers} before={before} />
       <AttachmentsChart />
-      <div className={classes.columns}>
+      <Columns template="repeat(auto-fit, minmax(min(400px, 100%), 1fr))" gap={16} align="start">
         <OpenAlerts />
         <WorstHosts worst={worst.data} />
         <SinceLastVisit since={before?.at ?? null} />
-      </div>
+      </Columns>
     </div>
   )
 }

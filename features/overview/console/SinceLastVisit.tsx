@@ -2,6 +2,7 @@ import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
+import { Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -71,7 +72,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
     void serious.refetch()
   })
   return (
-    <section className={classes.card}>
+    <Panel small>
       <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
       <ul className={classes.counts}>
         {deviceKinds.map(({ label, finding }, index) => (
@@ -100,7 +101,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         )}
       </ul>
       {serious.data === undefined ? null : serious.data.data.length === 0 ? (
-        <p className={classes.quiet}>{strings.noSeriousEvents}</p>
+        <Note>{strings.noSeriousEvents}</Note>
       ) : (
         <>
           <EventLines events={serious.data.data} withHost />
@@ -111,6 +112,6 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
           ) : null}
         </>
       )}
-    </section>
+    </Panel>
   )
 }

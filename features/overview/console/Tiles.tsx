@@ -1,6 +1,6 @@
 import type { agentsClassificationSummary, ResponseOf } from '@portcullis/contract'
+import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { NumberTile } from './NumberTile.tsx'
-import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 import type { Numbers, Snapshot } from './visit.ts'
 
@@ -16,7 +16,7 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
   const change = (name: keyof Numbers) =>
     before === null || numbers === null ? null : { by: numbers[name] - before.numbers[name], since: before.at }
   return (
-    <section className={classes.tiles} aria-label={strings.fleet}>
+    <Columns as="section" template="repeat(auto-fit, minmax(150px, 1fr))" aria-label={strings.fleet}>
       <NumberTile
         title={strings.connected}
         value={data?.connected}
@@ -52,6 +52,6 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
         change={change('violating')}
         search={{ HasUnapprovedPeripherals: 'true' }}
       />
-    </section>
+    </Columns>
   )
 }

@@ -1,6 +1,7 @@
 import type { getAgents, ResponseOf } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
+import { Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -12,10 +13,10 @@ export const worstCount = 8
 
 /** Lists the hosts with the most severe findings, with a link to all of them. */
 export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | undefined }) => (
-  <section className={classes.card}>
+  <Panel small>
     <h2>{strings.needsAttention}</h2>
     {worst?.data.length === 0 ? (
-      <p className={classes.quiet}>{strings.noFindings}</p>
+      <Note>{strings.noFindings}</Note>
     ) : (
       <ul className={classes.list}>
         {(worst?.data ?? []).map((agent) => {
@@ -40,5 +41,5 @@ export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | un
         {strings.allHosts({ count: worst!.recordsFiltered })}
       </Link>
     ) : null}
-  </section>
+  </Panel>
 )

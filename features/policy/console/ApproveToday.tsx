@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { previewBulk, runBulk } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -6,6 +6,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { basisText, worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { rereadPolicy } from '@portcullis/platform/console/ui/policy/undo.ts'
@@ -13,7 +14,6 @@ import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './PolicyPage.module.css'
 import { strings } from './strings.ts'
 
 // The action and its preview cover all hosts.
@@ -45,8 +45,8 @@ const Question = ({ close }: { close: () => void }) => {
   const again = data === undefined ? null : worksAgainText(data.worksAgain)
   const needsReason = (data?.agents ?? 0) > 1
   return (
-    <form
-      className={classes.question}
+    <Stack
+      as="form"
       onSubmit={(event) => {
         event.preventDefault()
         if (!isStored) void approve()
@@ -86,7 +86,7 @@ const Question = ({ close }: { close: () => void }) => {
         isStored={isStored}
         close={close}
       />
-    </form>
+    </Stack>
   )
 }
 
@@ -95,19 +95,19 @@ export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: ()
   const [asked, setAsked] = useState(false)
   return (
     <EmptyState icon="policy" title={strings.emptyTitle}>
-      <div className={classes.start}>
+      <Stack gap={10} align="center" max={560}>
         <p>{strings.empty}</p>
         {canWrite ? (
-          <Group gap="sm">
+          <Row wrap>
             <Button size="sm" onClick={() => setAsked(true)}>
               {strings.approveToday}
             </Button>
             <Button size="sm" variant="default" onClick={write}>
               {strings.addRule}
             </Button>
-          </Group>
+          </Row>
         ) : null}
-      </div>
+      </Stack>
       <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveTodayTitle}>
         {asked ? <Question close={() => setAsked(false)} /> : null}
       </Modal>

@@ -1,11 +1,11 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { basisText, blockedText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './RuleEditor.module.css'
 import { strings } from './strings.ts'
 
 /** Simulates the change over the last month and compares it with the current rules. */
@@ -30,9 +30,9 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
   const difference =
     answer.data === undefined ? 0 : answer.data.then.blocked.peripherals - answer.data.now.blocked.peripherals
   return (
-    <div className={classes.test} aria-live="polite">
+    <Stack gap={6} small aria-live="polite">
       {!isAsked || answer.data === undefined ? (
-        <Group gap="sm">
+        <Row wrap>
           <Button
             size="compact-xs"
             variant="default"
@@ -41,7 +41,7 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
           >
             {strings.testDraft({ days })}
           </Button>
-        </Group>
+        </Row>
       ) : (
         <p>
           {blockedText(answer.data.then.blocked)}{' '}
@@ -52,6 +52,6 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
         </p>
       )}
       {isAsked && answer.error !== null ? <ErrorState failure={answer.error} inline /> : null}
-    </div>
+    </Stack>
   )
 }

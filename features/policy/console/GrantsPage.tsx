@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { fieldOfInstant } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
@@ -11,7 +12,6 @@ import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import classes from './PolicyPage.module.css'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { grantColumns, grantFilters, grantsView } from './rules.view.tsx'
 import { strings } from './strings.ts'
@@ -47,11 +47,11 @@ export const GrantsPage = () => {
       filters={grantFilters}
       searchPlaceholder={strings.search}
       above={
-        <p className={classes.order}>
+        <Note>
           {policy.data === undefined
             ? strings.grantsIntro
             : strings.grantsIntroWithMax({ hours: policy.data.settings.grantMaxHours })}
-        </p>
+        </Note>
       }
       label={strings.grants}
       columns={grantColumns}

@@ -9,6 +9,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { VersionHistory } from '@portcullis/platform/console/ui/history/VersionHistory.tsx'
+import { Note, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { basisText, changeText, openedHosts, openedText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
@@ -136,7 +137,7 @@ const Changes = ({ version }: { version: PolicyVersion }) => (
       <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
     ))}
     {version.changesTotal > version.changes.length ? (
-      <p className={classes.quiet}>{strings.moreChanges({ count: version.changesTotal - version.changes.length })}</p>
+      <Note>{strings.moreChanges({ count: version.changesTotal - version.changes.length })}</Note>
     ) : null}
   </div>
 )
@@ -190,14 +191,14 @@ export const HistoryPage = () => {
           )
         }
         note={
-          <span className={classes.quiet}>
+          <Quiet small>
             {strings.currentVersion({ version: total })}{' '}
             {canWrite && isLast ? (
               <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
                 {strings.askDeleteAll}
               </button>
             ) : null}
-          </span>
+          </Quiet>
         }
       />
       <Modal

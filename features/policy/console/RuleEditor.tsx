@@ -5,6 +5,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PreviewPanel } from '@portcullis/platform/console/ui/policy/PreviewPanel.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
@@ -24,7 +25,7 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
       <p>
         <DeviceText value={rule.sentence} />
       </p>
-      <p className={classes.quiet}>
+      <Note>
         {(rule.origin === 'approval' ? strings.createdByApproval : strings.createdByRule)({
           user: <DeviceText key="user" value={rule.createdBy} />,
           time: <Time key="time" value={rule.createdAt} form="local" />,
@@ -38,7 +39,7 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
             })}
           </>
         )}
-      </p>
+      </Note>
       {cure === '' ? null : (
         <p role="note">
           <SeverityTag severity={severity} word={label} /> {cure}
@@ -117,7 +118,12 @@ const Foot = (props: ActionsProps) => {
   const { editing } = props
   const { deleting, failure } = editing
   return (
-    <footer className={classes.foot}>
+    <Stack
+      as="footer"
+      gap={10}
+      pad="10px 16px 12px"
+      style={{ borderTop: '1px solid var(--pc-line)', background: 'var(--pc-surface)' }}
+    >
       {deleting && editing.needsReason ? (
         <ReasonField
           size="xs"
@@ -131,7 +137,7 @@ const Foot = (props: ActionsProps) => {
         <ErrorState failure={failure} {...(props.rule === null || deleting ? {} : { resend: editing.save })} inline />
       )}
       <Actions {...props} />
-    </footer>
+    </Stack>
   )
 }
 
@@ -153,9 +159,11 @@ export const RuleEditor = (props: RuleEditorProps) => {
       ? strings.addRule
       : strings.editRule
   return (
-    <form
+    <Stack
       ref={form}
-      className={classes.editor}
+      as="form"
+      gap={0}
+      style={{ containerType: 'inline-size', height: '100%' }}
       aria-label={title}
       onSubmit={(event) => {
         event.preventDefault()
@@ -168,16 +176,16 @@ export const RuleEditor = (props: RuleEditorProps) => {
         }
       }}
     >
-      <header className={classes.head}>
+      <Row as="header" gap={6} pad="12px 80px 8px 16px">
         <h2>{title}</h2>
         <MoreMenu label={strings.moreActions} curl={editing.curl} />
-      </header>
+      </Row>
       <div className={classes.columns}>
         <div className={classes.body}>
           {rule === null ? null : <Origin rule={rule} />}
           {deleting ? null : (
             // Accounts without write permission see the fields disabled.
-            <fieldset className={classes.plain} disabled={!canWrite || isStored}>
+            <Text as="fieldset" style={{ border: 0 }} disabled={!canWrite || isStored}>
               <RuleFields
                 draft={editing.draft}
                 change={editing.edit}
@@ -185,12 +193,12 @@ export const RuleEditor = (props: RuleEditorProps) => {
                 isGrant={isGrant}
                 mayOverride={session.phase === 'in' && session.profile.account.userProfile === 10}
               />
-            </fieldset>
+            </Text>
           )}
         </div>
         <Effect editing={editing} canWrite={canWrite} />
       </div>
       <Foot {...props} editing={editing} />
-    </form>
+    </Stack>
   )
 }

@@ -1,6 +1,7 @@
 import { SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
 import { policyKinds } from '@portcullis/contract'
 import { bindText } from '@portcullis/platform/console/ui/form/bind-text.ts'
+import { Columns, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { HostPicker } from '@portcullis/platform/console/ui/policy/HostPicker.tsx'
 import type { DraftFaults, PolicyKind, RuleDraft } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { TagPicker } from '@portcullis/platform/console/ui/policy/TagPicker.tsx'
@@ -27,8 +28,7 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
     })
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset in a fieldset would be read as a form of its own */}
-      <div className={classes.chips} role="group" aria-label={strings.kinds}>
+      <Row align="start" wrap gap={6} role="group" aria-label={strings.kinds}>
         {policyKinds.map((kind) => (
           <button
             key={kind}
@@ -40,8 +40,10 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
             {kind}
           </button>
         ))}
-      </div>
-      <p className={classes.hint}>{draft.effect === 'allow' ? strings.allowKindsHint : strings.denyKindsHint}</p>
+      </Row>
+      <Text as="p" quiet tiny>
+        {draft.effect === 'allow' ? strings.allowKindsHint : strings.denyKindsHint}
+      </Text>
     </>
   )
 }
@@ -55,7 +57,7 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
   <fieldset>
     <legend>{strings.devices}</legend>
     <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
-    <div className={classes.pair}>
+    <Columns template="1fr 1fr" gap={8} align="start">
       <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
       <TextInput
         size="xs"
@@ -64,11 +66,11 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
         maxLength={4}
         {...text('pid', trimmed)}
       />
-    </div>
-    <p className={classes.hint} aria-live="polite">
+    </Columns>
+    <Text as="p" quiet tiny aria-live="polite">
       <ModelName vid={draft.vid} pid={draft.pid} />
-    </p>
-    <div className={classes.pair}>
+    </Text>
+    <Columns template="1fr 1fr" gap={8} align="start">
       <TextInput
         size="xs"
         label={strings.serialNumber}
@@ -83,12 +85,12 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
         maxLength={32}
         {...text('fingerprint', trimmed)}
       />
-    </div>
+    </Columns>
     <Kinds draft={draft} change={change} />
     {faults.device === undefined ? null : (
-      <p className={classes.fault} role="alert">
+      <Text as="p" tiny tone="red" role="alert">
         {faults.device}
-      </p>
+      </Text>
     )}
   </fieldset>
 )

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { getPolicy, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
@@ -11,7 +12,6 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { ApproveToday } from './ApproveToday.tsx'
-import classes from './PolicyPage.module.css'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { ruleColumns, ruleFilters, rulesView } from './rules.view.tsx'
 import { strings } from './strings.ts'
@@ -45,7 +45,7 @@ export const RulesPage = () => {
       filters={ruleFilters}
       searchPlaceholder={strings.search}
       above={
-        <p className={classes.order}>
+        <Note>
           {policy.data === undefined
             ? strings.rulesIntro
             : strings.rulesIntroWithVersion({
@@ -53,7 +53,7 @@ export const RulesPage = () => {
                 armed: policy.data.agents.armed,
                 free: policy.data.agents.free,
               })}
-        </p>
+        </Note>
       }
       more={<ReportItems list="rules" query={list.query} />}
       label={strings.rules}

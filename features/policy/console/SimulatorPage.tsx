@@ -9,6 +9,7 @@ import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { HostPicker } from '@portcullis/platform/console/ui/policy/HostPicker.tsx'
@@ -19,7 +20,6 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
 import { DataTable } from '@portcullis/platform/console/ui/table/DataTable.tsx'
 import { ListFrame } from '@portcullis/platform/console/ui/table/ListFrame.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useView, type View } from '@portcullis/platform/console/ui/useView.ts'
 import { Link } from '@tanstack/react-router'
@@ -98,7 +98,7 @@ const Fields = ({ view }: { view: View }) => {
   const { filters } = view.state
   const set = (name: string, value: string | null) => view.set({ filters: { [name]: value } })
   return (
-    <div className={classes.fields}>
+    <Row wrap align="end" gap={10}>
       <SegmentedControl
         size="xs"
         aria-label={strings.period}
@@ -132,7 +132,7 @@ const Fields = ({ view }: { view: View }) => {
         value={filters.hostUuid ?? ''}
         onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}
       />
-    </div>
+    </Row>
   )
 }
 
@@ -169,8 +169,8 @@ export const SimulatorPage = () => {
         />
       }
       filters={
-        <div className={classes.bar}>
-          <p className={classes.sentence} aria-live="polite" data-stale={shown?.of !== key || undefined}>
+        <Stack gap={8}>
+          <Text as="p" aria-live="polite" data-stale={shown?.of !== key || undefined}>
             {shown === null ? (
               <strong>{strings.simulatorLoading}</strong>
             ) : (
@@ -178,7 +178,7 @@ export const SimulatorPage = () => {
                 <strong>{blockedText(shown.prediction.blocked)}</strong> {basisText(shown.prediction)}
               </>
             )}{' '}
-            <span className={text.small}>
+            <Quiet small>
               {strings.simulatorIntro({
                 link: (text) => (
                   <Link to="/policy" search={{ open: 'new' }}>
@@ -186,10 +186,10 @@ export const SimulatorPage = () => {
                   </Link>
                 ),
               })}
-            </span>
-          </p>
+            </Quiet>
+          </Text>
           <Fields view={view} />
-        </div>
+        </Stack>
       }
       table={
         <DataTable

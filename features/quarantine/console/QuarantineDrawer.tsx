@@ -8,6 +8,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { QuarantineDialog } from '@portcullis/platform/console/ui/nac/QuarantineDialog.tsx'
 import { State } from '@portcullis/platform/console/ui/nac/State.tsx'
@@ -132,8 +133,8 @@ const Body = ({ name }: { name: string }) => {
           curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
         />
       </SidePanelHead>
-      <div className={classes.body}>
-        <div className={classes.line}>
+      <Stack grow gap={16} pad="4px 16px 16px" scroll>
+        <Row wrap small>
           <State state={data.state} />
           {session.may('fleet:write') ? (
             <>
@@ -159,15 +160,15 @@ const Body = ({ name }: { name: string }) => {
               ) : null}
             </>
           ) : null}
-        </div>
+        </Row>
         {data.error === '' ? null : (
-          <p className={classes.error} role="note">
+          <Panel as="p" tone="sunken" dense breaks role="note">
             <DeviceText value={data.error} />
-          </p>
+          </Panel>
         )}
         <Timeline quarantine={data} />
         <Details quarantine={data} />
-      </div>
+      </Stack>
       <QuarantineDialog
         question={
           isTryingAgain

@@ -1,7 +1,7 @@
 import { NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
 import type { ReportCadence } from '@portcullis/contract'
+import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { weekdays } from './labels.ts'
-import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
@@ -35,7 +35,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
         value={value.every}
         onChange={every}
       />
-      <div className={classes.line}>
+      <Columns template="repeat(auto-fit, minmax(160px, 1fr))" align="start">
         {value.every === 'week' ? (
           <Select
             label={strings.day}
@@ -79,7 +79,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
           onChange={(zone) => onChange({ ...value, timeZone: zone ?? timeZone })}
           error={fault('timeZone')}
         />
-      </div>
+      </Columns>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, Select, TextInput } from '@mantine/core'
 import { type ReportListName, reportFilterKinds, reportNames } from '@portcullis/contract'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import classes from './reports.module.css'
+import { Columns, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 /** Describes how to write a filter of each kind. */
@@ -24,7 +24,12 @@ export interface FilterFieldsProps {
 export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps) => {
   const filters = reportFilterKinds[list] ?? {}
   const unused = Object.keys(filters).filter((name) => !(name in value))
-  if (Object.keys(filters).length === 0) return <p className={classes.hint}>{strings.noFilters}</p>
+  if (Object.keys(filters).length === 0)
+    return (
+      <Text as="p" quiet tiny>
+        {strings.noFilters}
+      </Text>
+    )
   const set = (name: string, text: string) => onChange({ ...value, [name]: text })
   return (
     <>
@@ -34,7 +39,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
         const label = reportNames[list][name] ?? name
         const field = { 'aria-label': label, error: fault(name), placeholder: forms[kind] ?? '' }
         return (
-          <div key={name} className={classes.filter}>
+          <Columns key={name} template="minmax(120px, 200px) minmax(0, 1fr) 28px" gap={8} align="center">
             <span>{label}</span>
             {choices === undefined ? (
               <TextInput
@@ -63,7 +68,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
             >
               <Icon name="close" />
             </ActionIcon>
-          </div>
+          </Columns>
         )
       })}
       {unused.length === 0 ? null : (

@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { maxPdfRows, previewReport } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { contentOf, type Draft } from './draft.ts'
@@ -52,7 +53,7 @@ export const Preview = ({ draft }: { draft: Draft }) => {
       {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
       {data === undefined || preview.error !== null ? null : (
         <>
-          <p className={classes.hint}>
+          <Text as="p" quiet tiny>
             {data.rows === null
               ? strings.countTooSlow
               : (data.rangeFrom === null ? strings.rowsNow : strings.rowsNowFrom)({
@@ -60,21 +61,23 @@ export const Preview = ({ draft }: { draft: Draft }) => {
                   rows: data.rows,
                   time: <Time value={data.rangeFrom} form="local" />,
                 })}
-          </p>
+          </Text>
           {data.isTooLarge ? (
             <p className={classes.warning} role="note">
               {strings.pdfTooLarge({ max: maxPdfRows })}
             </p>
           ) : null}
           <div>
-            <p className={classes.hint}>{strings.nextRuns}</p>
-            <ol className={classes.times}>
+            <Text as="p" quiet tiny>
+              {strings.nextRuns}
+            </Text>
+            <Text as="ol" num>
               {data.nextRuns.map((at) => (
                 <li key={at}>
                   <time dateTime={at}>{inZone(at, draft.cadence.timeZone)}</time>
                 </li>
               ))}
-            </ol>
+            </Text>
           </div>
         </>
       )}

@@ -1,4 +1,4 @@
-import { Button, Group, Switch, TextInput } from '@mantine/core'
+import { Button, Switch, TextInput } from '@mantine/core'
 import { addReportSchedule, listReportSchedules, updateReportSchedule } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
@@ -8,6 +8,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -79,7 +80,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
         void save()
       }}
     >
-      <div className={classes.fields}>
+      <Stack>
         {problem === '' ? null : (
           <p className={classes.error} role="note">
             <DeviceText value={problem} />
@@ -113,7 +114,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
         {failure === null ? null : (
           <ErrorState failure={failure} {...(id === null ? {} : { resend: () => void save() })} inline />
         )}
-        <Group gap="sm">
+        <Row wrap>
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
             {id === null ? strings.scheduleReport : problem === '' ? strings.save : strings.takeOver}
           </Button>
@@ -121,8 +122,8 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
             {strings.cancel}
           </LinkButton>
           <MoreMenu label={strings.more} curl={curl} />
-        </Group>
-      </div>
+        </Row>
+      </Stack>
       <Preview draft={draft} />
     </form>
   )
@@ -176,9 +177,9 @@ export const ReportEditorPage = () => {
   }
   return (
     <ReportsFrame>
-      <div className={classes.scroll}>
+      <Text as="div" grow style={{ overflowY: 'auto' }}>
         <SettingsPage title={title}>{body()}</SettingsPage>
-      </div>
+      </Text>
     </ReportsFrame>
   )
 }

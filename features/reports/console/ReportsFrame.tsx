@@ -1,6 +1,6 @@
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ViewTabs } from '@portcullis/platform/console/ui/ViewTabs.tsx'
 import type { ReactNode } from 'react'
-import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
 const views = [
@@ -10,8 +10,8 @@ const views = [
 
 /** The tabs of reports, with the open one below. */
 export const ReportsFrame = ({ children }: { children: ReactNode }) => (
-  <div className={classes.frame}>
+  <Stack grow gap={0}>
     <ViewTabs label={strings.reports} views={views} />
     {children}
-  </div>
+  </Stack>
 )

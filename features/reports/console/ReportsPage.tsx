@@ -6,13 +6,13 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { ReportsFrame } from './ReportsFrame.tsx'
-import classes from './reports.module.css'
 import { SchedulesTable } from './SchedulesTable.tsx'
 import { strings } from './strings.ts'
 
@@ -46,7 +46,7 @@ export const ReportsPage = () => {
   const isEmpty = schedules.data?.data.length === 0
   return (
     <ReportsFrame>
-      <div className={classes.scroll}>
+      <Text as="div" grow style={{ overflowY: 'auto' }}>
         <SettingsPage
           title={strings.reports}
           intro={strings.intro}
@@ -69,7 +69,7 @@ export const ReportsPage = () => {
             <SchedulesTable schedules={schedules.data?.data} canWrite={canWrite} remove={remove} />
           )}
         </SettingsPage>
-      </div>
+      </Text>
     </ReportsFrame>
   )
 }

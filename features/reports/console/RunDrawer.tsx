@@ -9,6 +9,7 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -29,9 +30,11 @@ const Deliveries = ({ run }: { run: ReportRun }) => (
   <section aria-label={strings.deliveries}>
     <h3>{strings.deliveries}</h3>
     {run.deliveries.length === 0 ? (
-      <p className={classes.hint}>{run.state === 'completed' ? strings.keptForDownload : strings.noDeliveries}</p>
+      <Text as="p" quiet tiny>
+        {run.state === 'completed' ? strings.keptForDownload : strings.noDeliveries}
+      </Text>
     ) : (
-      <ul className={classes.deliveries}>
+      <Stack as="ul" gap={8}>
         {run.deliveries.map(({ kind, target, state, error, at }) => (
           <li key={`${kind} ${target}`}>
             {kind === 'folder' ? (
@@ -45,13 +48,13 @@ const Deliveries = ({ run }: { run: ReportRun }) => (
             </span>{' '}
             <Time value={at} form="local" />
             {error === '' ? null : (
-              <span className={classes.below}>
+              <Quiet block tiny>
                 <DeviceText value={error} />
-              </span>
+              </Quiet>
             )}
           </li>
         ))}
-      </ul>
+      </Stack>
     )}
   </section>
 )
@@ -87,7 +90,7 @@ const Body = ({ id }: { id: string }) => {
       <h2>
         <DeviceText value={run.name} />
       </h2>
-      <div className={classes.state}>
+      <Row gap={12}>
         <RunState run={run} />
         {run.hasFile ? (
           <Button size="compact-sm" leftSection={<Icon name="download" size={14} />} onClick={download}>
@@ -98,7 +101,7 @@ const Body = ({ id }: { id: string }) => {
           label={strings.moreActions}
           curl={() => curlOf(window.location.origin, reportRunFile, { params: { id } })}
         />
-      </div>
+      </Row>
       {run.error === '' ? null : (
         <p className={classes.error} role="note">
           <DeviceText value={run.error} />

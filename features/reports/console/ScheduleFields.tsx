@@ -11,6 +11,7 @@ import {
   reportRanges,
   reportTraits,
 } from '@portcullis/contract'
+import { Columns, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { ReactNode } from 'react'
 import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
@@ -36,7 +37,7 @@ export const Fields = ({ title, children }: { title: string; children: ReactNode
 const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   const { time } = reportTraits[draft.list]
   return (
-    <div className={classes.line}>
+    <Columns template="repeat(auto-fit, minmax(160px, 1fr))" align="start">
       <Select
         label={strings.list}
         searchable
@@ -58,7 +59,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
           error={fault('range')}
         />
       )}
-    </div>
+    </Columns>
   )
 }
 
@@ -73,7 +74,7 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   const keys = reportColumns[draft.list] ?? []
   const names = reportNames[draft.list]
   return (
-    <div className={classes.line}>
+    <Columns template="repeat(auto-fit, minmax(160px, 1fr))" align="start">
       {canSort ? (
         <Select
           label={strings.order}
@@ -93,7 +94,9 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
         />
       ) : null}
       <div>
-        <p className={classes.hint}>{strings.format}</p>
+        <Text as="p" quiet tiny>
+          {strings.format}
+        </Text>
         <SegmentedControl
           aria-label={strings.format}
           data={[
@@ -111,9 +114,11 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
             )
           }
         />
-        <p className={classes.hint}>{formatHelp(draft)}</p>
+        <Text as="p" quiet tiny>
+          {formatHelp(draft)}
+        </Text>
       </div>
-    </div>
+    </Columns>
   )
 }
 
@@ -171,7 +176,7 @@ export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: 
         draft.recipients.map((_, i) => fault(`recipients[${i}]`)).find((one) => one !== undefined)
       }
     />
-    <div className={classes.line}>
+    <Columns template="repeat(auto-fit, minmax(160px, 1fr))" align="start">
       <TextInput
         label={strings.folder}
         placeholder={strings.none}
@@ -193,6 +198,6 @@ export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: 
         onChange={(keepFiles) => set({ keepFiles: Number(keepFiles) || 1 })}
         error={fault('keepFiles')}
       />
-    </div>
+    </Columns>
   </Fields>
 )

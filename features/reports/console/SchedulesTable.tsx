@@ -3,6 +3,7 @@ import { addReportSchedule, type ReportSchedule, reportTraits } from '@portculli
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -74,9 +75,9 @@ const Name = ({ schedule, canWrite }: { schedule: ReportSchedule; canWrite: bool
     ) : (
       <DeviceText value={schedule.name} />
     )}
-    <span className={classes.below}>
+    <Quiet block tiny>
       {reportTraits[schedule.list].title}, {schedule.format.toUpperCase()}
-    </span>
+    </Quiet>
   </span>
 )
 
@@ -108,9 +109,9 @@ export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTablePr
         <DeviceText key="to" value={targetText(schedule.recipients, schedule.folder)} />,
         schedule.nextRunAt === null ? strings.disabled : <Time key="next" value={schedule.nextRunAt} form="until" />,
         <LastRun key="last" schedule={schedule} />,
-        <span key="actions" className={classes.actions}>
+        <Row key="actions" as="span" align="start" justify="end" gap={4}>
           {canWrite ? <Actions schedule={schedule} remove={remove} /> : null}
-        </span>,
+        </Row>,
       ],
     }))}
     empty=""

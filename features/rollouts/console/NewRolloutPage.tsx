@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, SegmentedControl, TextInput } from '@mantine/core'
+import { Button, Checkbox, NumberInput, SegmentedControl, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { planRollout, type RolloutKind, type RolloutPlan, startRollout } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
@@ -12,6 +12,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { armingText } from '@portcullis/platform/console/ui/policy/labels.ts'
@@ -49,7 +50,7 @@ const predictionText = ({ prediction, rings }: RolloutPlan): string => {
 }
 
 const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
-  <div className={classes.plan} data-stale={isStale || undefined}>
+  <Stack gap={8} data-stale={isStale || undefined}>
     <SmallTable
       label={strings.rings}
       head={[
@@ -78,7 +79,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
       empty=""
     />
     {plan === undefined ? null : (
-      <p className={classes.quiet}>
+      <Note>
         {[
           plan.outside === 0 ? strings.allInRings : strings.outsideRings({ count: plan.outside }),
           mismatchText(plan),
@@ -89,7 +90,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         ]
           .filter((text) => text !== '')
           .join(' ')}
-      </p>
+      </Note>
     )}
     {plan === undefined || plan.hosts.length === 0 ? null : (
       <details className={classes.hosts}>
@@ -127,7 +128,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         />
       </details>
     )}
-  </div>
+  </Stack>
 )
 
 /** State of the form: draft, plan and start. */
@@ -190,7 +191,7 @@ interface FieldsProps {
 }
 
 const KindFields = ({ draft, set }: FieldsProps) => (
-  <Group gap="md" align="flex-end">
+  <Row gap={12} align="end" wrap>
     <SegmentedControl
       size="xs"
       aria-label={strings.action}
@@ -209,11 +210,11 @@ const KindFields = ({ draft, set }: FieldsProps) => (
       maxLength={64}
       onChange={(event) => set({ name: event.currentTarget.value })}
     />
-  </Group>
+  </Row>
 )
 
 const LimitFields = ({ draft, set }: FieldsProps) => (
-  <Group gap="md" align="flex-end">
+  <Row gap={12} align="end" wrap>
     <NumberInput
       size="xs"
       label={strings.dwell}
@@ -246,7 +247,7 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
         onChange={(value) => set({ blocksOverPercent: Number(value) || 0 })}
       />
     ) : null}
-  </Group>
+  </Row>
 )
 
 /** Plans a rollout: rings, limits, and a preview. */
@@ -265,7 +266,7 @@ export const NewRolloutPage = () => {
         </>
       }
     >
-      <div className={classes.form}>
+      <Stack>
         <KindFields draft={draft} set={set} />
         <h2>{strings.rings}</h2>
         <RingEditor rings={draft.rings} change={(rings) => set({ rings })} />
@@ -287,15 +288,19 @@ export const NewRolloutPage = () => {
             />
           </>
         ) : null}
-      </div>
+      </Stack>
       <h2>{strings.preview}</h2>
-      {fault === null ? null : <p className={classes.fault}>{fault}</p>}
+      {fault === null ? null : (
+        <Text as="p" tone="red">
+          {fault}
+        </Text>
+      )}
       {plan.error === null ? null : <ErrorState failure={plan.error} retry={() => void plan.refetch()} inline />}
       {plan.error !== null && plan.data === undefined ? null : (
         <Plan plan={plan.data} isStale={plan.isPlaceholderData || fault !== null} />
       )}
       {stored === null ? null : <ErrorState failure={stored} inline />}
-      <Group>
+      <Row wrap gap={16}>
         {stored === null ? (
           <Button
             size="sm"
@@ -305,8 +310,8 @@ export const NewRolloutPage = () => {
             {strings.askStart}
           </Button>
         ) : null}
-        {plan.data !== undefined && hosts === 0 ? <span className={classes.quiet}>{strings.noHosts}</span> : null}
-      </Group>
+        {plan.data !== undefined && hosts === 0 ? <Quiet small>{strings.noHosts}</Quiet> : null}
+      </Row>
     </SettingsPage>
   )
 }

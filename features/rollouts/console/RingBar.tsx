@@ -1,4 +1,5 @@
 import type { Rollout } from '@portcullis/contract'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { hostLabels, ringHosts, ringParts } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
@@ -6,8 +7,7 @@ import { strings } from './strings.ts'
 /** Shows the hosts of a ring by state, as a bar and as text. */
 export const RingBar = ({ ring }: { ring: Rollout['rings'][number] }) => {
   const hosts = ringHosts(ring)
-  if (hosts === 0)
-    return <p className={classes.quiet}>{ring.state === 'waiting' ? strings.ringPending : strings.ringEmpty}</p>
+  if (hosts === 0) return <Note>{ring.state === 'waiting' ? strings.ringPending : strings.ringEmpty}</Note>
   const parts = ringParts(ring)
   return (
     <>
@@ -16,11 +16,11 @@ export const RingBar = ({ ring }: { ring: Rollout['rings'][number] }) => {
           <span key={state} data-tone={hostLabels[state].tone} style={{ flexGrow: part }} />
         ))}
       </div>
-      <p className={classes.parts}>
+      <Note>
         {parts
           .map(({ state, hosts: part }) => strings.hostStateCount({ state: hostLabels[state].word, count: part }))
           .join(', ')}
-      </p>
+      </Note>
     </>
   )
 }

@@ -2,6 +2,7 @@ import { ActionIcon, Button, NativeSelect, NumberInput, TagsInput, TextInput } f
 import { getHashtags } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useQuery } from '@tanstack/react-query'
 import type { RingDraft } from './rollout.ts'
 import classes from './rollouts.module.css'
@@ -63,7 +64,9 @@ interface RingProps {
 
 const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
   <li className={classes.ring}>
-    <span className={classes.number}>{index + 1}</span>
+    <Quiet num style={{ textAlign: 'right' }}>
+      {index + 1}
+    </Quiet>
     <TextInput
       size="xs"
       aria-label={strings.ringName({ number: index + 1 })}
@@ -82,9 +85,9 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
       ]}
       onChange={(event) => set({ by: event.currentTarget.value as RingDraft['by'] })}
     />
-    <span className={classes.which}>
+    <Text>
       <Which ring={ring} number={index + 1} set={set} />
-    </span>
+    </Text>
     <ActionIcon
       variant="subtle"
       color="gray"
@@ -121,7 +124,7 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
   }
   return (
     <>
-      <ol className={classes.rings}>
+      <Stack as="ol" gap={8}>
         {rings.map((ring, index) => (
           <Ring
             key={ring.key}
@@ -133,7 +136,7 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
             remove={() => change(rings.filter(({ key }) => key !== ring.key))}
           />
         ))}
-      </ol>
+      </Stack>
       <Button
         size="compact-sm"
         variant="subtle"

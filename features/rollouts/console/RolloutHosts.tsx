@@ -1,10 +1,11 @@
-import { Group, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { listRolloutHosts, type Rollout, type RolloutHost } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { listSource } from '@portcullis/platform/console/lib/list-source.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Note, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
@@ -12,7 +13,6 @@ import { DataTable } from '@portcullis/platform/console/ui/table/DataTable.tsx'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
 import { useMemo } from 'react'
 import { hostLabels, hostStateOrder } from './rollout.ts'
-import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
 
 const hostsView: ViewSpec = {
@@ -85,8 +85,8 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
     [api, filters, rollout.id],
   )
   return (
-    <section className={classes.hostList}>
-      <Group gap="md" align="flex-end">
+    <Stack as="section" grow gap={8} style={{ minHeight: 320 }}>
+      <Row gap={12} align="end" wrap>
         <h3>{strings.hosts}</h3>
         <NativeSelect
           size="xs"
@@ -108,8 +108,8 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
           ]}
           onChange={(event) => view.set({ filters: { state: event.currentTarget.value || null } })}
         />
-      </Group>
-      <div className={classes.table}>
+      </Row>
+      <Stack grow gap={0}>
         <DataTable
           label={strings.hostsTable}
           columns={columnsOf(rollout)}
@@ -118,9 +118,9 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
           topics={['agents']}
           hrefOf={(host) => agentAddress(host.uuid)}
           opensPage
-          empty={<p className={classes.quiet}>{strings.hostsEmpty}</p>}
+          empty={<Note>{strings.hostsEmpty}</Note>}
         />
-      </div>
-    </section>
+      </Stack>
+    </Stack>
   )
 }

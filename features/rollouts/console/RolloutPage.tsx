@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import {
   cancelRollout,
   getRollout,
@@ -19,6 +19,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
+import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -44,25 +45,25 @@ const ringStates = {
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
   <li className={classes.ringCard} data-state={ring.state}>
-    <div className={classes.ringHead}>
+    <Row align="baseline" gap={12}>
       <strong>
         {index + 1}. <DeviceText value={ring.name} />
       </strong>
-      <span className={classes.quiet}>
+      <Quiet small>
         <DeviceText value={ringText(ring)} />
-      </span>
-      <span className={classes.ringState}>
+      </Quiet>
+      <Text end small>
         {ring.state === 'dwelling'
           ? strings.dwelling({ time: <Time key="time" value={ring.dwellUntil} form="until" /> })
           : ringStates[ring.state]}
-      </span>
-    </div>
+      </Text>
+    </Row>
     <RingBar ring={ring} />
     {isArming && ring.startedAt !== null ? (
-      <p className={classes.quiet}>
+      <Note>
         {strings.blocks({ actual: ring.actualBlocks, predicted: ring.predictedBlocks })}{' '}
         {ring.overPrediction === 0 ? '' : strings.unexpectedBlocks({ hosts: ring.overPrediction })}
-      </p>
+      </Note>
     ) : null}
   </li>
 )
@@ -120,7 +121,7 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
   }
   const commanded = data.rings.reduce((sum, { hosts }) => sum + hosts.done + hosts.commanded, 0)
   return (
-    <Group gap="sm">
+    <Row wrap>
       {can.pause ? (
         <Button
           size="compact-sm"
@@ -169,7 +170,7 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
           {strings.askCancel}
         </Button>
       ) : null}
-    </Group>
+    </Row>
   )
 }
 
@@ -177,11 +178,11 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
   const { session } = useServices()
   const { id } = data
   return (
-    <header className={classes.detailHead}>
+    <Stack as="header" gap={8}>
       <h2>
         <DeviceText value={data.name} />
       </h2>
-      <div className={classes.line}>
+      <Row wrap gap={12} small>
         <State state={data.state} />
         <span>{kindLabels[data.kind]}</span>
         {data.builds.map(({ architecture, version }) => (
@@ -189,20 +190,20 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
             {buildSystems[architecture]} → <DeviceText value={version} />
           </span>
         ))}
-        <span className={classes.quiet}>
+        <Quiet small>
           {strings.startedBy({
             time: <Time key="time" value={data.createdAt} form="local" />,
             user: <DeviceText key="user" value={data.createdBy} />,
           })}
-        </span>
+        </Quiet>
         <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
-      </div>
+      </Row>
       {data.reason === '' ? null : (
-        <p className={classes.fault}>
+        <Text as="p" tone="red">
           <DeviceText value={data.reason} />
-        </p>
+        </Text>
       )}
-      <p className={classes.quiet}>
+      <Note>
         {data.kind === 'arm'
           ? strings.armLimits({
               minutes: data.dwellMinutes,
@@ -210,9 +211,9 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
               blocks: data.blocksOverPercent,
             })
           : strings.updateLimits({ minutes: data.dwellMinutes, failures: data.failurePercent })}
-      </p>
+      </Note>
       {session.may('fleet:write') ? <Controls rollout={data} /> : null}
-    </header>
+    </Stack>
   )
 }
 
@@ -246,16 +247,16 @@ export const RolloutPage = () => {
   const data = rollout.data
   return (
     <FullPage title={strings.rollout} back={back}>
-      <div className={classes.detail}>
+      <Stack pad="12px 16px 16px" style={{ minHeight: '100%' }}>
         <Head rollout={data} />
-        <ol className={classes.ringCards}>
+        <Stack as="ol" gap={8}>
           {data.rings.map((ring, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rings never change their order
             <Ring key={index} ring={ring} index={index} isArming={data.kind === 'arm'} />
           ))}
-        </ol>
+        </Stack>
         <RolloutHosts rollout={data} />
-      </div>
+      </Stack>
     </FullPage>
   )
 }

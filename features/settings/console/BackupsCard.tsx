@@ -6,6 +6,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
@@ -100,14 +101,14 @@ export const BackupsCard = () => {
   const current = runs.find(isUnderWay)
   return (
     <section className={classes.card} aria-label={strings.backupState}>
-      <div className={classes.head}>
+      <Row justify="space-between" gap={12}>
         <h2>{strings.backupState}</h2>
         {session.may('config:write') ? (
           <Button size="xs" variant="default" disabled={current !== undefined} onClick={() => void start()}>
             {strings.backUpNow}
           </Button>
         ) : null}
-      </div>
+      </Row>
       {problem === '' ? null : <Bad>{problem}</Bad>}
       <Facts rows={factsOf(status.data)} />
       {current === undefined ? null : <Running run={current} />}

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
@@ -19,7 +20,7 @@ const hostOf = (authority: string) => {
 export const DomainHint = ({ value, enter, canWrite }: DomainHintProps) => {
   const { host } = window.location
   const isSame = value !== '' && hostOf(value)?.toLowerCase() === host.toLowerCase()
-  if (isSame) return <p className={classes.quiet}>{strings.domainInUse}</p>
+  if (isSame) return <Note>{strings.domainInUse}</Note>
   return (
     <p className={classes.hint}>
       <span>{(value === '' ? strings.domainMissing : strings.domainOther)({ host: <DeviceText value={host} /> })}</span>

@@ -3,6 +3,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ReactNode, useId, useRef } from 'react'
 import { differencesOf, itemsOf, sectionsOf, shownText, textsAfter } from './draft.ts'
 import { FormFoot } from './FormFoot.tsx'
@@ -56,7 +57,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const pending = isAtField ? strings.notSaved : isDirty ? strings.unsaved : ''
 
   return (
-    <div ref={form} className={classes.group}>
+    <Stack ref={form} gap={16}>
       <LeaveGuard isDirty={isDirty} />
       <Idle idle={page.idle} texts={texts} />
       {hint?.(texts, entry.enter)}
@@ -69,7 +70,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
             entry.submit()
           }}
         >
-          <fieldset disabled={!canWrite} className={classes.fields}>
+          <Stack disabled={!canWrite} as="fieldset" gap={16} max={560} style={{ border: 0 }}>
             {sectionsOf(itemsOf(group, page.names)).map(([section, items]) => (
               <Section key={section} title={section}>
                 {items.map(([name, item]) => (
@@ -87,7 +88,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
                 ))}
               </Section>
             ))}
-          </fieldset>
+          </Stack>
         </form>
         {preview?.(texts)}
       </div>
@@ -114,7 +115,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           discard={entry.discard}
         />
       ) : (
-        <p className={classes.quiet}>{strings.readOnly}</p>
+        <Note>{strings.readOnly}</Note>
       )}
       <SaveDialog
         rows={entry.isAsking ? differencesOf(body, stored) : null}
@@ -122,6 +123,6 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
         close={entry.stopAsking}
         save={() => void entry.store()}
       />
-    </div>
+    </Stack>
   )
 }

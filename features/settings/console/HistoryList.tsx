@@ -1,16 +1,15 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { configHistory, placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { VersionHistory } from '@portcullis/platform/console/ui/history/VersionHistory.tsx'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Differences } from './Differences.tsx'
-import classes from './history.module.css'
 import { Rollback } from './Rollback.tsx'
 import { strings } from './strings.ts'
 import { useHistorySearch } from './useHistorySearch.ts'
@@ -46,7 +45,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
   const withPage = prefix === ''
   const isLast = page * pageSize >= total
   return (
-    <section className={classes.history} aria-label={strings.history}>
+    <Stack as="section" aria-label={strings.history}>
       <VersionHistory
         history={history}
         shown={(version, index) => ({
@@ -80,14 +79,14 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
           )
         }
         note={
-          <Group gap="sm">
-            <span className={text.small}>{strings.changeCount({ count: total })}</span>
+          <Row wrap>
+            <Quiet small>{strings.changeCount({ count: total })}</Quiet>
             {canWrite && isLast ? (
               <Button size="compact-xs" variant="default" onClick={() => setTarget(0)}>
                 {strings.clearAllMenu}
               </Button>
             ) : null}
-          </Group>
+          </Row>
         }
         tools={
           <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, configHistory, query)} />
@@ -100,6 +99,6 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
       >
         {target === null ? null : <Rollback version={target} prefix={prefix} close={() => setTarget(null)} />}
       </Modal>
-    </section>
+    </Stack>
   )
 }

@@ -1,5 +1,6 @@
 import { Button, FileButton, Input } from '@mantine/core'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { dataUriOf, imageFault } from './image.ts'
 import classes from './settings.module.css'
@@ -23,7 +24,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
   const isShown = value.startsWith('data:image/png;base64,')
   return (
     <Input.Wrapper label={label} description={description} error={fault ?? error}>
-      <div className={classes.beside}>
+      <Row wrap gap={10} top={4} quiet tiny>
         {isShown ? (
           <span className={classes.picture}>
             <img src={value} alt={strings.currentLogo} />
@@ -52,7 +53,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
             {strings.removePicture}
           </Button>
         )}
-      </div>
+      </Row>
     </Input.Wrapper>
   )
 }

@@ -1,10 +1,11 @@
-import { Checkbox, Modal, Stack } from '@mantine/core'
+import { Checkbox, Modal } from '@mantine/core'
 import { importWindowsVerification } from '@portcullis/contract'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
 import { strings } from './strings.ts'
@@ -37,7 +38,7 @@ const Body = ({ chosen, close, onDone }: ImportProps) => {
     }
   }
   return (
-    <Stack gap="sm">
+    <Stack gap={8}>
       {failed.length > 0 ? (
         <p role="alert">{strings.windowsFailed({ steps: failed.map(stepTitle).join('; ') })}</p>
       ) : (
@@ -49,7 +50,7 @@ const Body = ({ chosen, close, onDone }: ImportProps) => {
             onChange={setConfirmed}
             hidden={open.length === 0}
           >
-            <Stack gap="xs" mt="xs">
+            <Stack gap={4} top={4}>
               {open.map((id) => (
                 <Checkbox key={id} size="sm" value={id} label={stepTitle(id)} />
               ))}

@@ -1,13 +1,13 @@
-import { Button, FileButton, Group, Textarea } from '@mantine/core'
+import { Button, FileButton, Textarea } from '@mantine/core'
 import { addOrUpdateLicense, configGroups, type LicenceDetails } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage, messageOf } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useState } from 'react'
-import classes from './licence.module.css'
 import { licenceLabels } from './licence-labels.ts'
 import { strings } from './strings.ts'
 
@@ -51,8 +51,9 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     ? `${messageOf(failure).detail} ${messageOf(failure).cure}`
     : fieldMessage(failure, 'LICENSE_KEY')
   return (
-    <form
-      className={classes.form}
+    <Stack
+      as="form"
+      gap={10}
       onSubmit={(event) => {
         event.preventDefault()
         if (body.LICENSE_KEY !== '') void save()
@@ -72,7 +73,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
         onChange={(event) => enter(event.currentTarget.value)}
       />
       {failure === null || atField !== undefined ? null : <ErrorState failure={failure} inline />}
-      <Group gap="sm">
+      <Row wrap>
         <FileButton
           onChange={(file) => {
             // A licence is a line of text: of larger files, only the beginning is read.
@@ -96,10 +97,10 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
           label={strings.moreActions}
           curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
         />
-        <span className={classes.quiet} role="status">
+        <Quiet small role="status">
           {status}
-        </span>
-      </Group>
-    </form>
+        </Quiet>
+      </Row>
+    </Stack>
   )
 }

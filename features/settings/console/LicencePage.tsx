@@ -6,6 +6,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note, Panel, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -57,11 +58,11 @@ const Status = ({ licence }: { licence: LicenceDetails }) => {
   const needsAttention = licence.status === 'Activated' && health.status !== 'OK'
   const isHeld = licence.status !== 'Community' && licence.status !== 'Invalid'
   return (
-    <section className={classes.card} aria-label={strings.licence}>
-      <p className={classes.status}>
+    <Panel aria-label={strings.licence}>
+      <Text as="p">
         <SeverityTag severity={needsAttention ? 'amber' : severity} word={title} />{' '}
         {needsAttention ? health.description : means}
-      </p>
+      </Text>
       <Seats {...licence} />
       <Facts
         rows={[
@@ -79,10 +80,8 @@ const Status = ({ licence }: { licence: LicenceDetails }) => {
           [strings.issuers, strings.trustedKeys({ count: licence.trustedKeys })],
         ]}
       />
-      {licence.trustedKeys > 0 ? null : (
-        <p className={classes.quiet}>{strings.noKeysText({ code: (text) => <code>{text}</code> })}</p>
-      )}
-    </section>
+      {licence.trustedKeys > 0 ? null : <Note>{strings.noKeysText({ code: (text) => <code>{text}</code> })}</Note>}
+    </Panel>
   )
 }
 
@@ -122,12 +121,12 @@ export const LicencePage = () => {
             <ErrorState failure={licence.error} retry={() => void licence.refetch()} />
           )
         ) : (
-          <div className={classes.page}>
+          <Stack gap={20} max={680}>
             <Status licence={licence.data} />
             {canWrite ? (
               <LicenceForm isHeld={licence.data.status !== 'Community'} onChanged={changed} />
             ) : (
-              <p className={classes.quiet}>{strings.readOnlyLicence}</p>
+              <Note>{strings.readOnlyLicence}</Note>
             )}
             {canWrite && licence.data.status !== 'Community' ? (
               <Button
@@ -138,7 +137,7 @@ export const LicencePage = () => {
                 {strings.removeLicenceMenu}
               </Button>
             ) : null}
-          </div>
+          </Stack>
         )}
       </WithHistory>
     </SettingsPage>

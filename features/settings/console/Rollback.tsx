@@ -3,10 +3,10 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Differences } from './Differences.tsx'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface RollbackProps {
@@ -45,8 +45,9 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
         void queries.invalidateQueries({ queryKey: [key] })
     })
   return (
-    <form
-      className={classes.dialog}
+    <Stack
+      as="form"
+      gap={14}
       onSubmit={(event) => {
         event.preventDefault()
         if (!isStored) void restore()
@@ -75,6 +76,6 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
         close={close}
         startsAt="action"
       />
-    </form>
+    </Stack>
   )
 }

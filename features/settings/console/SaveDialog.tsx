@@ -1,8 +1,8 @@
 import { Modal } from '@mantine/core'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Differences } from './Differences.tsx'
 import type { Difference } from './draft.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface SaveDialogProps {
@@ -17,8 +17,9 @@ export interface SaveDialogProps {
 export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
   <Modal opened={rows !== null} onClose={close} title={strings.saveTitle}>
     {rows === null ? null : (
-      <form
-        className={classes.dialog}
+      <Stack
+        as="form"
+        gap={14}
         onSubmit={(event) => {
           event.preventDefault()
           close()
@@ -28,7 +29,7 @@ export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) 
         <p>{strings.saveText({ consequence })}</p>
         <Differences rows={rows} label={strings.saveChanges} />
         <DialogActions close={close} action={strings.save} startsAt="action" />
-      </form>
+      </Stack>
     )}
   </Modal>
 )

@@ -1,6 +1,6 @@
 import { Checkbox, PasswordInput } from '@mantine/core'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
-import classes from './settings.module.css'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 export interface SecretFieldProps extends FieldFrame {
@@ -15,7 +15,7 @@ export interface SecretFieldProps extends FieldFrame {
 
 /** A secret: replaced, kept or removed, but never shown. */
 export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemove, ...frame }: SecretFieldProps) => (
-  <div className={classes.secret}>
+  <Stack gap={6}>
     <PasswordInput
       {...frame}
       maxLength={max}
@@ -31,5 +31,5 @@ export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemov
         onChange={(event) => onRemove(event.currentTarget.checked)}
       />
     ) : null}
-  </div>
+  </Stack>
 )

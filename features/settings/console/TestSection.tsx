@@ -3,6 +3,7 @@ import type { ConfigGroupName } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { faultsOfTest } from '@portcullis/platform/console/ui/form/focus-field.ts'
+import { Columns, Note, Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
@@ -31,10 +32,10 @@ const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'te
   <div aria-live="polite" className={classes.testForm}>
     {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
     {failure === null ? null : faultyItems(failure).length > 0 ? (
-      <p className={classes.outcome}>
+      <Row as="p" align="baseline" small>
         <SeverityShape severity="amber" />
         <span>{strings.notTested({ count: faultyItems(failure).length })}</span>
-      </p>
+      </Row>
     ) : (
       <ErrorState failure={failure} inline />
     )}
@@ -48,10 +49,10 @@ const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'te
             seen: withLabels(message),
           }))}
         />
-        <p className={classes.outcome}>
+        <Row as="p" align="baseline" small>
           {result.ok ? null : <SeverityShape severity="amber" />}
           <strong>{result.ok ? strings.testPassed : strings.testFailed}</strong>
-        </p>
+        </Row>
       </>
     )}
   </div>
@@ -91,7 +92,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
     )
   }
   return (
-    <section ref={section} className={classes.test} aria-label={strings.test} aria-busy={busy}>
+    <Panel ref={section} breaks style={{ scrollMarginBottom: 72 }} aria-label={strings.test} aria-busy={busy}>
       <form
         className={classes.testForm}
         onSubmit={(event) => {
@@ -99,7 +100,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
           start(values)
         }}
       >
-        <div className={classes.testHead}>
+        <Row gap={12}>
           <h2>{strings.test}</h2>
           <LastUse group={group} />
           <MoreMenu
@@ -126,15 +127,15 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
               {strings.runTest}
             </Button>
           )}
-        </div>
-        <p className={classes.quiet}>
+        </Row>
+        <Note>
           {definition.text} {isDirty ? strings.testUnsaved : ''}
-        </p>
+        </Note>
         {definition.fields.length === 0 ? null : (
-          <div className={classes.testFields}>{definition.fields.map(field)}</div>
+          <Columns template="repeat(2, minmax(0, 270px))">{definition.fields.map(field)}</Columns>
         )}
       </form>
       <Outcome test={test} />
-    </section>
+    </Panel>
   )
 }

@@ -10,6 +10,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -127,7 +128,7 @@ export const WindowsCard = ({ setting }: { setting: string }) => {
   const canWrite = session.may('config:write')
   return (
     <section className={classes.card} aria-label={strings.windowsTitle}>
-      <div className={classes.head}>
+      <Row justify="space-between" gap={12}>
         <h2>{strings.windowsTitle}</h2>
         {canWrite ? (
           <FileButton accept=".json,application/json" onChange={(file) => void choose(file)}>
@@ -138,7 +139,7 @@ export const WindowsCard = ({ setting }: { setting: string }) => {
             )}
           </FileButton>
         ) : null}
-      </div>
+      </Row>
       <p>{enabled ? strings.windowsOn({ count: hostsUnverified }) : strings.windowsOff}</p>
       <Builds {...windows.data} />
       <Verifications rows={verifications} remove={canWrite ? remove : null} />

@@ -1,10 +1,11 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { type ImportResult, importTags } from '@portcullis/contract'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { useEffect, useState } from 'react'
@@ -105,9 +106,9 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
           isStored={isStored}
         />
       ) : (
-        <Group justify="flex-end">
+        <Row gap={16} justify="end" wrap>
           <Button type="submit">{strings.done}</Button>
-        </Group>
+        </Row>
       )}
     </form>
   )

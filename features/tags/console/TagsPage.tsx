@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, Menu, TextInput } from '@mantine/core'
+import { Button, FileButton, Menu, TextInput } from '@mantine/core'
 import { addHashtags, exportTags, getHashtags, type Tag } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -6,6 +6,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
@@ -45,7 +46,7 @@ const NewTag = ({ onAdded }: { onAdded: () => void }) => {
         void create()
       }}
     >
-      <Group gap="sm" align="flex-end">
+      <Row align="end" wrap>
         <TextInput
           size="xs"
           label={strings.newTag}
@@ -56,7 +57,7 @@ const NewTag = ({ onAdded }: { onAdded: () => void }) => {
         <Button size="xs" type="submit" disabled={name.trim() === ''}>
           {strings.addTag}
         </Button>
-      </Group>
+      </Row>
       {failure === null ? null : <ErrorState failure={failure} inline />}
     </form>
   )
@@ -85,14 +86,14 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
       key: tag.name,
       href: hostsOf(tag),
       cells: [
-        <span key="name" className={classes.name}>
+        <Row key="name" as="span">
           <svg viewBox="0 0 10 10" width={10} height={10} aria-hidden="true">
             <circle cx="5" cy="5" r="5" fill={tag.color} />
           </svg>
           <PlainLink href={hostsOf(tag)}>
             <DeviceText value={tag.name} />
           </PlainLink>
-        </span>,
+        </Row>,
         <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
           {tag.agentsCount.toLocaleString('en')}
         </Link>,
@@ -147,7 +148,7 @@ export const TagsPage = () => {
         </MoreMenu>
       }
     >
-      <div className={classes.bar}>
+      <Row align="end" gap={12}>
         {canWrite ? <NewTag onAdded={() => void tags.refetch()} /> : null}
         {total === 0 ? null : (
           <TextInput
@@ -162,7 +163,7 @@ export const TagsPage = () => {
             }}
           />
         )}
-      </div>
+      </Row>
       {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
       <TagsTable
         tags={found}
@@ -170,12 +171,12 @@ export const TagsPage = () => {
         {...(canWrite ? { remove: setDeleting } : {})}
       />
       {found === undefined || found.length === 0 ? null : (
-        <p className={classes.count}>
+        <Note>
           {found.length === total
             ? strings.tagCount({ count: total })
             : strings.filteredCount({ found: found.length, total })}
           {found.length > drawn ? `; ${strings.firstShown({ count: drawn })}` : ''}
-        </p>
+        </Note>
       )}
       <DeleteTag tag={deleting} close={() => setDeleting(null)} />
       <ImportTags file={file} close={() => setFile(null)} />

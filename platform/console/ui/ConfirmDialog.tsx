@@ -7,6 +7,7 @@ import { ErrorState } from './ErrorState.tsx'
 import { DialogActions } from './form/DialogActions.tsx'
 import { ReasonField } from './form/ReasonField.tsx'
 import { useChange } from './form/useChange.ts'
+import { Text } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
 import type { Severity } from './theme/tokens.ts'
@@ -118,7 +119,11 @@ export const ConfirmDialog = ({ confirmation, close }: { confirmation: Confirmat
   <Modal
     opened={confirmation !== null}
     onClose={close}
-    title={<span className={classes.title}>{confirmation?.title}</span>}
+    title={
+      <Text breaks style={{ lineHeight: '1.3' }}>
+        {confirmation?.title}
+      </Text>
+    }
   >
     {confirmation === null ? null : <Body {...confirmation} close={close} />}
   </Modal>

@@ -1,11 +1,11 @@
 import classes from './DetailLines.module.css'
 import { DeviceText } from './DeviceText.tsx'
+import { Text } from './layout/layout.tsx'
 import { strings } from './strings.ts'
 
 /** The parts of a change, one per line. Scrolls, so that many lines leave room for the buttons. */
 export const DetailLines = ({ lines }: { lines: readonly string[] }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard
-  <section className={classes.scroll} tabIndex={0} aria-label={strings.changeDetails}>
+  <Text as="section" scroll style={{ maxHeight: 240 }} tabIndex={0} aria-label={strings.changeDetails}>
     <ul className={classes.lines}>
       {lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines may repeat and never move
@@ -14,5 +14,5 @@ export const DetailLines = ({ lines }: { lines: readonly string[] }) => (
         </li>
       ))}
     </ul>
-  </section>
+  </Text>
 )

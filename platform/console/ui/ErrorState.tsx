@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { isOutage, isStoredRequest, messageOf } from '../lib/problem.ts'
+import { Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
 import { strings } from './strings.ts'
@@ -25,34 +26,34 @@ export const ErrorState = ({ failure, retry, resend, inline = false }: ErrorStat
     return (
       <div className={inline ? classes.notice : classes.page} role="status">
         <SeverityShape severity="amber" />
-        <div className={classes.words}>
+        <Stack grow gap={2}>
           <strong>{strings.serverBack}</strong>
           <span>{strings.serverBackDetail}</span>
-        </div>
+        </Stack>
       </div>
     )
   if (isStoredRequest(failure))
     return (
       <div className={inline ? classes.strip : classes.page} role="status">
         <SeverityShape severity="amber" />
-        <div className={classes.words}>
+        <Stack grow gap={2}>
           <strong>{strings.waitingForApprover}</strong>
           <span>{strings.storedDetail({ detail })}</span>
           <a href="/policy/requests">{strings.openRequest}</a>
-        </div>
+        </Stack>
       </div>
     )
   return (
     <div className={inline ? classes.strip : classes.page} role="alert">
       <SeverityShape severity="red" />
-      <div className={classes.words}>
+      <Stack grow gap={2}>
         <strong>{title}</strong>
         <span>{detail}</span>
         <span className={classes.quiet}>
           {cure}
           {isOutage(failure) && (retry ?? resend) !== undefined ? ` ${strings.retrying}` : ''}
         </span>
-      </div>
+      </Stack>
       {retry === undefined ? null : (
         <Button size="compact-sm" variant="default" onClick={retry}>
           {strings.tryAgain}

@@ -1,37 +1,41 @@
 import { type FleetEvent, readableEvent } from '@portcullis/contract'
 import { DeviceText } from './DeviceText.tsx'
-import classes from './EventLines.module.css'
 import { eventSeverity } from './findings.ts'
 import { Icon, kindIcon } from './icons.tsx'
+import { Columns, Quiet, Stack, Text } from './layout/layout.tsx'
 import { SeverityTag } from './SeverityTag.tsx'
 import { Time } from './Time.tsx'
 
 /** A few events, newest first. `withHost` shows the host of each event. */
 export const EventLines = ({ events, withHost = false }: { events: readonly FleetEvent[]; withHost?: boolean }) => (
-  <ol className={classes.lines}>
+  <Stack as="ol" gap={0} small>
     {events.map((event) => (
-      <li key={event.eventID} className={classes.line}>
-        <span className={classes.time}>
+      <Columns
+        key={event.eventID}
+        as="li"
+        template="64px 16px minmax(0, 1fr)"
+        gap={10}
+        style={{ paddingBlock: 6, borderBottom: '1px solid var(--pc-line)' }}
+      >
+        <Quiet style={{ textAlign: 'right' }}>
           <Time value={event.creationTime} />
-        </span>
-        <span className={classes.icon}>
-          {event.peripheralIcon === '-1' ? null : <Icon name={kindIcon(event.peripheralIcon)} />}
-        </span>
+        </Quiet>
+        <Quiet>{event.peripheralIcon === '-1' ? null : <Icon name={kindIcon(event.peripheralIcon)} />}</Quiet>
         <div>
           <span>{event.description}</span>{' '}
           {event.severity <= 4 ? (
             <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />
           ) : null}
           {withHost ? (
-            <span className={classes.host}>
+            <Text breaks style={{ marginLeft: 6 }}>
               <DeviceText value={event.eventEntityID} />
-            </span>
+            </Text>
           ) : null}
-          <div className={classes.details}>
+          <Text as="div" quiet breaks>
             <DeviceText value={readableEvent(event.details)} absent="" />
-          </div>
+          </Text>
         </div>
-      </li>
+      </Columns>
     ))}
-  </ol>
+  </Stack>
 )

@@ -1,5 +1,5 @@
 import { Menu } from '@mantine/core'
-import classes from './FileItem.module.css'
+import { Quiet } from './layout/layout.tsx'
 
 export interface FileItemProps {
   title: string
@@ -12,6 +12,8 @@ export interface FileItemProps {
 export const FileItem = ({ title, hint, onClick }: FileItemProps) => (
   <Menu.Item onClick={onClick} aria-label={title}>
     {title}
-    <span className={classes.hint}>{hint}</span>
+    <Quiet block tiny>
+      {hint}
+    </Quiet>
   </Menu.Item>
 )

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
-import classes from './FullPage.module.css'
+import { Panel, Stack, Text } from './layout/layout.tsx'
 import { strings } from './strings.ts'
 
 export interface FullPageProps {
@@ -12,11 +12,13 @@ export interface FullPageProps {
 
 /** The full page of an item, with a link back to its list. */
 export const FullPage = ({ title, back, children }: FullPageProps) => (
-  <div className={classes.page}>
+  <Stack grow gap={8} pad="12px 16px 16px">
     <VisuallyHidden component="h1">{title}</VisuallyHidden>
-    <nav className={classes.back} aria-label={strings.back}>
+    <Text as="nav" small aria-label={strings.back}>
       ← {back}
-    </nav>
-    <div className={classes.body}>{children}</div>
-  </div>
+    </Text>
+    <Panel as="div" grow gap={0} pad={0} max={1120} style={{ overflow: 'hidden' }}>
+      {children}
+    </Panel>
+  </Stack>
 )

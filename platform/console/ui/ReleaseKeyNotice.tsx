@@ -2,6 +2,7 @@ import { listPackages } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../lib/services.tsx'
+import { Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
 import { strings } from './strings.ts'
@@ -18,11 +19,11 @@ export const ReleaseKeyNotice = () => {
   return (
     <div className={classes.notice} role="note" aria-label={strings.noReleaseKey}>
       <SeverityShape severity="amber" />
-      <div className={classes.words}>
+      <Stack grow gap={2}>
         <strong>{strings.releaseKeyMissing}</strong>
         <span>{strings.releaseKeyHint}</span>
         <Link to="/settings/packages">{strings.configureReleaseKey}</Link>
-      </div>
+      </Stack>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Note, Row } from './layout/layout.tsx'
 import classes from './SettingsPage.module.css'
 
 export interface SettingsPageProps {
@@ -11,11 +12,11 @@ export interface SettingsPageProps {
 
 export const SettingsPage = ({ title, intro, actions, children }: SettingsPageProps) => (
   <div className={classes.page}>
-    <header className={classes.head}>
+    <Row as="header" wrap gap="8px 16px">
       <h1>{title}</h1>
       <div className={classes.actions}>{actions}</div>
-    </header>
-    {intro === undefined ? null : <p className={classes.intro}>{intro}</p>}
+    </Row>
+    {intro === undefined ? null : <Note max={720}>{intro}</Note>}
     {children}
   </div>
 )

@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import base from './BaseTable.module.css'
+import { Text } from './layout/layout.tsx'
 import classes from './SmallTable.module.css'
 import { strings } from './strings.ts'
 import { isOpening } from './table/opening.ts'
@@ -82,7 +83,11 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => {
               ))}
         </tbody>
       </table>
-      {rows?.length === 0 ? <div className={base.empty}>{empty}</div> : null}
+      {rows?.length === 0 ? (
+        <Text as="div" pad={24} quiet style={{ textAlign: 'center' }}>
+          {empty}
+        </Text>
+      ) : null}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Stack, TagsInput } from '@mantine/core'
+import { TagsInput } from '@mantine/core'
 import { addHashtags, deleteHashtags, getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { isStoredRequest } from '../lib/problem.ts'
 import { useServices } from '../lib/services.tsx'
 import { ErrorState } from './ErrorState.tsx'
 import { DialogActions } from './form/DialogActions.tsx'
+import { Stack } from './layout/layout.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
 import { opensByTags, tagChanges } from './policy/opens-by-tags.ts'
@@ -132,7 +133,7 @@ export const TagForm = (props: TagFormProps) => {
     useTagForm(props)
   const { current, close } = props
   return (
-    <Stack gap="sm">
+    <Stack gap={8}>
       <TagsInput
         label={current === undefined ? strings.tagsToAdd : strings.tags}
         size="xs"

@@ -1,4 +1,5 @@
 import { DeviceText } from './DeviceText.tsx'
+import { Quiet } from './layout/layout.tsx'
 import classes from './TagList.module.css'
 
 interface TagListProps {
@@ -22,10 +23,10 @@ export const TagList = ({ tags, oneLine = false }: TagListProps) => {
         </span>
       ))}
       {rest.length > 0 ? (
-        <span className={classes.more}>
+        <Quiet fixed tiny>
           +{rest.length}
           <span className={classes.spoken}> {rest.join(', ')}</span>
-        </span>
+        </Quiet>
       ) : null}
     </span>
   )

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import type { Channel } from '@portcullis/contract'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { faultsOfFailure } from './draft.ts'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
@@ -13,8 +13,8 @@ import type { GroupDraft } from './useGroupDraft.ts'
 export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: GroupDraft }) => {
   const test = entry.test?.channel === channel ? entry.test : null
   return (
-    <div className={classes.test} aria-busy={test?.busy === true}>
-      <div className={classes.testHead}>
+    <Stack gap={8} breaks aria-busy={test?.busy === true}>
+      <Row wrap gap={12}>
         {test?.busy === true ? (
           <Button size="compact-sm" variant="default" onClick={entry.stop}>
             {strings.stopTest}
@@ -24,15 +24,15 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
             {strings.sendTest}
           </Button>
         )}
-        <span className={text.note}>{strings.testHelp}</span>
-      </div>
+        <Quiet small>{strings.testHelp}</Quiet>
+      </Row>
       <div aria-live="polite" className={classes.testResult}>
         {test?.busy === true ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
         {test === null || test.failure === null ? null : Object.keys(faultsOfFailure(test.failure)).length > 0 ? (
-          <p className={classes.outcome}>
+          <Row as="p" align="baseline" small>
             <SeverityShape severity="amber" />
             <span>{strings.notTested}</span>
-          </p>
+          </Row>
         ) : (
           <ErrorState failure={test.failure} inline />
         )}
@@ -46,13 +46,13 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
                 seen: message,
               }))}
             />
-            <p className={classes.outcome}>
+            <Row as="p" align="baseline" small>
               {test.result.ok ? null : <SeverityShape severity="amber" />}
               <strong>{test.result.ok ? strings.testPassed : strings.testFailed}</strong>
-            </p>
+            </Row>
           </>
         )}
       </div>
-    </div>
+    </Stack>
   )
 }

@@ -1,8 +1,7 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
+import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useRef } from 'react'
-import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 
 /** A new secret, shown once above the bar that is always visible, until the user confirms that it is saved. */
@@ -11,15 +10,15 @@ export const FreshSecret = ({ secret, done }: { secret: string; done: () => void
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new secret takes the focus
   useEffect(() => panel.current?.focus(), [secret])
   return (
-    <section ref={panel} tabIndex={-1} className={classes.fresh} aria-label={strings.newSecret}>
+    <Panel ref={panel} tabIndex={-1} tone="accent" gap={6} style={{ flex: '1 0 100%' }} aria-label={strings.newSecret}>
       <strong>{strings.secretTitle}</strong>
-      <span className={text.note}>{strings.secretHelp}</span>
+      <Quiet small>{strings.secretHelp}</Quiet>
       <CopyField value={secret} what={strings.secret} />
-      <Group>
+      <Row wrap gap={16}>
         <Button size="compact-sm" variant="default" onClick={done}>
           {strings.secretSaved}
         </Button>
-      </Group>
-    </section>
+      </Row>
+    </Panel>
   )
 }

@@ -5,14 +5,13 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
+import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { Link } from '@tanstack/react-router'
 import { useId, useRef } from 'react'
 import { sendsEvents } from './draft.ts'
 import { FreshSecret } from './FreshSecret.tsx'
 import { MailFields } from './MailFields.tsx'
-import classes from './notifications.module.css'
 import { SyslogFields } from './SyslogFields.tsx'
 import { strings } from './strings.ts'
 import { useGroupDraft } from './useGroupDraft.ts'
@@ -36,7 +35,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
   const isOfEvents = sendsEvents(group)
   const shared = { group, entry, canWrite }
   return (
-    <div className={classes.form}>
+    <Stack gap={16}>
       <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : leaveTexts)} />
       <form
         id={formId}
@@ -47,7 +46,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           entry.submit()
         }}
       >
-        <fieldset disabled={!canWrite} className={classes.sections}>
+        <Stack disabled={!canWrite} as="fieldset" gap={16} max={720} style={{ border: 0 }}>
           <Switch
             name="isEnabled"
             label={strings.enabled}
@@ -55,13 +54,13 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
-          <p className={text.note}>{strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}</p>
+          <Note>{strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}</Note>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
           {isOfEvents ? null : <MailFields {...shared} />}
           <WebhookFields {...shared} />
           <SyslogFields {...shared} />
-        </fieldset>
+        </Stack>
       </form>
       {failure === null || isAtField ? null : <ErrorState failure={failure} resend={entry.submit} inline />}
       {canWrite ? (
@@ -102,8 +101,8 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           </Button>
         </SaveBar>
       ) : (
-        <p className={text.note}>{strings.readOnly}</p>
+        <Note>{strings.readOnly}</Note>
       )}
-    </div>
+    </Stack>
   )
 }

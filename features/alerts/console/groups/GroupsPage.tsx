@@ -5,10 +5,10 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -34,10 +34,10 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
           </Link>
         </h2>
         {group.isEnabled ? null : <span className={classes.chip}>{strings.paused}</span>}
-        <span className={text.note}>{group.description}</span>
+        <Quiet small>{group.description}</Quiet>
       </div>
-      <div className={classes.chips}>
-        {chips.length === 0 ? <span className={text.note}>{strings.noRecipients}</span> : null}
+      <Row align="start" wrap gap={6}>
+        {chips.length === 0 ? <Quiet small>{strings.noRecipients}</Quiet> : null}
         {chips.map(({ channel, label, state, why }) => (
           <span key={channel} className={classes.chip} data-state={state} title={why}>
             {state === 'on' ? <Icon name="check" size={12} title={strings.on} /> : null}
@@ -45,10 +45,10 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
             {chipText(state, <DeviceText value={label} />)}
           </span>
         ))}
-      </div>
-      <p className={text.note}>
+      </Row>
+      <Note>
         <DeviceText value={termsOf(group).join('; ')} />
-      </p>
+      </Note>
     </li>
   )
 }
@@ -78,11 +78,11 @@ export const GroupsPage = () => {
           <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
         )
       ) : (
-        <ul className={classes.groups}>
+        <Stack as="ul" gap={10}>
           {groups.data.map((group) => (
             <Group key={group.id} group={group} hasMail={hasMail} />
           ))}
-        </ul>
+        </Stack>
       )}
     </SettingsPage>
   )

@@ -1,6 +1,7 @@
 import { NativeSelect, Switch, TextInput } from '@mantine/core'
 import { type SyslogFormat, type SyslogProtocol, syslogFormats, syslogProtocols } from '@portcullis/contract'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ChannelTest } from './ChannelTest.tsx'
 import type { Draft } from './draft.ts'
 import classes from './notifications.module.css'
@@ -36,7 +37,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
         checked={syslog.isEnabled}
         onChange={(event) => change({ isEnabled: event.currentTarget.checked }, 'isEnabled', 'address')}
       />
-      <div className={classes.inline}>
+      <Row wrap align="start" gap={12}>
         <TextInput
           name={at('address')}
           label={strings.address}
@@ -63,7 +64,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
           value={syslog.format}
           onChange={(event) => change({ format: event.currentTarget.value as SyslogFormat }, 'format')}
         />
-      </div>
+      </Row>
       {syslog.protocol === 'tls' ? (
         <CertificatesField
           name={at('ca')}

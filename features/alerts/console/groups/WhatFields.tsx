@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { type NotificationGroup, severityNames } from '@portcullis/contract'
 import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
+import { Columns, Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { sendsEvents } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
@@ -11,7 +11,7 @@ import { strings } from './strings.ts'
 export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionProps) => (
   <section className={classes.section} aria-label={strings.triggers}>
     <h2>{strings.triggers}</h2>
-    <div className={classes.switches}>
+    <Columns template="repeat(auto-fill, minmax(200px, 1fr))" gap="8px 16px">
       {group.notifications.map(({ id, name }) => (
         <Checkbox
           key={id}
@@ -23,8 +23,8 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
           }}
         />
       ))}
-    </div>
-    {draft.on.length === 0 ? <p className={text.note}>{strings.noTriggers}</p> : null}
+    </Columns>
+    {draft.on.length === 0 ? <Note>{strings.noTriggers}</Note> : null}
     <NativeSelect
       name="minimumSeverity"
       label={strings.minimumSeverity}

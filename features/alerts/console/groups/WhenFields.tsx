@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { groupLimits, severityNames } from '@portcullis/contract'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { Draft } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
@@ -35,7 +36,7 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
         onChange={(event) => enter({ isQuiet: event.currentTarget.checked }, 'quietHours.from', 'quietHours.to')}
       />
       {draft.isQuiet ? (
-        <div className={classes.inline}>
+        <Row wrap align="start" gap={12}>
           <TextInput
             type="time"
             name="quietHours.from"
@@ -70,7 +71,7 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
             value={quiet.passSeverity}
             onChange={(event) => change({ passSeverity: event.currentTarget.value }, 'quietHours.passSeverity')}
           />
-        </div>
+        </Row>
       ) : null}
     </section>
   )

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { listHealthNotices, listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Note, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
 import { foremostOf } from '@portcullis/platform/console/ui/notices/foremost.ts'
 import { lineOfHealth, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
@@ -9,7 +10,6 @@ import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/not
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useNoticeActions } from './notice-actions.ts'
-import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
 const shown = 5
@@ -41,8 +41,9 @@ export const BellPanel = ({ close }: { close: () => void }) => {
     },
   })
   return (
-    <section
-      className={classes.panel}
+    <Text
+      as="section"
+      small
       aria-label={strings.foremost}
       onKeyDown={(event) => {
         // A letter typed here must not reach the list behind, which would dismiss or pin.
@@ -51,16 +52,21 @@ export const BellPanel = ({ close }: { close: () => void }) => {
     >
       {foremost.data === undefined ? (
         foremost.error === null ? (
-          <div className={classes.panelSkeleton} aria-busy="true" />
+          <Text as="div" style={{ height: 120 }} aria-busy="true" />
         ) : (
           <ErrorState failure={foremost.error} retry={() => void foremost.refetch()} inline />
         )
       ) : foremost.data.length === 0 ? (
-        <p className={classes.panelEmpty}>{strings.panelEmpty}</p>
+        <Note pad={16}>{strings.panelEmpty}</Note>
       ) : (
         <AlertList alerts={foremost.data} opened={close} />
       )}
-      <footer className={classes.panelFoot}>
+      <Row
+        as="footer"
+        justify="space-between"
+        pad="4px 12px"
+        style={{ minHeight: 40, borderTop: '1px solid var(--pc-line)' }}
+      >
         <Link to="/notices" onClick={close}>
           {counts === undefined ? strings.all : strings.allCount({ count: counts.total })}
         </Link>
@@ -76,7 +82,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
             {strings.markAllRead}
           </Button>
         ) : null}
-      </footer>
-    </section>
+      </Row>
+    </Text>
   )
 }

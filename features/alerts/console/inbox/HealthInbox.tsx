@@ -1,6 +1,7 @@
 import { type HealthStatus, listHealthNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lineOfHealth, statusSeverity } from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
@@ -9,7 +10,6 @@ import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { NoticeGrid } from './NoticeGrid.tsx'
-import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
 const overallLabels: Readonly<Record<HealthStatus, string>> = {
@@ -27,20 +27,18 @@ export const HealthInbox = ({ view }: { view: View }) => {
     queryFn: ({ signal }) => api.call(listHealthNotices, { signal }),
   })
   return (
-    <div className={classes.list}>
-      <p className={classes.overall} aria-live="polite">
+    <Stack grow gap={10}>
+      <Row as="p" gap={12} small aria-live="polite">
         {overall.data === undefined ? (
           strings.checking
         ) : (
           <>
             <SeverityTag severity={statusSeverity[overall.data.status]} word={overallLabels[overall.data.status]} />
-            <span className={classes.quiet}>
-              {strings.checkedAt({ time: <Time value={overall.data.lastUpdated} /> })}
-            </span>
+            <Quiet small>{strings.checkedAt({ time: <Time value={overall.data.lastUpdated} /> })}</Quiet>
             {session.may('health:read') ? <Link to="/settings/health">{strings.healthLink}</Link> : null}
           </>
         )}
-      </p>
+      </Row>
       <NoticeGrid
         list="health"
         label={strings.healthAlerts}
@@ -54,6 +52,6 @@ export const HealthInbox = ({ view }: { view: View }) => {
           </EmptyState>
         }
       />
-    </div>
+    </Stack>
   )
 }

@@ -16,6 +16,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
+import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import {
@@ -71,10 +72,10 @@ type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'decide' | 'dism
 /** The finding, and the actions for it. */
 const LineHead = ({ line, canDismiss, pin, decide, dismiss }: LineProps) => (
   <>
-    <div className={classes.line}>
+    <Row wrap gap={12}>
       <SeverityTag severity={line.severity} word={line.severityLabel} />
       {line.isDismissed ? null : (
-        <span className={classes.decide}>
+        <Row as="span" align="start" end>
           <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
             {line.isPinned ? strings.unpin : strings.pin}
           </Button>
@@ -83,22 +84,22 @@ const LineHead = ({ line, canDismiss, pin, decide, dismiss }: LineProps) => (
               {strings.dismiss}
             </Button>
           ) : null}
-        </span>
+        </Row>
       )}
-    </div>
+    </Row>
     {line.isDismissed ? null : (
-      <section aria-label={strings.nextSteps} className={classes.nextSteps}>
+      <Row aria-label={strings.nextSteps} as="section" align="start" wrap>
         <AlertSteps line={line} decide={decide} />
-      </section>
+      </Row>
     )}
-    <p className={classes.happened}>
+    <Text as="p" breaks>
       <DeviceText value={readableEvent(line.description)} absent="" />
-    </p>
+    </Text>
   </>
 )
 
 const Why = ({ data, line }: { data: Data; line: Line | null }) => (
-  <section aria-label={strings.why} className={classes.section}>
+  <Stack aria-label={strings.why} as="section" gap={6}>
     <h3>{strings.whyTitle}</h3>
     <p>{data.why}</p>
     {data.matched.length === 0 ? null : (
@@ -121,18 +122,18 @@ const Why = ({ data, line }: { data: Data; line: Line | null }) => (
             ]),
       ]}
     />
-  </section>
+  </Stack>
 )
 
 const Events = ({ data }: { data: Data }) => (
-  <section aria-label={strings.events} className={classes.section}>
+  <Stack aria-label={strings.events} as="section" gap={6}>
     <h3>
       {data.events.length < data.count && data.events.length > 0
         ? strings.newestEvents({ shown: data.events.length, count: data.count })
         : strings.eventsTitle}
     </h3>
     {data.events.length === 0 ? (
-      <p className={classes.quiet}>{strings.eventsGone}</p>
+      <Note>{strings.eventsGone}</Note>
     ) : (
       <ol className={classes.events}>
         {data.events.map((event) => (
@@ -140,27 +141,25 @@ const Events = ({ data }: { data: Data }) => (
             <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
             <span>
               <DeviceText value={event.eventEntityID} />
-              <span className={classes.details}>
+              <Quiet block>
                 <DeviceText value={readableEvent(event.details)} absent="" />
-              </span>
+              </Quiet>
             </span>
             <Time value={event.creationTime} />
           </li>
         ))}
       </ol>
     )}
-  </section>
+  </Stack>
 )
 
 const Notified = ({ data }: { data: Data }) => {
   const { session } = useServices()
   return (
-    <section aria-label={strings.notified} className={classes.section}>
+    <Stack aria-label={strings.notified} as="section" gap={6}>
       <h3>{strings.notified}</h3>
       {data.told.length === 0 ? (
-        <p className={classes.quiet}>
-          {strings.notifiedNone({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
-        </p>
+        <Note>{strings.notifiedNone({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</Note>
       ) : (
         <ol className={classes.told}>
           {data.told.map((one, index) => (
@@ -171,12 +170,12 @@ const Notified = ({ data }: { data: Data }) => {
                   channel: channelLabels[one.channel as Channel] ?? one.channel,
                   destination: <DeviceText value={one.destination} />,
                 })}
-                <span className={classes.details}>
+                <Quiet block>
                   {strings.sentByGroup({
                     group: one.groupName,
                     state: deliveryLabels[one.state as DeliveryState] ?? one.state,
                   })}
-                </span>
+                </Quiet>
               </span>
               <Time value={one.at} />
             </li>
@@ -186,7 +185,7 @@ const Notified = ({ data }: { data: Data }) => {
       {data.told.length > 0 && session.may('config:read') ? (
         <Link to="/settings/deliveries">{strings.allDeliveries}</Link>
       ) : null}
-    </section>
+    </Stack>
   )
 }
 
@@ -221,26 +220,24 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
           curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
         />
       </SidePanelHead>
-      <div className={classes.drawerBody}>
+      <Stack grow gap={14} pad="4px 16px 16px" scroll small>
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, decide, dismiss }} />}
         {data.dismissedBy === '' ? null : (
-          <p className={classes.quiet} role="note">
-            {strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}
-          </p>
+          <Note role="note">{strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}</Note>
         )}
         {data.hosts.length === 0 ? null : (
-          <section aria-label={strings.hosts} className={classes.section}>
+          <Stack aria-label={strings.hosts} as="section" gap={6}>
             <h3>{strings.hostsCount({ count: data.hostsCount || data.hosts.length })}</h3>
             <NoticeHosts hosts={data.hosts} evidence={data.matched} />
             {data.hostsCount > data.hosts.length ? (
               <PlainLink href={alertHostsAddress({ id })}>{strings.allHosts({ count: data.hostsCount })}</PlainLink>
             ) : null}
-          </section>
+          </Stack>
         )}
         <Why data={data} line={line} />
         <Events data={data} />
         <Notified data={data} />
-      </div>
+      </Stack>
     </>
   )
 }

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { Button } from '@mantine/core'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PendingBar } from '@portcullis/platform/console/ui/table/PendingBar.tsx'
 import scrolling from '@portcullis/platform/console/ui/table/scroller.module.css'
 import { useId } from 'react'
@@ -77,12 +78,12 @@ export const NoticeGrid = (props: NoticeGridProps) => {
             })}
           </div>
           {rows.hasMore ? (
-            <div className={classes.more}>
+            <Row gap={12} pad="10px 16px" quiet>
               <Button size="compact-sm" variant="default" onClick={rows.showMore} loading={rows.isStale}>
                 {strings.loadMore}
               </Button>
               <span>{strings.firstShown({ count: lines.length })}</span>
-            </div>
+            </Row>
           ) : null}
         </div>
       )}

@@ -4,6 +4,7 @@ import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/ad
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
@@ -43,14 +44,14 @@ export const NoticeHosts = ({
     })
   return (
     <>
-      <ul className={classes.hosts}>
+      <Stack as="ul" gap={8}>
         {hosts.map((host) => (
           <li key={host.uuid}>
-            <div className={classes.host}>
+            <Row wrap breaks>
               <PlainLink href={agentAddress(host.uuid)}>
                 <DeviceText value={host.hostIdentifier} />
               </PlainLink>
-            </div>
+            </Row>
             {host.devices.map((device) => (
               <div key={device.deviceID} className={classes.device}>
                 <PlainLink href={deviceAddress(host.uuid, device.deviceID)}>
@@ -67,7 +68,7 @@ export const NoticeHosts = ({
             ))}
           </li>
         ))}
-      </ul>
+      </Stack>
       <DecideDialog question={question} close={() => setQuestion(null)} />
     </>
   )

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { countNotices, listHealthNotices, listRiskNotices, type NoticeCounts } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import type { NoticeList } from '@portcullis/platform/console/ui/notices/line.ts'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
@@ -34,10 +35,10 @@ export const NoticesPage = () => {
   const here = tabs.find((tab) => tab.list === list) ?? tabs[0]
   const { readAll } = useNoticeActions(list, () => undefined)
   return (
-    <div className={classes.page}>
-      <header className={classes.head}>
+    <Stack grow gap={10} pad="14px 16px 16px">
+      <Row as="header" wrap gap="4px 16px">
         <h1>{strings.title}</h1>
-        <nav className={classes.tabs} aria-label={strings.title}>
+        <Row as="nav" align="start" gap={4} small aria-label={strings.title}>
           {tabs.map((tab) => (
             <Link
               key={tab.list}
@@ -49,15 +50,15 @@ export const NoticesPage = () => {
             >
               {tab.title}
               {counts === undefined ? null : (
-                <span className={classes.tabCount}>
+                <Quiet tiny num style={{ fontWeight: '400' }}>
                   {counts[tab.total].toLocaleString('en')}
                   {counts[tab.unread] > 0 ? `, ${strings.unreadCount({ count: counts[tab.unread] })}` : ''}
-                </span>
+                </Quiet>
               )}
             </Link>
           ))}
-        </nav>
-        <span className={classes.actions}>
+        </Row>
+        <Row as="span" end>
           <Button
             size="compact-sm"
             variant="default"
@@ -80,9 +81,9 @@ export const NoticesPage = () => {
               ].join('\n')
             }
           />
-        </span>
-      </header>
+        </Row>
+      </Row>
       {list === 'risk' ? <RiskInbox view={view} /> : <HealthInbox view={view} />}
-    </div>
+    </Stack>
   )
 }

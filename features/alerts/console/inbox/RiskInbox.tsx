@@ -3,6 +3,7 @@ import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type Line, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
@@ -12,7 +13,6 @@ import { Link } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import { useNoticeActions } from './notice-actions.ts'
-import classes from './notices.module.css'
 import { riskFilters, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
 import { strings } from './strings.ts'
 
@@ -65,7 +65,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
   const { dismiss } = useNoticeActions('risk', () => undefined)
   return (
-    <div className={classes.list}>
+    <Stack grow gap={10}>
       <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder}>
         <NativeSelect
           size="xs"
@@ -93,6 +93,6 @@ export const RiskInbox = ({ view }: { view: View }) => {
           </Button>
         </SelectionBar>
       ) : null}
-    </div>
+    </Stack>
   )
 }

@@ -3,10 +3,10 @@ import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import base from '@portcullis/platform/console/ui/BaseTable.module.css'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { isOpening } from '@portcullis/platform/console/ui/table/opening.ts'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import { type ReactNode, useState } from 'react'
 import { shareText } from './insight.ts'
 import classes from './insights.module.css'
@@ -64,9 +64,9 @@ const Head = ({ hasShare }: { hasShare: boolean }) => (
 
 /** The name of the model with its vendor and VID:PID. */
 const Name = ({ line }: { line: FindingLine }) => (
-  <span className={classes.name}>
+  <Stack as="span" gap={0}>
     <DeviceText value={line.device.guiPid} absent={strings.unnamed} />
-    <span className={text.muted}>
+    <Quiet>
       <DeviceText value={line.device.guiVid} absent="" />{' '}
       <code>
         {line.device.vid}:{line.device.pid}
@@ -74,8 +74,8 @@ const Name = ({ line }: { line: FindingLine }) => (
       {line.serialNumber ? (
         <> {strings.serialNumber({ serial: <DeviceText key="serial" value={line.serialNumber} /> })}</>
       ) : null}
-    </span>
-  </span>
+    </Quiet>
+  </Stack>
 )
 
 interface LineProps {
@@ -119,7 +119,9 @@ const Line = ({ line, hasShare, isOpen, toggle }: LineProps) => (
     {isOpen ? (
       <tr className={classes.moreRow}>
         <td colSpan={hasShare ? 7 : 6}>
-          <div className={classes.more}>{line.more}</div>
+          <Stack gap={8} pad="4px 0 8px 20px">
+            {line.more}
+          </Stack>
         </td>
       </tr>
     ) : null}
@@ -165,13 +167,17 @@ export const FindingTable = ({
                 ))}
         </tbody>
       </table>
-      {lines?.length === 0 ? <div className={base.empty}>{empty}</div> : null}
+      {lines?.length === 0 ? (
+        <Text as="div" pad={24} quiet style={{ textAlign: 'center' }}>
+          {empty}
+        </Text>
+      ) : null}
       {lines !== undefined && lines.length > shown ? (
-        <div className={classes.foot}>
+        <Text as="div" pad={10} quiet style={{ textAlign: 'center' }}>
           <Button size="xs" variant="default" onClick={() => setShown(shown + step * 4)}>
             {strings.showMore({ count: lines.length })}
           </Button>
-        </div>
+        </Text>
       ) : null}
     </div>
   )
@@ -197,8 +203,8 @@ export const Hosts = ({ agents, count, href }: HostsProps) => {
   const link = (text: ReactNode) => <PlainLink href={href}>{text}</PlainLink>
   const more = count - agents.length
   return (
-    <p className={classes.hosts}>
+    <Text as="p" style={{ lineHeight: '22px' }}>
       {more > 0 ? strings.onHostsAndMore({ hosts, more, link }) : strings.onHosts({ hosts, link })}
-    </p>
+    </Text>
   )
 }

@@ -6,6 +6,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -52,10 +53,10 @@ export const InsightsPage = () => {
   const [busy, setBusy] = useState(false)
   const { data, failure, retry, reload } = useInsight(chosen.id, vendor)
   return (
-    <div className={classes.page}>
-      <header className={classes.head}>
+    <Stack gap={10} pad="14px 16px 24px" scroll>
+      <Row as="header">
         <h1>{strings.insights}</h1>
-        <div className={classes.actions}>
+        <Row end>
           {session.may('fleet:reload') ? (
             <Button
               size="compact-sm"
@@ -78,9 +79,15 @@ export const InsightsPage = () => {
           >
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
-        </div>
-      </header>
-      <nav className={classes.tabs} aria-label={strings.insights}>
+        </Row>
+      </Row>
+      <Row
+        as="nav"
+        align="start"
+        gap={4}
+        style={{ borderBottom: '1px solid var(--pc-line)', overflowX: 'auto' }}
+        aria-label={strings.insights}
+      >
         {insightTabs.map(({ id, title }) => (
           <Link
             key={id}
@@ -93,10 +100,12 @@ export const InsightsPage = () => {
             {title}
           </Link>
         ))}
-      </nav>
-      <p className={classes.definition}>{chosen.definition}</p>
+      </Row>
+      <Text as="p" max={860}>
+        {chosen.definition}
+      </Text>
       <FilterBar view={view} filters={insightFilters} />
-      <p className={classes.facts} aria-live="polite">
+      <Note max={860} num aria-live="polite">
         {data === undefined ? (
           strings.computing
         ) : (
@@ -113,11 +122,11 @@ export const InsightsPage = () => {
               : strings.computedAt({ time: <Time key="time" value={data.computedAt} form="local" /> })}
           </>
         )}
-      </p>
+      </Note>
       {data?.insufficientPopulation === true ? (
-        <p className={classes.notice}>
+        <Row as="p" max={860} pad="8px 12px" small style={{ borderRadius: 6, background: 'var(--pc-accent-soft)' }}>
           <Icon name="info" /> {strings.tooFewHosts({ count: data.population ?? 0 })}
-        </p>
+        </Row>
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
       <FindingTable
@@ -132,6 +141,6 @@ export const InsightsPage = () => {
               : ''
         }
       />
-    </div>
+    </Stack>
   )
 }

@@ -10,9 +10,9 @@ import base from '@portcullis/platform/console/ui/BaseTable.module.css'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Advisories } from '@portcullis/platform/console/ui/device/Advisories.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
+import { Note, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import text from '@portcullis/platform/console/ui/text.module.css'
 import type { FindingLine } from './FindingTable.tsx'
 import { Hosts } from './FindingTable.tsx'
 import { devicesAddress } from './insight.ts'
@@ -63,9 +63,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
     more: (
       <>
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />
-        <p className={text.muted}>
-          {strings.interfaces({ interfaces: <code key="interfaces">{found.interfaces}</code> })}
-        </p>
+        <Note>{strings.interfaces({ interfaces: <code key="interfaces">{found.interfaces}</code> })}</Note>
       </>
     ),
   }
@@ -78,14 +76,14 @@ export const vulnerableLine = (found: VulnerablePeripheral): FindingLine => {
     key: `${found.vid}:${found.pid}`,
     device: found,
     finding: (
-      <span className={classes.finding}>
+      <Row as="span" wrap>
         {tag(found.severity)}
-        <span className={text.muted}>
+        <Quiet>
           {others.length === 0
             ? (first?.id ?? '')
             : strings.moreAdvisories({ advisory: first?.id ?? '', count: others.length })}
-        </span>
-      </span>
+        </Quiet>
+      </Row>
     ),
     hosts: found.agentsCount,
     href,
@@ -113,11 +111,11 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     device: found,
     serialNumber: found.serialNumber,
     finding: (
-      <span className={classes.finding}>
+      <Row as="span" wrap>
         {found.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
         <SeverityTag severity="amber" word={strings.notAllowed} />
-        <span className={text.muted}>{found.enforced ? strings.onArmedHost : strings.onFreeHosts}</span>
-      </span>
+        <Quiet>{found.enforced ? strings.onArmedHost : strings.onFreeHosts}</Quiet>
+      </Row>
     ),
     hosts: found.agentsCount,
     href,
@@ -192,12 +190,12 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
         </ul>
         <Diff diff={found.diff} basis={found.basis} />
         {found.consensus === null ? null : (
-          <p className={text.muted}>
+          <Note>
             {strings.consensus({
               share: (found.consensus.share * 100).toFixed(1),
               devices: found.consensus.devices,
             })}
-          </p>
+          </Note>
         )}
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />
       </>

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { ArmGate } from '@portcullis/platform/console/ui/arming/ArmGate.tsx'
 import { GradeList } from '@portcullis/platform/console/ui/arming/GradeList.tsx'
@@ -7,6 +7,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { strings } from '../strings.ts'
@@ -19,20 +20,20 @@ interface PartProps {
 }
 
 const WaitingForApprover = ({ message, close }: { message: string; close: () => void }) => (
-  <div className={classes.body}>
+  <Stack>
     <p>
       <strong>{strings.waitingForApprover}</strong>
     </p>
     <p>{message}</p>
-    <Group justify="flex-end" gap="sm">
+    <Row justify="end" wrap>
       <LinkButton to="/policy/requests" variant="default" onClick={close}>
         {strings.openRequest}
       </LinkButton>
       <Button onClick={close} data-autofocus>
         {strings.close}
       </Button>
-    </Group>
-  </div>
+    </Row>
+  </Stack>
 )
 
 /** The number of hosts and the effects. */
@@ -43,7 +44,7 @@ const Effect = ({
   const { data } = preview
   return (
     <>
-      <p className={classes.head} aria-busy={preview.isFetching}>
+      <Text as="p" style={{ minHeight: 40 }} aria-busy={preview.isFetching}>
         {data === undefined
           ? strings.previewLoading
           : action === 'free' && data.unchanged > 0
@@ -62,7 +63,7 @@ const Effect = ({
                   selected: selected(data),
                   effect: labels.effect,
                 })}
-      </p>
+      </Text>
       {preview.error === null ? null : (
         <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
       )}
@@ -102,7 +103,11 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
       {needsReason ? (
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
-      {data?.secondPerson === true ? <p className={classes.note}>{strings.needsApprover}</p> : null}
+      {data?.secondPerson === true ? (
+        <Panel as="p" tone="accent" dense>
+          {strings.needsApprover}
+        </Panel>
+      ) : null}
       {mustType ? (
         <TextInput
           label={strings.typeCount({ count })}
@@ -139,8 +144,8 @@ const Body = (props: BulkActionProps) => {
   if (failure instanceof CallFailure && isStoredRequest(failure))
     return <WaitingForApprover message={failure.message} close={close} />
   return (
-    <form
-      className={classes.body}
+    <Stack
+      as="form"
       onSubmit={(event) => {
         event.preventDefault()
         void state.run()
@@ -154,7 +159,7 @@ const Body = (props: BulkActionProps) => {
       <Fields state={state} action={action} />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Foot state={state} close={close} />
-    </form>
+    </Stack>
   )
 }
 

@@ -1,10 +1,11 @@
-import { Button, Group, NativeSelect, PasswordInput, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
 import { type AccountView, profileNames, type UserProfile } from '@portcullis/contract'
 import { passwordRules } from '@portcullis/platform/console/lib/password-rules.ts'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { strings } from './strings.ts'
 import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
@@ -20,16 +21,16 @@ export interface AccountFormProps {
 }
 
 const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void }) => (
-  <Stack gap="md">
+  <Stack>
     <p style={{ margin: 0 }}>
       {link.expiresAt === null
         ? strings.linkText
         : strings.linkTextExpires({ time: <Time value={link.expiresAt} form="local" /> })}
     </p>
     <CopyField value={link.url} what={strings.link} />
-    <Group justify="flex-end">
+    <Row gap={16} justify="end" wrap>
       <Button onClick={close}>{strings.done}</Button>
-    </Group>
+    </Row>
   </Stack>
 )
 
@@ -39,7 +40,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
   if (link !== null) return <LinkToGive link={link} close={close} />
   return (
     <form onSubmit={save}>
-      <Stack gap="md">
+      <Stack>
         <TextInput
           label={strings.userName}
           maxLength={254}
@@ -56,14 +57,14 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
             .map((profile) => ({ value: String(profile), label: profileNames[profile] }))}
           {...form.getInputProps('userProfile')}
         />
-        <Group grow gap="md" align="flex-start">
+        <Row equal gap={12} align="start" wrap>
           <TextInput label={strings.firstName} maxLength={254} {...field('firstName')} />
           <TextInput label={strings.lastName} maxLength={254} {...field('lastName')} />
-        </Group>
-        <Group grow gap="md" align="flex-start">
+        </Row>
+        <Row equal gap={12} align="start" wrap>
           <TextInput label={strings.email} type="email" maxLength={254} {...field('email')} />
           <TextInput label={strings.phone} maxLength={64} {...field('phone')} />
-        </Group>
+        </Row>
         {account === null || account.authSource === 'Local' ? (
           <PasswordInput
             label={account === null ? strings.passwordOrLink : strings.passwordOrKeep}

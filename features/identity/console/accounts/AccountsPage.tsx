@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
@@ -25,7 +26,9 @@ const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
   <>
     {authSource}
     {authSource === 'Local' ? (
-      <div className={classes.quiet}>{mfaEnabled ? strings.secondFactorOn : strings.passwordOnly}</div>
+      <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
+        {mfaEnabled ? strings.secondFactorOn : strings.passwordOnly}
+      </Text>
     ) : null}
   </>
 )
@@ -41,12 +44,12 @@ const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
   return (
     <>
       <strong>{strings.suspended}</strong>
-      <div className={classes.quiet}>
+      <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
         {strings.suspendedBy({
           name: <DeviceText value={account.suspendedBy ?? ''} />,
           time: timeLeft(account, now),
         })}
-      </div>
+      </Text>
     </>
   )
 }
@@ -75,9 +78,9 @@ const Who = ({ account, isMe, canOpen }: { account: AccountView; isMe: boolean; 
         {canOpen ? <PlainLink href={accountAddress(account)}>{name}</PlainLink> : name}
         {isMe ? ` ${strings.you}` : ''}
         {fullName === '' ? null : (
-          <div className={classes.quiet}>
+          <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
             <DeviceText value={fullName} />
-          </div>
+          </Text>
         )}
       </span>
     </span>
@@ -96,7 +99,7 @@ interface ActionsProps {
 const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
   const { mayReset, maySuspend } = rights
   return (
-    <span className={classes.actions}>
+    <Row as="span" gap={4}>
       {rights.mayChange(account) ? (
         <Button size="compact-xs" variant="default" onClick={change}>
           {strings.edit}
@@ -122,7 +125,7 @@ const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
           ) : null}
         </MoreMenu>
       ) : null}
-    </span>
+    </Row>
   )
 }
 

@@ -6,6 +6,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
@@ -14,7 +15,6 @@ import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './AccountsPage.module.css'
 import { NewToken } from './NewToken.tsx'
 import { strings } from './strings.ts'
 
@@ -32,9 +32,9 @@ const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
     return (
       <>
         {strings.allOf} {profileNames[userProfile]}
-        <div className={classes.quiet}>
+        <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
           {userProfile < 30 ? strings.createdBeforeScopesLimited : strings.createdBeforeScopes}
-        </div>
+        </Text>
       </>
     )
   return (
@@ -103,12 +103,12 @@ export const ApiTokensPage = () => {
           cells: [
             <div key="name">
               <DeviceText value={token.name} />
-              <div className={classes.quiet}>
+              <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
                 {strings.createdBy({
                   name: <DeviceText value={token.createdBy} />,
                   time: <Time value={token.createdAt} form="ago" />,
                 })}
-              </div>
+              </Text>
             </div>,
             <DeviceText key="user" value={token.userName} />,
             profileNames[token.userProfile],
@@ -118,9 +118,9 @@ export const ApiTokensPage = () => {
             <div key="used">
               <Time value={token.lastUsedAt} absent={strings.never} />
               {token.lastUsedAddress === null ? null : (
-                <div className={classes.quiet}>
+                <Text as="div" quiet tiny style={{ lineHeight: '16px' }}>
                   {strings.fromAddress({ address: <DeviceText value={token.lastUsedAddress} /> })}
-                </div>
+                </Text>
               )}
             </div>,
             <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import {
   createApiToken,
@@ -14,6 +14,7 @@ import { useServices, useSession } from '@portcullis/platform/console/lib/servic
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import classes from './NewToken.module.css'
 import { strings } from './strings.ts'
@@ -45,12 +46,12 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   })
   if (made !== null) {
     return (
-      <Stack gap="md">
+      <Stack>
         <p style={{ margin: 0 }}>{strings.tokenShownOnce}</p>
         <CopyField value={made} what={strings.token} />
-        <Group justify="flex-end">
+        <Row gap={16} justify="end" wrap>
           <Button onClick={close}>{strings.done}</Button>
-        </Group>
+        </Row>
       </Stack>
     )
   }
@@ -77,7 +78,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
         }
       })}
     >
-      <Stack gap="md">
+      <Stack>
         <TextInput
           label={strings.purpose}
           placeholder={strings.purposeExample}
@@ -86,7 +87,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
           {...form.getInputProps('name')}
           error={form.errors.name ?? fieldMessage(failure, 'name')}
         />
-        <Group grow align="start">
+        <Row gap={16} equal align="start" wrap>
           <NativeSelect
             label={strings.highestProfile}
             data={([30, 20, 10] as const)
@@ -99,7 +100,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
             }}
           />
           <NativeSelect label={strings.expiresAfter} data={[...lives]} {...form.getInputProps('days')} />
-        </Group>
+        </Row>
         <Checkbox.Group
           label={strings.scopes}
           description={strings.scopesHelp}

@@ -1,4 +1,4 @@
-import { Avatar, Button, FileButton, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Avatar, Button, FileButton, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { profileNames, updateUserDetails } from '@portcullis/contract'
 import { passwordFault } from '@portcullis/platform/console/lib/password-rules.ts'
@@ -9,6 +9,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { NewPasswordFields } from '@portcullis/platform/console/ui/form/NewPasswordFields.tsx'
 import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
 import { useTokenCount } from '@portcullis/platform/console/ui/form/useTokenCount.ts'
+import { Note, Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -40,7 +41,7 @@ const Picture = ({ account }: { account: Account }) => {
     }
   }
   return (
-    <Group gap="md">
+    <Row gap={12} wrap>
       <Avatar src={account.image || null} size={56} name={account.userName} />
       <FileButton
         accept="image/png,image/jpeg,image/webp"
@@ -57,7 +58,7 @@ const Picture = ({ account }: { account: Account }) => {
           {strings.remove}
         </Button>
       )}
-    </Group>
+    </Row>
   )
 }
 
@@ -94,21 +95,21 @@ const Details = ({ account }: { account: Account }) => {
         }
       })}
     >
-      <Stack gap="md">
-        <Group grow gap="md" align="flex-start">
+      <Stack>
+        <Row equal gap={12} align="start" wrap>
           <TextInput label={strings.firstName} autoComplete="given-name" maxLength={254} {...field('firstName')} />
           <TextInput label={strings.lastName} autoComplete="family-name" maxLength={254} {...field('lastName')} />
-        </Group>
-        <Group grow gap="md" align="flex-start">
+        </Row>
+        <Row equal gap={12} align="start" wrap>
           <TextInput label={strings.email} type="email" autoComplete="email" maxLength={254} {...field('email')} />
           <TextInput label={strings.phone} type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
-        </Group>
+        </Row>
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        <Group>
+        <Row wrap gap={16}>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             {strings.save}
           </Button>
-        </Group>
+        </Row>
       </Stack>
     </form>
   )
@@ -128,7 +129,7 @@ const Password = ({ account }: { account: Account }) => {
     },
   })
   if (account.authSource !== 'Local') {
-    return <p className={classes.quiet}>{strings.passwordElsewhere({ authSource: account.authSource })}</p>
+    return <Note>{strings.passwordElsewhere({ authSource: account.authSource })}</Note>
   }
   return (
     <form
@@ -148,7 +149,7 @@ const Password = ({ account }: { account: Account }) => {
         }
       })}
     >
-      <Stack gap="md" className={classes.password}>
+      <Stack className={classes.password}>
         <input type="hidden" autoComplete="username" value={account.userName} readOnly />
         <PasswordInput
           label={strings.currentPassword}
@@ -162,11 +163,11 @@ const Password = ({ account }: { account: Account }) => {
           onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
         />
         {failure === null ? null : <ErrorState failure={failure} inline />}
-        <Group>
+        <Row wrap gap={16}>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             {strings.changePassword}
           </Button>
-        </Group>
+        </Row>
       </Stack>
     </form>
   )
@@ -180,18 +181,18 @@ export const ProfilePage = () => {
   const { account } = state.profile
   return (
     <SettingsPage title={strings.myProfile} intro={`${account.userName}, ${profileNames[account.userProfile]}`}>
-      <section className={classes.card}>
+      <Panel gap={16} max={720}>
         <Picture account={account} />
         <Details account={account} />
-      </section>
-      <section className={classes.card}>
+      </Panel>
+      <Panel gap={16} max={720}>
         <h2>{strings.password}</h2>
         <Password account={account} />
-      </section>
-      <section className={classes.card} aria-label={strings.secondFactor}>
+      </Panel>
+      <Panel gap={16} max={720} aria-label={strings.secondFactor}>
         <h2>{strings.secondFactor}</h2>
         <SecondFactor />
-      </section>
+      </Panel>
     </SettingsPage>
   )
 }

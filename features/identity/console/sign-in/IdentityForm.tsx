@@ -1,8 +1,8 @@
 import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
 import type { Profile } from '@portcullis/platform/console/lib/session.ts'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ProviderConfirmation } from './ProviderConfirmation.tsx'
-import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 import { useIdentity, type Way } from './useIdentity.ts'
 
@@ -81,8 +81,9 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
   const { way, others, choose, refusal, busy, send } = identity
   if (account.authSource === 'OIDC') return <ProviderConfirmation settle={settle} />
   return (
-    <form
-      className={classes.form}
+    <Stack
+      as="form"
+      gap={16}
       onSubmit={(event) => {
         event.preventDefault()
         // In React, the form below is the parent of this dialog and would be submitted, too.
@@ -90,7 +91,9 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
         send()
       }}
     >
-      <p className={classes.message}>{strings.confirmText({ name: <strong>{account.userName}</strong> })}</p>
+      <Text as="p" style={{ margin: '0 0 16px' }}>
+        {strings.confirmText({ name: <strong>{account.userName}</strong> })}
+      </Text>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}
@@ -107,6 +110,6 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
           </Button>
         ))}
       <DialogActions close={() => settle(false)} action={strings.confirm} busy={busy} startsAt="form" />
-    </form>
+    </Stack>
   )
 }

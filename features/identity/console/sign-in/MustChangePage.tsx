@@ -6,6 +6,7 @@ import { messageOf } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { NewPasswordFields } from '@portcullis/platform/console/ui/form/NewPasswordFields.tsx'
 import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
@@ -30,14 +31,17 @@ export const MustChangePage = () => {
   })
   return (
     <Card title={strings.chooseOwnTitle}>
-      <p className={classes.message}>{strings.chooseOwnText({ name: <strong>{userName}</strong> })}</p>
+      <Text as="p" style={{ margin: '0 0 16px' }}>
+        {strings.chooseOwnText({ name: <strong>{userName}</strong> })}
+      </Text>
       {refusal === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {refusal}
         </Alert>
       )}
-      <form
-        className={classes.form}
+      <Stack
+        as="form"
+        gap={16}
         onSubmit={form.onSubmit(async ({ oldPassword, newPassword, revokeApiTokens }) => {
           setBusy(true)
           setRefusal(null)
@@ -72,7 +76,7 @@ export const MustChangePage = () => {
         <Button variant="default" fullWidth onClick={() => void session.signOut().catch(tellFailure)}>
           {strings.signOut}
         </Button>
-      </form>
+      </Stack>
     </Card>
   )
 }

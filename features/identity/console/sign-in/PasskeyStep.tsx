@@ -3,9 +3,9 @@ import { type MfaRequired, type ResponseOf, startPasskeySignIn } from '@portcull
 import { endPasskeyQuestion, passkeyRefusal, provePasskey } from '@portcullis/platform/console/lib/passkeys.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useRef, useState } from 'react'
 import { isOver, refusalText } from './refusal.ts'
-import classes from './sign-in.module.css'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
 
@@ -53,7 +53,9 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
   }, [])
   return (
     <>
-      <p className={classes.message}>{strings.passkeyText}</p>
+      <Text as="p" style={{ margin: '0 0 16px' }}>
+        {strings.passkeyText}
+      </Text>
       <Button loading={busy} fullWidth autoFocus onClick={() => void ask()}>
         {strings.askAgain}
       </Button>

@@ -4,9 +4,9 @@ import { type IdentityNews, identityChannel } from '@portcullis/platform/console
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useRef, useState } from 'react'
 import { refusalText } from './refusal.ts'
-import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
 /**
@@ -43,8 +43,10 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
     }
   }, [api, attempt, settle])
   return (
-    <div className={classes.form}>
-      <p className={classes.message}>{strings.confirmAtProvider}</p>
+    <Stack gap={16}>
+      <Text as="p" style={{ margin: '0 0 16px' }}>
+        {strings.confirmAtProvider}
+      </Text>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}
@@ -61,6 +63,6 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
           </Button>
         )}
       </DialogActions>
-    </div>
+    </Stack>
   )
 }

@@ -2,12 +2,12 @@ import { Alert, Button } from '@mantine/core'
 import type { MfaRequired } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { CodeStep } from './CodeStep.tsx'
 import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
 import { isOver, suspensionText } from './refusal.ts'
-import classes from './sign-in.module.css'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
 
@@ -48,7 +48,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
   }
   const step = { prove, refuse: setRefusal }
   return (
-    <div className={classes.form}>
+    <Stack gap={16}>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}
@@ -58,7 +58,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
       {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
       {method === 'recovery' ? <RecoveryStep {...step} /> : null}
       {methods.length === 0 ? <Alert color="red">{strings.noPasskeyHere}</Alert> : null}
-      <div className={classes.ways}>
+      <Stack gap={8}>
         {methods
           .filter((other) => other !== method)
           .map((other) => (
@@ -77,7 +77,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
         <Button variant="subtle" fullWidth onClick={() => back(null)}>
           {strings.backToPassword}
         </Button>
-      </div>
-    </div>
+      </Stack>
+    </Stack>
   )
 }

@@ -7,6 +7,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { NewPasswordFields } from '@portcullis/platform/console/ui/form/NewPasswordFields.tsx'
 import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { Card } from './Card.tsx'
@@ -60,8 +61,9 @@ export const SetPasswordPage = () => {
           {refusal}
         </Alert>
       )}
-      <form
-        className={classes.form}
+      <Stack
+        as="form"
+        gap={16}
         onSubmit={form.onSubmit(async ({ newPassword, revokeApiTokens }) => {
           setBusy(true)
           setRefusal(null)
@@ -84,7 +86,7 @@ export const SetPasswordPage = () => {
         <Button type="submit" loading={busy} fullWidth>
           {strings.setPassword}
         </Button>
-      </form>
+      </Stack>
     </Card>
   )
 }

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { authProviders, type MfaRequired, type ResponseOf } from '@portcullis/contract'
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Lines } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -64,7 +65,7 @@ const usePasswordSignIn = () => {
 }
 
 const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordSignIn>; hasDirectory: boolean }) => (
-  <form className={classes.form} onSubmit={by.submit}>
+  <Stack as="form" gap={16} onSubmit={by.submit}>
     <TextInput
       label={strings.userName}
       description={hasDirectory ? strings.userNameHelp : undefined}
@@ -90,7 +91,7 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
     <Button type="submit" loading={by.busy} fullWidth>
       {strings.signIn}
     </Button>
-  </form>
+  </Stack>
 )
 
 export const SignInPage = () => {
@@ -153,7 +154,9 @@ export const SignInPage = () => {
           {name}
         </Button>
       ))}
-      <p className={classes.hint}>{strings.firstStart}</p>
+      <Text as="p" top={20} quiet tiny>
+        {strings.firstStart}
+      </Text>
     </Card>
   )
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -34,9 +35,9 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
         {strings.showChanges({ changes: inbox.changes })}
       </Button>
     ) : null}
-    <span className={classes.tools}>
+    <Text self="center" end>
       <MoreMenu label={strings.more} curl={inbox.curl} />
-    </span>
+    </Text>
   </header>
 )
 

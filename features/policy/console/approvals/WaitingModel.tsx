@@ -3,6 +3,7 @@ import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/ad
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { DecideStart } from '@portcullis/platform/console/ui/policy/decide.ts'
@@ -94,7 +95,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
           {model.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
           {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word={strings.vulnerable} /> : null}
         </span>
-        <span className={classes.amount}>{amount(model)}</span>
+        <Text nowrap>{amount(model)}</Text>
         <span className={classes.quiet}>
           <Time value={model.lastSeen} />
         </span>

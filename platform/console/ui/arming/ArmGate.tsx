@@ -7,10 +7,10 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
+import { Note, Quiet, Text } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { basisText, blockedText, type Examined, type Subject } from '../policy/labels.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
-import text from '../text.module.css'
 import classes from './ArmGate.module.css'
 import { type ArmHosts, lookBacks } from './gate.ts'
 import { strings } from './strings.ts'
@@ -87,7 +87,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
       {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
       {totals === undefined ? (
         test.error === null ? (
-          <p className={text.muted}>{strings.loading}</p>
+          <Note>{strings.loading}</Note>
         ) : null
       ) : (
         <div data-stale={test.isPlaceholderData || undefined}>
@@ -96,7 +96,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
             {rows.slice(0, shown).map((row) => (
               <li key={`${row.uuid}|${row.deviceID}`}>
                 <Icon name={kindIcon(row.devIcon)} size={14} />
-                <span className={classes.clip}>
+                <Text breaks>
                   {row.isKnownAttackTool ? (
                     <>
                       <SeverityTag severity="red" word={strings.attackTool} />{' '}
@@ -110,16 +110,16 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
                     ),
                     host: <DeviceText key="host" value={row.hostIdentifier} />,
                   })}
-                </span>
-                <span className={classes.clip}>
+                </Text>
+                <Text breaks>
                   <DeviceText value={row.reason} />
-                </span>
-                <span className={classes.times}>{strings.times({ count: row.attachments })}</span>
+                </Text>
+                <Quiet num>{strings.times({ count: row.attachments })}</Quiet>
               </li>
             ))}
           </ul>
           {totals.blocked.peripherals > shown ? (
-            <p className={text.muted}>{strings.more({ count: totals.blocked.peripherals - shown })}</p>
+            <Note>{strings.more({ count: totals.blocked.peripherals - shown })}</Note>
           ) : null}
         </div>
       )}

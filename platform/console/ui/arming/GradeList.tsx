@@ -1,11 +1,11 @@
-import classes from './GradeList.module.css'
+import { Stack } from '../layout/layout.tsx'
 import { gradeLabels } from './grade.ts'
 import { strings } from './strings.ts'
 
 /** Shows how the hosts will enforce, with what their grade guarantees and does not. */
 export const GradeList = ({ grades }: { grades: readonly { enforcement: string; agents: number }[] | undefined }) =>
   grades === undefined || grades.length === 0 ? null : (
-    <ul className={classes.grades} aria-label={strings.grades}>
+    <Stack as="ul" gap={6} small aria-label={strings.grades}>
       {grades.map(({ enforcement, agents }) => {
         const { short, long } = gradeLabels(enforcement)
         return (
@@ -14,5 +14,5 @@ export const GradeList = ({ grades }: { grades: readonly { enforcement: string; 
           </li>
         )
       })}
-    </ul>
+    </Stack>
   )

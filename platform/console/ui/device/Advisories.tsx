@@ -1,5 +1,5 @@
 import type { Vulnerability } from '@portcullis/contract'
-import text from '../text.module.css'
+import { Quiet } from '../layout/layout.tsx'
 import { strings } from './strings.ts'
 
 const confidenceLabels = {
@@ -18,7 +18,7 @@ export const Advisories = ({ findings }: { findings: readonly Vulnerability[] })
         <strong>{finding.id}</strong>
         {finding.cvss === null ? '' : ` (CVSS ${finding.cvss.toFixed(1)})`}: {finding.weakness}
         <br />
-        <span className={text.muted}>
+        <Quiet>
           {confidenceLabels[finding.confidence]}
           {finding.firmwareCondition === '' ? '' : `; ${strings.affected({ firmware: finding.firmwareCondition })}`}
           {' · '}
@@ -29,7 +29,7 @@ export const Advisories = ({ findings }: { findings: readonly Vulnerability[] })
           ) : (
             finding.source
           )}
-        </span>
+        </Quiet>
       </li>
     ))}
   </ul>

@@ -2,6 +2,7 @@ import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
 import { findingOf } from '../findings.ts'
 import { Icon, kindIcon } from '../icons.tsx'
+import { Row, Text } from '../layout/layout.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './Device.module.css'
 import { strings } from './strings.ts'
@@ -12,19 +13,19 @@ const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid
 
 /** Kind and name of a device on one line. */
 export const DeviceName = ({ device }: { device: Peripheral }) => (
-  <span className={classes.name}>
+  <Row as="span" gap={6}>
     <Icon name={kindIcon(device.devIcon)} title={device.devIconDescription} className={classes.icon} />
-    <span className={classes.words}>
+    <Text clip>
       <DeviceText value={deviceName(device)} />
-    </span>
-  </span>
+    </Text>
+  </Row>
 )
 
 /** Vendor and product id. */
 export const DeviceIds = ({ device }: { device: Pick<Peripheral, 'vid' | 'pid'> }) => (
-  <code className={classes.ids}>
+  <Text as="code" quiet tiny>
     {device.vid}:{device.pid}
-  </code>
+  </Text>
 )
 
 /** Findings of a device as tags. */

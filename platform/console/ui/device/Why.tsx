@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import type { Acceptance, MissingEvidence, Peripheral } from '@portcullis/contract'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
+import { Note, Quiet } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { Time } from '../Time.tsx'
 import { tellFailure } from '../tell.ts'
-import text from '../text.module.css'
 import { Advisories } from './Advisories.tsx'
 import { askAcceptance, askRevocation } from './acceptance.ts'
 import classes from './Device.module.css'
@@ -43,16 +43,16 @@ const Decision = ({ device, armed }: WhyProps) => {
         {rule === null ? null : (
           <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>{strings.openRule}</PlainLink>
         )}
-        {change === undefined ? null : <span className={text.muted}>{change}</span>}
+        {change === undefined ? null : <Quiet>{change}</Quiet>}
       </p>
-      <p className={text.muted}>
+      <Note>
         {(device.enforcedVersion === null ? strings.decidedBy : strings.hostDecidedBy)({
           version: device.policyVersion,
         })}{' '}
         {device.caseNumber === ''
           ? null
           : strings.caseNumber({ number: <code key="number">{device.caseNumber}</code> })}
-      </p>
+      </Note>
     </section>
   )
 }
@@ -78,7 +78,7 @@ const Evidence = ({ lines }: { lines: readonly string[] }) => (
 const Accepted = ({ device, acceptance }: { device: Peripheral; acceptance: Acceptance }) => {
   const { api, session } = useServices()
   return (
-    <p className={text.muted}>
+    <Note>
       {strings.acceptedBy({
         name: <DeviceText key="name" value={acceptance.acceptedBy} />,
         time: <Time key="time" value={acceptance.acceptedAt} />,
@@ -88,7 +88,7 @@ const Accepted = ({ device, acceptance }: { device: Peripheral; acceptance: Acce
           {strings.askRevocation}
         </Button>
       ) : null}
-    </p>
+    </Note>
   )
 }
 
@@ -101,7 +101,7 @@ const KernelFindings = ({ device }: Pick<WhyProps, 'device'>) => (
           <SeverityTag severity="amber" word={strings.unknownDriver} />
         </h3>
         <p>
-          <DeviceText value={device.unknownDriver} />. <span className={text.muted}>{strings.unknownDriverHint}</span>
+          <DeviceText value={device.unknownDriver} />. <Quiet>{strings.unknownDriverHint}</Quiet>
         </p>
       </section>
     )}
@@ -132,9 +132,7 @@ export const Why = ({ device, armed }: WhyProps) => {
             />
           </h3>
           <Evidence lines={device.evidence} />
-          <p className={text.muted}>
-            {device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}
-          </p>
+          <Note>{device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}</Note>
           {device.attackTool === 'suspected' && session.may('fleet:write') ? (
             <Button
               size="compact-xs"
@@ -164,8 +162,7 @@ export const Why = ({ device, armed }: WhyProps) => {
             <SeverityTag severity="red" word={strings.driverMismatch} />
           </h3>
           <p>
-            <DeviceText value={device.driverMismatch} />.{' '}
-            <span className={text.muted}>{strings.driverMismatchHint}</span>
+            <DeviceText value={device.driverMismatch} />. <Quiet>{strings.driverMismatchHint}</Quiet>
           </p>
         </section>
       )}
@@ -180,9 +177,9 @@ export const Why = ({ device, armed }: WhyProps) => {
       )}
       <Decision device={device} armed={armed} />
       {device.missingEvidence.length === 0 ? null : (
-        <p className={text.muted}>
+        <Note>
           {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}
-        </p>
+        </Note>
       )}
     </div>
   )

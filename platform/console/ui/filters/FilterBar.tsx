@@ -1,6 +1,7 @@
 import { Button, CloseButton, Menu, Popover, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Icon } from '../icons.tsx'
+import { Row } from '../layout/layout.tsx'
 import { lazily, useIdlePreload } from '../lazily.tsx'
 import { useKeys } from '../useKeys.ts'
 import type { View } from '../useView.ts'
@@ -100,7 +101,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
   const shown = filters.filter(({ name }) => set[name] !== undefined || opened === name)
   const others = filters.filter((filter) => !shown.includes(filter))
   return (
-    <search className={classes.bar}>
+    <Row as="search" wrap gap={6}>
       {searchPlaceholder === undefined ? null : <SearchField view={view} placeholder={searchPlaceholder} />}
       {shown.map((filter) => (
         <Chip
@@ -140,7 +141,9 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
           {strings.clearFilters}
         </Button>
       ) : null}
-      <div className={classes.tools}>{children}</div>
-    </search>
+      <Row gap={4} end>
+        {children}
+      </Row>
+    </Row>
   )
 }

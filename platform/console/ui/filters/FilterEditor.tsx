@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Radio, Text, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
+import { Row, Stack } from '../layout/layout.tsx'
 import { type Filter, fieldOfInstant, instantOfField, type Option, toggled } from './filter.ts'
 import { strings } from './strings.ts'
 
@@ -24,7 +25,7 @@ const TextEditor = ({ filter, value, change, close }: EditorProps) => {
         close()
       }}
     >
-      <Group gap="sm" align="flex-end">
+      <Row align="end" wrap>
         <TextInput
           size="xs"
           label={strings.contains({ label: filter.label })}
@@ -36,7 +37,7 @@ const TextEditor = ({ filter, value, change, close }: EditorProps) => {
         <Button size="xs" type="submit">
           {strings.apply}
         </Button>
-      </Group>
+      </Row>
     </form>
   )
 }
@@ -48,7 +49,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
   const found = (tags.data ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 40)
   const chosen = (value ?? '').split(',')
   return (
-    <Stack gap="sm">
+    <Stack gap={8}>
       <TextInput
         size="xs"
         placeholder={strings.findTag}
@@ -56,7 +57,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
         data-autofocus
         onChange={(event) => setText(event.currentTarget.value)}
       />
-      <Stack gap={6} mah={240} style={{ overflow: 'auto' }}>
+      <Stack gap={6} scroll style={{ maxHeight: 240 }}>
         {found.map(({ name }) => (
           <Checkbox
             key={name}
@@ -81,7 +82,7 @@ const spans: [title: string, hours: number][] = [
 const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {
   const { clock } = useServices()
   return (
-    <Group gap={4}>
+    <Row gap={4} wrap>
       {spans.map(([title, hours]) => (
         <Button
           key={title}
@@ -92,12 +93,12 @@ const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {
           {title}
         </Button>
       ))}
-    </Group>
+    </Row>
   )
 }
 
 const InstantEditor = ({ filter, value, change }: EditorProps) => (
-  <Stack gap="sm">
+  <Stack gap={8}>
     <SpanButtons pick={change} />
     <TextInput
       size="xs"
@@ -115,7 +116,7 @@ const PeriodEditor = ({ value, change }: EditorProps) => {
   const set = (nextFrom: string, nextTo: string) =>
     change(nextFrom === '' && nextTo === '' ? null : `${nextFrom}..${nextTo}`)
   return (
-    <Stack gap="sm">
+    <Stack gap={8}>
       <SpanButtons pick={(start) => set(start, '')} />
       <TextInput
         size="xs"
@@ -188,7 +189,7 @@ const EditorOfKind = (props: EditorProps) => {
         )
       }
       return (
-        <Stack gap={6} mah={300} style={{ overflow: 'auto' }}>
+        <Stack gap={6} scroll style={{ maxHeight: 300 }}>
           {options.map((option, index) => (
             <Fragment key={option.value}>
               {option.group === undefined || option.group === options[index - 1]?.group ? null : (

@@ -1,6 +1,6 @@
 import { Button, FileButton, Textarea } from '@mantine/core'
+import { Row, Stack } from '../layout/layout.tsx'
 import type { FieldFrame } from './field.ts'
-import classes from './form.module.css'
 import { strings } from './strings.ts'
 
 export interface CertificatesFieldProps extends FieldFrame {
@@ -16,7 +16,7 @@ const countOf = (text: string) => text.split(beginCertificate).length - 1
 export const CertificatesField = ({ max, value, onChange, ...frame }: CertificatesFieldProps) => {
   const count = countOf(value)
   return (
-    <div className={classes.certificates}>
+    <Stack gap={6}>
       <Textarea
         {...frame}
         rows={value === '' ? 2 : 5}
@@ -28,7 +28,7 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
-      <div className={classes.beside}>
+      <Row wrap gap={10} top={4} quiet tiny>
         <FileButton
           accept=".pem,.crt,.cer"
           onChange={(file) => {
@@ -42,7 +42,7 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
           )}
         </FileButton>
         <span>{value === '' ? '' : strings.certificates({ count })}</span>
-      </div>
-    </div>
+      </Row>
+    </Stack>
   )
 }

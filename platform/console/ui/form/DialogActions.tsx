@@ -1,5 +1,6 @@
-import { Button, type ButtonProps, Group } from '@mantine/core'
+import { Button, type ButtonProps } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Row } from '../layout/layout.tsx'
 import { strings } from './strings.ts'
 
 export interface DialogActionsProps {
@@ -45,9 +46,9 @@ export const DialogActions = ({
   aside,
   children,
 }: DialogActionsProps) => (
-  <Group justify={aside === undefined ? 'flex-end' : 'space-between'} gap="sm">
+  <Row justify={aside === undefined ? 'flex-end' : 'space-between'} wrap>
     {aside}
-    <Group justify="flex-end" gap="sm">
+    <Row justify="end" wrap>
       <Button
         // A new key mounts the button again, so that it takes the focus.
         key={takesFocus ? 'asked' : 'plain'}
@@ -74,6 +75,6 @@ export const DialogActions = ({
           {action}
         </Button>
       )}
-    </Group>
-  </Group>
+    </Row>
+  </Row>
 )

@@ -2,8 +2,8 @@ import { Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { typing } from '../code.ts'
+import { Stack } from '../layout/layout.tsx'
 import { DialogActions } from './DialogActions.tsx'
-import classes from './form.module.css'
 import { strings } from './strings.ts'
 
 export interface LeaveGuardProps {
@@ -24,8 +24,9 @@ export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = string
   const isAsked = blocker.status === 'blocked'
   return (
     <Modal opened={isAsked} onClose={() => blocker.reset?.()} title={title}>
-      <form
-        className={classes.dialog}
+      <Stack
+        as="form"
+        gap={14}
         onSubmit={(event) => {
           event.preventDefault()
           blocker.reset?.()
@@ -38,7 +39,7 @@ export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = string
           action={strings.stay}
           startsAt="action"
         />
-      </form>
+      </Stack>
     </Modal>
   )
 }

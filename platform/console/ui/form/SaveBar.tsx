@@ -1,5 +1,5 @@
-import { Group } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Note, Row } from '../layout/layout.tsx'
 import classes from './form.module.css'
 
 export interface SaveBarProps {
@@ -13,11 +13,11 @@ export interface SaveBarProps {
 
 /** The foot of a form on a page. It stays in sight while the form scrolls. */
 export const SaveBar = ({ status, before, children }: SaveBarProps) => (
-  <Group justify="flex-end" gap="sm" className={classes.saveBar}>
+  <Row justify="end" className={classes.saveBar} wrap>
     {before}
-    <p className={classes.status} role="status">
+    <Note grow role="status">
       {status}
-    </p>
+    </Note>
     {children}
-  </Group>
+  </Row>
 )

@@ -1,10 +1,10 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
+import { Quiet, Row, Text } from '../layout/layout.tsx'
 import { Time } from '../Time.tsx'
-import text from '../text.module.css'
 import { strings } from './strings.ts'
 import classes from './VersionHistory.module.css'
 
@@ -49,14 +49,14 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
       <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
         <Icon name={isOpen ? 'down' : 'right'} size={12} />
         <span className={classes.number}>{version.toLocaleString('en')}</span>
-        <span className={classes.clip}>{summary}</span>
+        <Text clip>{summary}</Text>
       </button>
-      <span className={classes.clip}>
+      <Text clip>
         <DeviceText value={by} />
-      </span>
-      <span className={text.small}>
+      </Text>
+      <Quiet small>
         <Time value={at} />
-      </span>
+      </Quiet>
       {goBack === null ? (
         <span />
       ) : (
@@ -65,7 +65,11 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
         </Button>
       )}
     </div>
-    {isOpen ? <div className={classes.changes}>{changes}</div> : null}
+    {isOpen ? (
+      <Text as="div" pad="8px 16px 12px 40px" breaks style={{ background: 'var(--pc-raised)' }}>
+        {changes}
+      </Text>
+    ) : null}
   </li>
 )
 
@@ -99,9 +103,9 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
               )
             })}
           </ul>
-          <Group justify="space-between">
+          <Row gap={16} justify="space-between" wrap>
             {note}
-            <Group gap="sm">
+            <Row wrap>
               {tools}
               <Button
                 size="compact-sm"
@@ -114,8 +118,8 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
               <Button size="compact-sm" variant="default" disabled={isLast} onClick={() => setPage(String(page + 1))}>
                 {strings.older}
               </Button>
-            </Group>
-          </Group>
+            </Row>
+          </Row>
         </>
       )}
     </>

@@ -1,4 +1,4 @@
-import { Checkbox, Modal, NativeSelect, NumberInput, Stack } from '@mantine/core'
+import { Checkbox, Modal, NativeSelect, NumberInput } from '@mantine/core'
 import { type NacSystem, nacSystemNames, quarantineHosts, quarantineLimits } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
@@ -7,6 +7,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { useChange } from '../form/useChange.ts'
+import { Stack } from '../layout/layout.tsx'
 import { tell } from '../tell.ts'
 import { strings } from './strings.ts'
 import { rereadQuarantines, useNacSystems } from './useNac.ts'
@@ -113,7 +114,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
         void form.quarantine(system)
       }}
     >
-      <Stack gap="sm">
+      <Stack gap={8}>
         <Meant question={question} system={system} policy={policy} />
         {form.systems.length > 1 ? (
           <NativeSelect

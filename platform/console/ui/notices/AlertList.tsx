@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { DeviceText } from '../DeviceText.tsx'
+import { Stack } from '../layout/layout.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { Time } from '../Time.tsx'
 import classes from './AlertList.module.css'
@@ -8,7 +9,7 @@ import { timesText } from './line.ts'
 
 /** A short list of alerts. Each line opens its alert. */
 export const AlertList = ({ alerts, opened }: { alerts: readonly Listed[]; opened?: () => void }) => (
-  <ul className={classes.list}>
+  <Stack as="ul" gap={0} pad="4px 0">
     {alerts.map(({ list, line }) => (
       <li key={`${list} ${line.id}`}>
         <Link
@@ -29,5 +30,5 @@ export const AlertList = ({ alerts, opened }: { alerts: readonly Listed[]; opene
         </Link>
       </li>
     ))}
-  </ul>
+  </Stack>
 )

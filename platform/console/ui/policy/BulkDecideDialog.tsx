@@ -7,6 +7,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { useChange } from '../form/useChange.ts'
+import { Text } from '../layout/layout.tsx'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
@@ -68,14 +69,14 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
           hosts,
         })}
       </p>
-      <ul className={classes.models}>
+      <Text as="ul" small breaks>
         {models.slice(0, namesShown).map(({ key, name, count }) => (
           <li key={key}>
             {count.toLocaleString('en')} × <DeviceText value={name} /> <code>{key}</code>
           </li>
         ))}
         {models.length > namesShown ? <li>{strings.moreModels({ count: models.length - namesShown })}</li> : null}
-      </ul>
+      </Text>
       {leftOut === 0 ? null : (
         <p className={classes.sentence} role="note">
           <SeverityShape severity="red" />

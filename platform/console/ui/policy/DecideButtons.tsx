@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import type { Peripheral } from '@portcullis/contract'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
+import { Row } from '../layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '../lazily.tsx'
 import type { DecideQuestion } from './DecideDialog.tsx'
 import type { DecideStart } from './decide.ts'
-import classes from './policy.module.css'
 import { strings } from './strings.ts'
 
 const DecideDialog = lazilyDialog(async () => (await import('./DecideDialog.tsx')).DecideDialog)
@@ -31,7 +31,7 @@ export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: read
       start: { effect, scope: 'host' },
     })
   return (
-    <span className={classes.buttons}>
+    <Row as="span" align="start" wrap gap={6}>
       {device.decision === 'allow' ? null : (
         <Button size="compact-xs" variant="default" onClick={() => ask('allow')}>
           {strings.askApprove}
@@ -46,6 +46,6 @@ export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: read
         </Button>
       )}
       <DecideDialog question={question} close={() => setQuestion(null)} />
-    </span>
+    </Row>
   )
 }

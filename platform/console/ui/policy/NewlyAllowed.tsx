@@ -1,7 +1,7 @@
 import { ReasonField } from '../form/ReasonField.tsx'
+import { Row } from '../layout/layout.tsx'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './labels.ts'
-import classes from './NewlyAllowed.module.css'
 import { strings } from './strings.ts'
 
 /** Returns true if a change still needs a reason: it newly allows devices on more than one host. */
@@ -23,10 +23,10 @@ export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) =>
   if (opens === null || said === null) return null
   return (
     <>
-      <p className={classes.warning} role="alert" data-testid="newly-allowed">
+      <Row as="p" align="baseline" role="alert" data-testid="newly-allowed">
         <SeverityShape severity={said.severity} />
         <strong>{said.text}</strong>
-      </p>
+      </Row>
       {openedHosts(opens) > 1 ? (
         <ReasonField size="xs" required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}

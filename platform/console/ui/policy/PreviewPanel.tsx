@@ -4,6 +4,7 @@ import { deviceAddress } from '../../lib/addresses.ts'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
+import { Note, Text } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import { basisText, openedText, type Preview, previewSentence, unarmedText, worksAgainText } from './labels.ts'
@@ -23,7 +24,7 @@ const Effects = ({ preview }: { preview: Preview }) => {
         {shown.map((effect) => (
           <li key={`${effect.uuid}|${effect.deviceID}`} data-stops={effect.after === 'block' || undefined}>
             <Icon name={kindIcon(effect.devIcon)} size={14} />
-            <span className={classes.clip}>
+            <Text breaks>
               {effect.isKnownAttackTool ? (
                 <>
                   <SeverityTag severity="red" word={strings.attackTool} />{' '}
@@ -32,10 +33,8 @@ const Effects = ({ preview }: { preview: Preview }) => {
               <PlainLink href={deviceAddress(effect.uuid, effect.deviceID)}>
                 <DeviceText value={effect.caption || `${effect.vid}:${effect.pid}`} />
               </PlainLink>
-            </span>
-            <span className={classes.clip}>
-              {strings.onHost({ host: <DeviceText key="host" value={effect.hostIdentifier} /> })}
-            </span>
+            </Text>
+            <Text breaks>{strings.onHost({ host: <DeviceText key="host" value={effect.hostIdentifier} /> })}</Text>
             <span>
               {effect.after === 'allow'
                 ? strings.willBeAllowed
@@ -71,7 +70,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   return (
     <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
       {preview === undefined || sentence === null ? (
-        <p className={classes.quiet}>{draft === null ? waiting : strings.loading}</p>
+        <Note>{draft === null ? waiting : strings.loading}</Note>
       ) : (
         <>
           <p className={classes.sentence}>
@@ -114,7 +113,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
             </p>
           ) : null}
           <Effects preview={preview} />
-          <p className={classes.quiet}>{basisText(preview.prediction)}</p>
+          <Note>{basisText(preview.prediction)}</Note>
         </>
       )}
     </output>

@@ -1,5 +1,6 @@
 import type { CSSProperties, ReactNode } from 'react'
 import { Logo } from '../Logo.tsx'
+import { Text } from '../layout/layout.tsx'
 import classes from './BrandCard.module.css'
 import { brandOf, type CustomLogin } from './brand.ts'
 
@@ -13,7 +14,11 @@ export interface BrandCardProps {
 }
 
 /** Shows text with its line breaks, isolated from the direction of the text around it. */
-export const Lines = ({ text }: { text: string }) => <bdi className={classes.lines}>{text}</bdi>
+export const Lines = ({ text }: { text: string }) => (
+  <Text as="bdi" style={{ whiteSpace: 'pre-line' }}>
+    {text}
+  </Text>
+)
 
 /** Returns the customer's colours as CSS variables; Mantine's buttons read their own names. */
 const accentOf = (accent: string | null, onAccent: string | null): CSSProperties | undefined => {
@@ -44,9 +49,9 @@ export const BrandCard = ({ custom, title, isPicture = false, children }: BrandC
         {isPicture ? <p className={classes.title}>{heading}</p> : <h1 className={classes.title}>{heading}</h1>}
       </div>
       {brand.message === '' ? null : (
-        <p className={classes.message}>
+        <Text as="p" breaks style={{ margin: '0 0 16px' }}>
           <Lines text={brand.message} />
-        </p>
+        </Text>
       )}
       {children}
     </div>

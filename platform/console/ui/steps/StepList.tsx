@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { Icon } from '../icons.tsx'
+import { Quiet, Stack } from '../layout/layout.tsx'
 import classes from './StepList.module.css'
 import { strings } from './strings.ts'
 
@@ -25,7 +26,7 @@ const marks = {
 
 /** Lists the steps of a test with their results. */
 export const StepList = ({ steps }: { steps: readonly StepView[] }) => (
-  <ol className={classes.steps}>
+  <Stack as="ol" gap={4} small>
     {steps.map(({ key, words, state, seen = '', aside }) => (
       <li
         key={key}
@@ -37,13 +38,13 @@ export const StepList = ({ steps }: { steps: readonly StepView[] }) => (
         <span>
           {words}
           {seen === '' ? null : (
-            <span className={classes.seen}>
+            <Quiet block breaks>
               <DeviceText value={seen} />
-            </span>
+            </Quiet>
           )}
         </span>
-        {aside === undefined ? null : <span className={classes.aside}>{aside}</span>}
+        {aside === undefined ? null : <Quiet num>{aside}</Quiet>}
       </li>
     ))}
-  </ol>
+  </Stack>
 )

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Quiet } from '../layout/layout.tsx'
 import classes from './ListFrame.module.css'
 import { strings } from './strings.ts'
 
@@ -22,13 +23,13 @@ export const ListFrame = ({ title, counts, actions, filters, table, selection, d
   <div className={classes.frame}>
     <div className={classes.head}>
       <h1>{title}</h1>
-      <span className={classes.counts} aria-live="polite">
+      <Quiet small num aria-live="polite">
         {counts === null
           ? ''
           : counts.filtered === counts.total
             ? number(counts.total)
             : strings.filteredOfTotal({ filtered: counts.filtered, total: counts.total })}
-      </span>
+      </Quiet>
       <div className={classes.actions}>{actions}</div>
     </div>
     {filters}

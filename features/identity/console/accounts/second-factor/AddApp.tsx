@@ -1,15 +1,15 @@
-import { Stack, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { confirmTotp, type ResponseOf, startTotp } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { strings } from '../strings.ts'
 import { ByPassword } from './ByPassword.tsx'
 import { QrCode } from './QrCode.tsx'
-import classes from './second-factor.module.css'
 
 export interface AddProps {
   close: () => void
@@ -21,9 +21,9 @@ export interface AddProps {
 const inFours = (secret: string) =>
   (secret.match(/.{1,4}/g) ?? []).map((four, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the text is constant, and groups may repeat
-    <span key={index} className={classes.four}>
+    <Text key={index} style={{ marginRight: 8 }}>
       {four}
-    </span>
+    </Text>
   ))
 
 const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> & AddProps) => {
@@ -46,7 +46,7 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
         }
       }}
     >
-      <Stack gap="md">
+      <Stack>
         <p style={{ margin: 0 }}>{strings.scanCode}</p>
         <QrCode text={uri} label={strings.qrCode} />
         <CopyField value={secret} what={strings.key} shown={inFours(secret)} />

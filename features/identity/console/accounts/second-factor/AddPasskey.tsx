@@ -1,9 +1,10 @@
-import { Alert, Stack, TextInput } from '@mantine/core'
+import { Alert, TextInput } from '@mantine/core'
 import { finishPasskey, startPasskey } from '@portcullis/contract'
 import { endPasskeyQuestion, makePasskey, passkeyRefusal } from '@portcullis/platform/console/lib/passkeys.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useState } from 'react'
 import { strings } from '../strings.ts'
 import type { AddProps } from './AddApp.tsx'
@@ -35,7 +36,7 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
         }
       }}
     >
-      <Stack gap="md">
+      <Stack>
         <p style={{ margin: 0 }}>{strings.passkeyText}</p>
         <TextInput
           label={strings.passkeyName}

@@ -1,5 +1,5 @@
-import { Stack } from '@mantine/core'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ReactNode, useState } from 'react'
 import { CurrentPassword } from './CurrentPassword.tsx'
 
@@ -29,7 +29,7 @@ export const ByPassword = ({ children, action, hurts = false, run, close }: ByPa
         })
       }}
     >
-      <Stack gap="md">
+      <Stack>
         <p style={{ margin: 0 }}>{children}</p>
         <CurrentPassword value={password} onChange={setPassword} failure={failure} isFirst />
         <DialogActions close={close} action={action} busy={busy} isDangerous={hurts} startsAt="form" />

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -33,8 +34,10 @@ export const EnrolPage = () => {
       <BrandCard custom={undefined} title={strings.setUpSecondFactor}>
         {step === 'choose' ? (
           <>
-            <p className={classes.message}>{strings.secondFactorRequired({ name: <strong>{userName}</strong> })}</p>
-            <div className={classes.choices}>
+            <Text as="p" style={{ margin: '0 0 16px' }}>
+              {strings.secondFactorRequired({ name: <strong>{userName}</strong> })}
+            </Text>
+            <Stack>
               <Button autoFocus onClick={() => setStep('app')}>
                 {strings.addApp}
               </Button>
@@ -46,7 +49,7 @@ export const EnrolPage = () => {
               <Button variant="default" onClick={() => void session.signOut().catch(tellFailure)}>
                 {strings.signOut}
               </Button>
-            </div>
+            </Stack>
           </>
         ) : step === 'app' ? (
           <AddApp close={back} onAdded={added} />

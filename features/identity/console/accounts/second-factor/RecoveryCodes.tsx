@@ -1,7 +1,8 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { copyText } from '@portcullis/platform/console/ui/copy.ts'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from '../strings.ts'
 import classes from './second-factor.module.css'
 
@@ -9,7 +10,7 @@ import classes from './second-factor.module.css'
 export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; close: () => void }) => {
   const text = `${codes.join('\n')}\n`
   return (
-    <Stack gap="md">
+    <Stack>
       <p style={{ margin: 0 }}>{strings.recoveryCodesText}</p>
       <ul className={classes.codes} aria-label={strings.recoveryCodes}>
         {codes.map((code) => (
@@ -18,7 +19,7 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
           </li>
         ))}
       </ul>
-      <Group gap="sm">
+      <Row wrap>
         <Button
           size="xs"
           variant="default"
@@ -39,10 +40,10 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
         >
           {strings.download}
         </Button>
-      </Group>
-      <Group justify="flex-end">
+      </Row>
+      <Row gap={16} justify="end" wrap>
         <Button onClick={close}>{strings.codesSaved}</Button>
-      </Group>
+      </Row>
     </Stack>
   )
 }

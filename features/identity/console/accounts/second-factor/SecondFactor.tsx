@@ -3,6 +3,7 @@ import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -23,16 +24,18 @@ interface PartProps {
 }
 
 const Part = ({ title, state, action, children }: PartProps) => (
-  <div className={classes.part}>
+  <Stack style={{ paddingTop: 16, borderTop: '1px solid var(--pc-line)' }}>
     <div className={classes.head}>
       <div>
         <h3>{title}</h3>
-        <div className={classes.quiet}>{state}</div>
+        <Text as="div" quiet>
+          {state}
+        </Text>
       </div>
       {action}
     </div>
     {children}
-  </div>
+  </Stack>
 )
 
 /** Reads the second factors and holds the open dialog. */
@@ -74,7 +77,7 @@ const Own = () => {
   const why = noPasskeys(canUsePasskeys, session.may('config:write'))
   return (
     <>
-      <p className={classes.quiet}>{factors === 0 ? strings.onlyPassword : strings.secondFactorText}</p>
+      <Note>{factors === 0 ? strings.onlyPassword : strings.secondFactorText}</Note>
       <Part
         title={strings.authenticatorApp}
         state={totp ? strings.inUse : strings.notSetUp}
@@ -119,6 +122,6 @@ export const SecondFactor = () => {
   return authSource === 'Local' ? (
     <Own />
   ) : (
-    <p className={classes.quiet}>{authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}</p>
+    <Note>{authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}</Note>
   )
 }
