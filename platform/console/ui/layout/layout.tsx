@@ -1,4 +1,4 @@
-import type { AllHTMLAttributes, ComponentPropsWithRef, CSSProperties, Ref } from 'react'
+import type { AllHTMLAttributes, CSSProperties, Ref } from 'react'
 import classes from './layout.module.css'
 
 type Tag =
@@ -81,7 +81,7 @@ const cssNames: Record<keyof Space, keyof CSSProperties> = {
 }
 const isSpace = (name: string): name is keyof Space => name in cssNames
 
-export type BoxProps = Omit<AllHTMLAttributes<HTMLFormElement>, keyof Space | Flag | 'as'> &
+type BoxProps = Omit<AllHTMLAttributes<HTMLFormElement>, keyof Space | Flag | 'as'> &
   Space & { readonly [F in Flag]?: boolean | undefined } & {
     as?: Tag
     tone?: 'raised' | 'sunken' | 'accent' | 'red' | 'amber'
@@ -126,25 +126,3 @@ export const Text = box(classes.text, 'span')
 export const Quiet = box(`${classes.text} ${classes.quiet}`, 'span')
 /** A paragraph of less weight. */
 export const Note = box(`${classes.text} ${classes.quiet} ${classes.small}`, 'p')
-/** A page that fills the window. Its lists scroll, or it does. */
-export const Page = box(classes.page, 'div')
-/** The heading of a page and its tools. */
-export const PageHead = box(classes.pageHead, 'header')
-/** What scrolls in a drawer. */
-export const Detail = box(classes.detail, 'div')
-/** The head of a drawer, clear of its tools. */
-export const DetailHead = box(classes.detailHead, 'header')
-/** A symbol and a sentence. */
-export const IconLine = box(classes.iconLine, 'p')
-/** The place of what is being loaded. */
-export const Skeleton = ({ height, width }: { height: number; width?: number | string }) => (
-  <span className={classes.skeleton} style={{ height, width }} />
-)
-/** A button without the look of one: a link, or a row that opens. */
-export const PressButton = ({
-  isLink = false,
-  className,
-  ...rest
-}: ComponentPropsWithRef<'button'> & { isLink?: boolean }) => (
-  <button type="button" {...rest} className={`${classes.press} ${className ?? ''}`} data-link={isLink || undefined} />
-)
