@@ -192,10 +192,8 @@ describe('a PDF for assistive technology', unless(whyNoTools), () => {
       where c.agent_id = a.agent_id and c.n <= ${names.length}`)
     await print({ columns: ['hostIdentifier', 'severity'] })
     const objects = execFileSync('qpdf', ['--qdf', '--object-streams=disable', file, '-'], { encoding: 'latin1' })
-    const texts = [...objects.matchAll(/\/ActualText <feff([\da-f]+)>/g)].map(([, hex]) =>
-      Buffer.from(hex ?? '', 'hex')
-        .swap16()
-        .toString('utf16le'),
+    const texts = [...objects.matchAll(/\/ActualText (?:<feff([\da-f]+)>|\((.*)\))/g)].map(
+      ([, hex = '', plain]) => plain ?? Buffer.from(hex, 'hex').swap16().toString('utf16le'),
     )
     expect(texts.toSorted()).toEqual(expect.arrayContaining([names[0], names[1], names[2]].toSorted() as string[]))
     const shown = structureOf().map(({ text }) => text)
@@ -229,7 +227,7 @@ describe('a PDF for assistive technology', unless(whyNoTools), () => {
 })
 
 /** Returns a PNG of one colour as a data URI. */
-const png = (width: number, height: number, isDamaged = false): string => {
+const png = (width: number, height: number, damage?: Buffer): string => {
   const chunk = (kind: string, body: Buffer) => {
     const size = Buffer.alloc(4)
     size.writeUInt32BE(body.length)
@@ -238,11 +236,12 @@ const png = (width: number, height: number, isDamaged = false): string => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  header.set([8, 6, 0, 0, 0], 8)
+  // A damaged one is interlaced.
+  header.set([8, 6, 0, 0, damage === undefined ? 0 : 1], 8)
   const lines = Buffer.concat(
     Array.from({ length: height }, () => Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 4, 'abcd')])),
   )
-  const data = isDamaged ? Buffer.from('not compressed') : deflateSync(lines)
+  const data = damage ?? deflateSync(lines)
   const file = [Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', header), chunk('IDAT', data)]
   return `data:image/png;base64,${Buffer.concat([...file, chunk('IEND', Buffer.alloc(0))]).toString('base64')}`
 }
@@ -271,7 +270,12 @@ describe('the logo of a PDF', unless(whyNoTools), () => {
     ])
     expect(structureOf()[1]?.role).toBe('Figure')
     // The settings check the header only.
-    await save(png(30, 30, true))
+    await save(png(30, 30, Buffer.from('not compressed')))
+    await expect.poll(printed).toBe(0)
+    await save(png(30, 30))
+    await expect.poll(printed).toBe(2)
+    // Unpacks to 200 MB.
+    await save(png(30, 30, deflateSync(Buffer.alloc(200_000_000))))
     await expect.poll(printed).toBe(0)
     expect(pagesOf()[0]).toContain('first')
   })

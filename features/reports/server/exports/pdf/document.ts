@@ -1,12 +1,11 @@
+import { once } from 'node:events'
 import { maxTaggedRows } from '@portcullis/contract'
+import { escapeHtml } from '@portcullis/platform/server/html.ts'
 import { type CellFormat, printedText, utcText } from '../cell-text.ts'
-import { createBytes } from './bytes.ts'
-import { createCanvas } from './canvas.ts'
 import { emptyDocument, type Fonts } from './fonts.ts'
 import { createLogo, type Logo } from './logo.ts'
-import { createObjects } from './objects.ts'
-import { type Band, layoutColumns, type PageLayout } from './page-layout.ts'
-import { actualText, createStructure } from './structure.ts'
+import { type Band, layoutColumns } from './page-layout.ts'
+import { createPen } from './pen.ts'
 import { createSummary, type SummaryColumn } from './summary.ts'
 import { createShown, createTypeSetter, type SetLine, type TypeSetter } from './type-setter.ts'
 
@@ -201,37 +200,45 @@ export const createCells = (fonts: Fonts, job: Pick<TableJob, 'columns' | 'summa
   }
 }
 
+/** Escapes the title in the metadata, which the library writes as XML in a member that its types leave out. */
+const escapeMetadata = (pdf: PDFKit.PDFDocument): void => {
+  const inside = pdf as unknown as { _addInfo(): void }
+  const addInfo = inside._addInfo
+  inside._addInfo = () => {
+    const { info } = pdf
+    pdf.info = { ...info, Title: escapeHtml(info.Title ?? '') }
+    addInfo.call(pdf)
+    pdf.info = info
+  }
+}
+
 /** Prints rows under a repeated header and emits the file page by page. */
-export const printTable = (
+export const printTable = async (
   fonts: Fonts,
   job: TableJob,
   { rows, summary }: Cells,
   { emit, isCancelled }: Printing,
-): void => {
+): Promise<void> => {
   const isTagged = rows.length <= maxTaggedRows
   const at = new Date(job.at)
-  const info = {
-    Title: job.title,
-    Creator: 'Portcullis',
-    Producer: 'Portcullis',
-    ...(isTagged ? {} : { Subject: untagged }),
-  }
   const pdf = emptyDocument({
-    margin: 0,
     pdfVersion: '1.7',
     lang: 'en',
     displayTitle: true,
-    info: { ...info, CreationDate: at },
+    tagged: isTagged,
+    info: {
+      Title: job.title,
+      Creator: 'Portcullis',
+      Producer: 'Portcullis',
+      CreationDate: at,
+      ...(isTagged ? {} : { Subject: untagged }),
+    },
   })
-  const objects = createObjects(pdf, info, at)
+  escapeMetadata(pdf)
   const type = createTypeSetter(pdf, fonts)
-  function drain() {
-    for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
-  }
-  const count = job.columns.length
   const { layout, rooms, heights, heads, headHeight } = measure(type, job, rows)
-  const { paper, bands }: PageLayout = layout
-  const logo = createLogo(objects, job.logo)
+  const { paper, bands } = layout
+  const logo = createLogo(pdf, job.logo)
   const number = `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`
   const lines = [
     ...job.cover,
@@ -243,132 +250,100 @@ export const printTable = (
   const starts = paginate(heights, first.height, headHeight, paper.height - margin - footSize * leading - 4)
   const total = starts.length * bands.length
   const linesOf = lineBreaker(type, rooms)
+  const pen = createPen(pdf, isTagged)
+  const document = isTagged ? pdf.struct('Document') : undefined
+  if (document !== undefined) pdf.addStructure(document)
+  const tables = document === undefined ? [] : bands.map(() => pdf.struct('Table'))
 
-  const canvasBytes = { texts: createBytes(), rules: createBytes() }
-  const structure = createStructure()
-  const document = structure.add('Document', -1)
-  let tables: number[] = []
-  const resources = objects.reserve()
-  const used = new Map<string, number>()
-  const pages: number[] = []
+  function drawHead(): void {
+    const top = margin
+    const left = margin + padding
+    const bbox = [left, top, left + logo.width * first.scale, top + first.scale]
+    pen.element('Figure', document, { alt: 'Logo', bbox }, () => logo.draw(left, top, first.scale))
+    const titleTop = top + Math.max(0, (first.titleHeight - 4 - first.title.length * titleSize * leading) / 2)
+    pen.element('H1', document, {}, () => drawLines(first.title, titleSize, left + first.titleLeft, titleTop))
+    let y = top + first.titleHeight
+    for (const paragraph of first.paragraphs) {
+      pen.element('P', document, {}, () => drawLines(paragraph, coverSize, left, y))
+      y += paragraph.length * coverSize * leading
+    }
+    for (const table of tables) document?.add(table)
+  }
 
-  function drawPage(start: number, end: number, bandNumber: number): void {
-    const page = pages.length
+  /** Draws lines from their left edge or, for numbers, to their right one. */
+  function drawLines(set: readonly SetLine[], size: number, x: number, top: number, right?: number): void {
+    set.forEach((line, i) => {
+      const left = right === undefined ? x : right - line.width * size
+      pen.text(line, size, left, top + (i * leading + ascent) * size)
+    })
+  }
+
+  function drawPage(start: number, end: number, page: number): void {
+    pdf.addPage({ size: [paper.width, paper.height], margin: 0 })
+    const bandNumber = page % bands.length
     const band = bands[bandNumber] as Band
+    const table = tables[bandNumber]
     const lefts = leftsOf(band)
     const right = (lefts.at(-1) as number) + (band.widths.at(-1) as number)
-    const canvas = createCanvas(paper.height, isTagged, canvasBytes)
-    function drawLines(set: readonly SetLine[], size: number, x: number, top: number): void {
-      set.forEach((line, i) => {
-        canvas.text(line, size, x, top + (i * leading + ascent) * size)
-      })
+    if (page === 0) drawHead()
+    let top = margin + (start === 0 ? first.height : 0)
+    function drawCell(i: number, set: readonly SetLine[], cellTop: number): void {
+      const isNumber = job.columns[band.columns[i] as number]?.isNumber
+      const [left, width] = [lefts[i] as number, band.widths[i] as number]
+      drawLines(set, cellSize, left + padding, cellTop, isNumber ? left + width - padding : undefined)
     }
-    function drawMarked(role: 'H1' | 'P', set: readonly SetLine[], size: number, x: number, top: number): void {
-      canvas.open(role, isTagged ? structure.mark(role, document, page) : -1)
-      drawLines(set, size, x, top)
-      canvas.close()
-    }
-    let top = margin
-    if (page === 0) {
-      const box = `[${margin} ${Math.floor(paper.height - margin - first.scale)} ${Math.ceil(margin + logo.width * first.scale)} ${paper.height - margin}]`
-      const figure = isTagged
-        ? structure.mark('Figure', document, page, `/Alt(Logo)/A<</O/Layout/Placement/Block/BBox${box}>>`)
-        : -1
-      canvas.picture(logo.operators, margin + padding, top, first.scale, figure)
-      const titleTop = top + Math.max(0, (first.titleHeight - 4 - first.title.length * titleSize * leading) / 2)
-      drawMarked('H1', first.title, titleSize, margin + padding + first.titleLeft, titleTop)
-      let y = top + first.titleHeight
-      for (const paragraph of first.paragraphs) {
-        drawMarked('P', paragraph, coverSize, margin + padding, y)
-        y += paragraph.length * coverSize * leading
-      }
-      if (isTagged) tables = bands.map(() => structure.add('Table', document))
-    }
-    if (start === 0) top = margin + first.height
 
-    const table = tables[bandNumber] as number
     // Later pages repeat the header, which a screen reader must not read again.
-    const headRow = isTagged && start === 0 ? structure.add('TR', table) : -1
-    if (headRow < 0) canvas.open('', -1)
+    const headRow = start === 0 ? pen.row(table) : undefined
     band.columns.forEach((column, i) => {
       const set = heads[column] as SetLine[]
-      const { heading, isNumber } = job.columns[column] as TableJob['columns'][number]
-      const attributes = `/A<</O/Table/Scope/Column>>${set.length > 1 ? actualText(heading) : ''}`
-      if (headRow >= 0) canvas.open('TH', structure.mark('TH', headRow, page, attributes))
       // Headings stand on the line above their column, however many lines the others have.
-      const headTop = top + headHeight - padding - set.length * lineHeight
-      const edge = (lefts[i] as number) + (band.widths[i] as number) - padding
-      set.forEach((line, l) => {
-        const left = isNumber ? edge - line.width * cellSize : (lefts[i] as number) + padding
-        canvas.text(line, cellSize, left, headTop + (l * leading + ascent) * cellSize)
-      })
-      if (headRow >= 0) canvas.close()
+      const draw = () => drawCell(i, set, top + headHeight - padding - set.length * lineHeight)
+      const { heading } = job.columns[column] as TableJob['columns'][number]
+      if (headRow === undefined) pen.artifact(draw)
+      else pen.element('TH', headRow, { scope: 'Column', ...(set.length > 1 ? { actual: heading } : {}) }, draw)
     })
-    if (headRow < 0) canvas.close()
+    headRow?.end()
     top += headHeight
-    canvas.rule(margin, right, top - 1, 0.3)
+    pen.rule(margin, right, top - 1, 0.3)
     for (let r = start; r < end; r++) {
       const row = rows[r] as string[]
-      const element = isTagged ? structure.add('TR', table) : -1
-      const cellTop = top + padding / 2
+      const tableRow = pen.row(table)
       band.columns.forEach((column, i) => {
         const text = row[column] as string
-        if (text === '') {
-          if (isTagged) structure.add('TD', element)
-          return
-        }
-        const set = linesOf(column, text)
-        if (isTagged) {
-          // A reader cannot tell the order of such a text from its glyphs.
-          const isOwnOrder = type.needsShaping(text) || set.length > 1
-          canvas.open('TD', structure.mark('TD', element, page, isOwnOrder ? actualText(text) : ''))
-        }
-        if (job.columns[column]?.isNumber === true) {
-          const edge = (lefts[i] as number) + (band.widths[i] as number) - padding
-          set.forEach((line, l) => {
-            canvas.text(line, cellSize, edge - line.width * cellSize, cellTop + (l * leading + ascent) * cellSize)
-          })
-        } else drawLines(set, cellSize, (lefts[i] as number) + padding, cellTop)
-        if (isTagged) canvas.close()
+        const set = text === '' ? [] : linesOf(column, text)
+        // A reader cannot tell the order of such a text from its glyphs.
+        const isOwnOrder = set.length > 1 || type.needsShaping(text)
+        const draw = () => drawCell(i, set, top + padding / 2)
+        pen.element('TD', tableRow, isOwnOrder ? { actual: text } : {}, text === '' ? undefined : draw)
       })
+      tableRow?.end()
       top += heights[r] as number
-      canvas.rule(margin, right, top)
+      pen.rule(margin, right, top)
     }
 
     const foot = paper.height - margin - footSize * leading + ascent * footSize
-    const stamp = `${job.title}, ${utcText(at)}${bandText(bands, bandNumber, count)}`
+    const stamp = `${job.title}, ${utcText(at)}${bandText(bands, bandNumber, job.columns.length)}`
     const [left] = type.lines(type.shown(stamp), 'regular', (paper.width * 0.75 - margin) / footSize, 1)
     const [place] = type.lines(`Page ${page + 1} of ${total}`, 'regular', 200, 1)
-    canvas.open('', -1)
-    if (left !== undefined) canvas.text(left, footSize, margin + padding, foot)
-    if (place !== undefined) canvas.text(place, footSize, paper.width - margin - padding - place.width * footSize, foot)
-    canvas.close()
-
-    const content = objects.ref({ Filter: 'FlateDecode' })
-    content.end(canvas.end())
-    for (const [id, font] of canvas.fonts) if (!used.has(id)) used.set(id, (font.ref() as { id: number }).id)
-    const own = objects.reference()
-    objects.addPage(own)
-    pages.push(own.id)
-    const tags = isTagged ? `/StructParents ${page}/Tabs/S` : ''
-    objects.pack(
-      own.id,
-      `<</Type/Page/Parent ${objects.pagesId} 0 R/MediaBox[0 0 ${paper.width} ${paper.height}]/Resources ${resources} 0 R/Contents ${content.id} 0 R${tags}>>`,
-    )
-    drain()
+    pen.artifact(() => {
+      if (left !== undefined) pen.text(left, footSize, margin + padding, foot)
+      if (place !== undefined) pen.text(place, footSize, paper.width - margin - padding - place.width * footSize, foot)
+    })
+    pen.endPage()
   }
 
-  for (const [i, start] of starts.entries())
-    for (let band = 0; band < bands.length; band++) {
-      // Nobody reads the rest.
-      if (isCancelled()) return
-      drawPage(start, starts[i + 1] ?? rows.length, band)
-    }
-  const fontEntries = [...used].map(([name, id]) => `/${name} ${id} 0 R`).join('')
-  const pictures = logo.picture === undefined ? '' : `/XObject<</${logo.picture.name} ${logo.picture.id} 0 R>>`
-  objects.pack(resources, `<</Font<<${fontEntries}>>${pictures}>>`)
-  if (isTagged) structure.write(objects, pages)
-  objects.flush()
-  pdf.end()
-  drain()
+  function drain() {
+    for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
+  }
+  for (let page = 0; page < total; page++) {
+    // Nobody reads the rest.
+    if (isCancelled()) return
+    const part = Math.floor(page / bands.length)
+    drawPage(starts[part] as number, starts[part + 1] ?? rows.length, page)
+    drain()
+  }
+  document?.end()
+  pdf.on('data', emit).end()
+  await once(pdf, 'end')
 }

@@ -1,62 +1,62 @@
-import { deflateSync } from 'node:zlib'
-import type { Objects } from './objects.ts'
-import { type Picture, readPng } from './png.ts'
+import { inflateSync } from 'node:zlib'
+import { PNG } from 'pngjs'
 
 /** A logo ready to draw. */
 export interface Logo {
   /** Width, if it is one unit high. */
   width: number
-  operators: string
-  /** Name and id of the picture it uses. */
-  picture: { name: string; id: number } | undefined
+  draw(x: number, y: number, scale: number): void
 }
 
-/** The mark of the product: a raised gate, in a box of 32 units. */
-const mark = `0.03125 0 0 0.03125 0 0 cm 0.043 0.42 0.49 rg 1 1 1 RG 2 w 1 J
-7 0 m 25 0 l 28.9 0 32 3.1 32 7 c 32 25 l 32 28.9 28.9 32 25 32 c 7 32 l 3.1 32 0 28.9 0 25 c 0 7 l 0 3.1 3.1 0 7 0 c f
-7 25 m 7 14 l 7 9.03 11.03 5 16 5 c 20.97 5 25 9.03 25 14 c 25 25 l
-11.5 7.5 m 11.5 25 l 16 5 m 16 25 l 20.5 7.5 m 20.5 25 l 7 14.5 m 25 14.5 l 7 20 m 25 20 l S`
+const maxSide = 2_000
 
-const productLogo: Logo = { width: 1, operators: mark, picture: undefined }
+/** Throws if a PNG unpacks to more than a picture of the largest size: pngjs has no limit for interlaced ones. */
+const assertBounded = (png: Buffer): void => {
+  const data: Buffer[] = []
+  for (let at = 8; at + 12 <= png.length; at += png.readUInt32BE(at) + 12)
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT')
+      data.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)))
+  inflateSync(Buffer.concat(data), { maxOutputLength: 8 * maxSide * (maxSide + 8) })
+}
+
+/**
+ * Returns a PNG with the same picture, or null if it is damaged. pdfkit decodes a picture asynchronously and without a
+ * limit, and an error in it would end the thread.
+ */
+const soundPng = (uri: string): Buffer | null => {
+  const bytes = Buffer.from(uri.replace(/^data:image\/png;base64,/, ''), 'base64')
+  try {
+    if (Math.max(bytes.readUInt32BE(16), bytes.readUInt32BE(20)) > maxSide) return null
+    assertBounded(bytes)
+    return PNG.sync.write(PNG.sync.read(bytes, { checkCRC: false }))
+  } catch {
+    return null
+  }
+}
 
 /** The last logo, which most files share. */
-let known: { uri: string; picture: Picture | null } = { uri: '', picture: null }
+let known: { uri: string; png: Buffer | null } = { uri: '', png: null }
 
-const pictureOf = (uri: string): Picture | null => {
-  if (known.uri !== uri) {
-    let picture: Picture | null = null
-    try {
-      picture = readPng(Buffer.from(uri.replace(/^data:image\/png;base64,/, ''), 'base64'))
-    } catch {
-      // A damaged picture must not prevent a report.
-    }
-    known = { uri, picture }
+/** Returns the logo of a PNG data URI, or the product's if it is empty or damaged. */
+export const createLogo = (pdf: PDFKit.PDFDocument, uri: string): Logo => {
+  if (known.uri !== uri) known = { uri, png: soundPng(uri) }
+  const { png } = known
+  if (png !== null) {
+    const width = png.readUInt32BE(16) / png.readUInt32BE(20)
+    return { width, draw: (x, y, scale) => pdf.image(png, x, y, { width: width * scale, height: scale }) }
   }
-  return known.picture
-}
-
-const streamOf = (objects: Objects, entries: Record<string, unknown>, { width, height }: Picture, bytes: Buffer) => {
-  const ref = objects.ref({
-    Type: 'XObject',
-    Subtype: 'Image',
-    Width: width,
-    Height: height,
-    BitsPerComponent: 8,
-    Filter: 'FlateDecode',
-    ...entries,
-  })
-  ref.end(deflateSync(bytes))
-  return ref
-}
-
-/** Returns the logo of a PNG data URI, or the product's if it is empty or cannot be read. */
-export const createLogo = (objects: Objects, uri: string): Logo => {
-  const picture = uri === '' ? null : pictureOf(uri)
-  if (picture === null) return productLogo
-  const isOpaque = picture.alpha.every((alpha) => alpha === 255)
-  const mask = isOpaque ? {} : { SMask: streamOf(objects, { ColorSpace: 'DeviceGray' }, picture, picture.alpha) }
-  const { id } = streamOf(objects, { ColorSpace: 'DeviceRGB', ...mask }, picture, picture.rgb)
-  const width = picture.width / picture.height
-  // The page runs downwards, while pictures run upwards.
-  return { width, operators: `${width} 0 0 -1 0 1 cm /Logo Do`, picture: { name: 'Logo', id } }
+  return {
+    width: 1,
+    // A raised gate, in a box of 32 units.
+    draw: (x, y, scale) => {
+      pdf
+        .save()
+        .translate(x, y)
+        .scale(scale / 32)
+        .roundedRect(0, 0, 32, 32, 7)
+        .fill('#0b6b7d')
+      pdf.path('M7 25V14a9 9 0 0 1 18 0v11M11.5 7.5V25M16 5v20M20.5 7.5V25M7 14.5h18M7 20h18')
+      pdf.lineWidth(2).lineCap('round').stroke('#fff').restore()
+    },
+  }
 }

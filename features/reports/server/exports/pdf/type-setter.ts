@@ -11,19 +11,11 @@ export interface SetLine {
 }
 
 /** A part of a line in one font. */
-type Piece = {
+interface Piece {
   font: EmbeddedFont
-} & (
-  | {
-      /** Operand and operator: `(…) Tj` or `[…] TJ`. */
-      show: string
-    }
-  | {
-      /** Printable ASCII, and the id of each glyph by its code. */
-      ascii: string
-      ids: Uint16Array
-    }
-)
+  /** Operand and operator: `(…) Tj` or `[…] TJ`. */
+  show: string
+}
 
 interface Glyph {
   font: EmbeddedFont
@@ -31,6 +23,7 @@ interface Glyph {
   code: string
   /** Width at font size 1. */
   width: number
+  mayBreakBehind: boolean
 }
 
 export type Weight = 'regular' | 'bold'
@@ -43,9 +36,6 @@ const printable = /^[\x20-\x7e]*$/
 const needsShaping = (text: string): boolean => !printable.test(text) && (hasRightToLeft(text) || /\p{M}/u.test(text))
 /** A line may end after these; ids and addresses, which people compare, break elsewhere only if they must. */
 const breakBehind = /[\s\-/\\,;|&*:.?!_)\]}]|[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFFEF]/u
-const breaksInAscii = Array.from({ length: 128 }, (_, code) => breakBehind.test(String.fromCharCode(code)))
-const mayBreakBehind = (codePoint: number): boolean =>
-  codePoint < 128 ? breaksInAscii[codePoint] === true : breakBehind.test(String.fromCodePoint(codePoint))
 
 const escaped: Readonly<Record<number, string>> = { 10: '\\n', 13: '\\r', 40: '\\(', 41: '\\)', 92: '\\\\' }
 const byte = (n: number): string => escaped[n] ?? String.fromCharCode(n)
@@ -72,14 +62,6 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   const stackOf = (font: EngineFont) => ({
     first: embed(document, font),
     glyphs: new Map<number, Glyph>(),
-    /** ASCII glyphs by their code: nearly all texts consist of them. */
-    plain: [] as (Glyph | undefined)[],
-    /** Their widths; 0 if a glyph is not known yet. */
-    widths: new Float64Array(128),
-    /** Their ids. */
-    ids: new Uint16Array(128),
-    /** Whether one of them is not in the first font. */
-    isMixed: false,
   })
   const stacks: Record<Weight, ReturnType<typeof stackOf>> = {
     regular: stackOf(fonts.regular),
@@ -94,32 +76,24 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   function glyphOf(weight: Weight, codePoint: number): Glyph {
-    const stack = stacks[weight]
-    const { first, glyphs, plain } = stack
-    const known = codePoint < 128 ? plain[codePoint] : glyphs.get(codePoint)
+    const { first, glyphs } = stacks[weight]
+    const known = glyphs.get(codePoint)
     if (known !== undefined) return known
     const font = first.font.hasGlyphForCodePoint(codePoint) ? first : fallback
     const glyph = font.font.glyphForCodePoint(codePoint)
     const id = include(font, { id: glyph.id, advanceWidth: glyph.advanceWidth, codePoints: [codePoint] })
-    const made = { font, code: codeOf(id), width: (glyph.advanceWidth * font.scale) / 1000 }
-    if (codePoint >= 128) {
-      glyphs.set(codePoint, made)
-      return made
+    const made = {
+      font,
+      code: codeOf(id),
+      width: (glyph.advanceWidth * font.scale) / 1000,
+      mayBreakBehind: breakBehind.test(String.fromCodePoint(codePoint)),
     }
-    plain[codePoint] = made
-    stack.widths[codePoint] = made.width
-    stack.ids[codePoint] = id
-    stack.isMixed ||= font !== first
+    glyphs.set(codePoint, made)
     return made
   }
 
   /** Sets text character by character, without shaping. */
   function setPlain(text: string, weight: Weight): SetLine {
-    if (text !== '' && printable.test(text)) {
-      const width = plainWidth(text, weight)
-      const { first, ids, isMixed } = stacks[weight]
-      if (!isMixed) return { pieces: [{ font: first, ascii: text, ids }], width }
-    }
     const pieces: Piece[] = []
     let font: EmbeddedFont | undefined
     let codes = ''
@@ -201,19 +175,12 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return setComplex(characters, levelsOf(characters), weight)
   }
 
-  /** Returns the width of a character. Nearly all are ASCII, in one array. */
-  function widthAt(widths: Float64Array, weight: Weight, codePoint: number): number {
-    const known = codePoint < 128 ? (widths[codePoint] as number) : 0
-    return known > 0 ? known : glyphOf(weight, codePoint).width
-  }
-
   function plainWidth(text: string, weight: Weight): number {
-    const { widths } = stacks[weight]
     let width = 0
     for (let i = 0; i < text.length; i++) {
       const codePoint = text.codePointAt(i) as number
       if (codePoint > 0xffff) i++
-      width += widthAt(widths, weight, codePoint)
+      width += glyphOf(weight, codePoint).width
     }
     return width
   }
@@ -225,7 +192,6 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   /** Returns the start of each line of a text. */
   function breaksOf(text: string, weight: Weight, width: number, maxLines: number): number[] {
     const starts = [0]
-    const { widths } = stacks[weight]
     let start = 0
     let used = 0
     /** Position after the last possible line end, and the width of the line before it. */
@@ -235,7 +201,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
       const at = i
       const codePoint = text.codePointAt(i) as number
       if (codePoint > 0xffff) i++
-      const own = widthAt(widths, weight, codePoint)
+      const { width: own, mayBreakBehind } = glyphOf(weight, codePoint)
       if (used + own > width && at > start) {
         if (starts.length === maxLines) return starts
         const isTorn = candidate <= start
@@ -244,7 +210,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
         starts.push(start)
       }
       used += own
-      if (mayBreakBehind(codePoint)) {
+      if (mayBreakBehind) {
         candidate = i + 1
         usedThere = used
       }

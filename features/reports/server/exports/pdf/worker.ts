@@ -16,7 +16,7 @@ const say = (message: FromWorker, transfer: readonly ArrayBuffer[] = []): void =
   parentPort?.postMessage(message, transfer)
 }
 
-const print = (): void => {
+const print = async (): Promise<void> => {
   if (current === undefined) return
   const { job, maxRows, cancelled, cells } = current
   current = undefined
@@ -25,7 +25,7 @@ const print = (): void => {
     return
   }
   const flag = new Int32Array(cancelled)
-  printTable(fonts, job, cells, {
+  await printTable(fonts, job, cells, {
     // A copy with its own buffer, which can be transferred.
     emit: (bytes) => {
       const own = new Uint8Array(bytes)
@@ -36,13 +36,13 @@ const print = (): void => {
   say({ kind: 'done' })
 }
 
-parentPort?.on('message', (message: ToWorker) => {
+parentPort?.on('message', async (message: ToWorker) => {
   try {
     if (message.kind === 'job') {
       const cells = createCells(fonts, message.job)
       current = { ...message, cells, add: createCopyReader(cells.add).add }
     } else if (message.kind === 'rows') current?.add(message.bytes)
-    else print()
+    else await print()
   } catch (error) {
     current = undefined
     say({ kind: 'failed', message: (error as Error).stack ?? String(error) })
