@@ -19,7 +19,7 @@ export interface Band {
   widths: readonly number[]
 }
 
-export interface PageLayout {
+interface PageLayout {
   paper: Paper
   /** The first band has the first columns; each further one repeats the first column. */
   bands: readonly Band[]
