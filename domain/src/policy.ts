@@ -13,6 +13,23 @@ import { cleanText, escapeText, unescapeText } from './text.ts'
 export const policySources = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
 export type PolicySource = (typeof policySources)[number]
 
+/** Returns the number of a source in the database. */
+export const sourceNumber = (source: PolicySource): number => policySources.indexOf(source)
+
+/** Returns the source with this number in the database. */
+export const sourceOf = (n: number): PolicySource => policySources[n] ?? 'default'
+
+/** Returns the numbers of sources as a list in SQL, for `in`. */
+export const sourcesSql = (...sources: readonly PolicySource[]): string => `(${sources.map(sourceNumber).join(', ')})`
+
+export const isAllowing = (source: PolicySource): boolean => !['attack-tool', 'deny', 'default'].includes(source)
+
+/** Decisions that approving attached devices replaces: the block without a rule, and grants because they expire. */
+export const approvableSources = ['grant', 'default'] as const satisfies PolicySource[]
+
+/** Decisions about devices that wait for an approval. */
+export const waitingSources = ['attack-tool', 'default'] as const satisfies PolicySource[]
+
 /** The decision on a device on an armed host. A Free host records the same decision and blocks nothing. */
 export interface PolicyDecision {
   effect: 'allow' | 'block'

@@ -110,12 +110,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commands,
     jobs,
     latestPackage: packages.latestPackage,
-    approvePresent: policy.approvePresent,
-    attachedTo: policy.attachedTo,
-    approvable: policy.approvable,
-    predict: policy.predict,
-    longRead: policy.longRead,
-    tagGate: policy.tagGate,
+    policy,
     settle: policy.settle,
     windows,
   })

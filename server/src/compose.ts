@@ -22,8 +22,8 @@ export const compose = async (options: ComposeOptions) => {
     tagGate: {
       measure: (q, changes) => policy.tagGate.measure(q, changes),
       worksAgain: (q, changes) => policy.tagGate.worksAgain(q, changes),
-      assertAlone: (tx, actor, changes, order) => policy.tagGate.assertAlone(tx, actor, changes, order),
-      run: (actor, transaction) => policy.tagGate.run(actor, transaction),
+      approve: (tx, actor, changes, order) => policy.tagGate.approve(tx, actor, changes, order),
+      settle: (actor, outcome) => policy.tagGate.settle(actor, outcome),
     },
     fastPath: (request, response) => ingest.fastPath(request, response),
   })

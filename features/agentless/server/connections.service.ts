@@ -31,7 +31,7 @@ export interface ConnectionsDeps {
   envelope: Envelope
   store: ConnectionsStore
   agents: Pick<AgentsApi, 'disconnectPolled'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'settle'>
   audit: Audit
   /** Returns a connection in its shown form. */
   shown(tx: Tx, key: string): Promise<Connection>
@@ -256,12 +256,13 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       })
     },
 
-    change: (actor: Actor, body: BodyOf<typeof updateConnection>): Promise<Connection> => {
+    change: async (actor: Actor, body: BodyOf<typeof updateConnection>): Promise<Connection> => {
       const { newComputerName, ...input } = body
       const name = (newComputerName ?? input.computerName).trim()
       assertConnection({ ...input, computerName: name }, 'body')
-      return tags.runGated(actor, () =>
-        transactionAgain(db, async (tx) => {
+      return tags.settle<Connection>(
+        actor,
+        await transactionAgain(db, async (tx) => {
           const key = nameKey(input.computerName)
           const rows = await store.lockByKeys(tx, [key, nameKey(name)])
           const row = rows.find((one) => one.name_key === key)
@@ -274,7 +275,8 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
             newComputerName === undefined || newComputerName === null ? row.computer_name : name,
           )
           assertSecretsMayStay(row, next, input, 'body')
-          await tags.setAgentTags(tx, actor, await write(tx, row, next))
+          const waits = await tags.setAgentTags(tx, actor, await write(tx, row, next))
+          if (waits !== null) return waits
           const what = Object.keys(input).filter(
             (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
           )

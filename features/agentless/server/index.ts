@@ -59,10 +59,10 @@ export interface AgentlessDeps {
   keys: Keys
   envelope: Envelope
   audit: Audit
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'settle'>
   agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
   /** Returns the command that starts a worker on another machine with a token. */
   workerCommand(token: string): string
   /** Token of the worker process that the server itself runs; null: it runs none. */

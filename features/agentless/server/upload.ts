@@ -11,7 +11,7 @@ import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Db, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { Compile } from 'typebox/compile'
 import type { Audit } from '#features/audit/server/index.ts'
@@ -130,7 +130,7 @@ export interface UploadDeps {
   clock: Clock
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'settle'>
   audit: Audit
 }
 
@@ -159,8 +159,6 @@ interface Options {
   /** The reason; empty if none was given. */
   reason: string
 }
-
-class DryRun extends Error {}
 
 const waits = 'The tags in this file need a second approver. Upload the file again after request {id} is approved.'
 
@@ -241,30 +239,23 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>>
   }> {
     const outcomes: Outcomes = new Map()
-    let secondPerson = false
     let opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>> = {}
-    const work = () =>
-      transactionAgain(db, async (tx) => {
-        const applied: Applied[] = []
-        for (let at = 0; at < lines.length; at += batchSize)
-          applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
-        for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
-        const tagged = applied.flatMap((one) => one.tagged)
-        if (dryRun) opened = await tags.measureAgentTags(tx, tagged)
-        await tags.setAgentTags(tx, actor, tagged, reason).catch((error: unknown) => {
-          if (!(error instanceof NeedsApprover)) throw error
-          if (!dryRun) throw new NeedsApprover({ ...error.proposed, detail: waits })
-          secondPerson = true
-        })
-        for (const { record } of applied) await record(reason)
-        // The preview runs the upload and rolls it back, so that it always matches.
-        if (dryRun) throw new DryRun()
-      })
-    try {
-      await (dryRun ? work() : tags.runGated(actor, work))
-    } catch (error) {
-      if (!(error instanceof DryRun)) throw error
-    }
+    const outcome = await transactionAgain(db, async (tx) => {
+      const applied: Applied[] = []
+      for (let at = 0; at < lines.length; at += batchSize)
+        applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
+      for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
+      const tagged = applied.flatMap((one) => one.tagged)
+      if (dryRun) opened = await tags.measureAgentTags(tx, tagged)
+      const refused = await tags.setAgentTags(tx, actor, tagged, reason)
+      if (!dryRun && refused !== null)
+        return refused instanceof NeedsApprover ? new NeedsApprover({ ...refused.proposed, detail: waits }) : refused
+      for (const { record } of applied) await record(reason)
+      const done = { secondPerson: refused !== null }
+      // The preview runs the upload and rolls it back, so that it always matches.
+      return dryRun ? new Rollback(done) : done
+    })
+    const { secondPerson } = await tags.settle<{ secondPerson: boolean }>(actor, outcome)
     return { outcomes, secondPerson, opened }
   }
 

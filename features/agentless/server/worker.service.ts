@@ -36,7 +36,7 @@ export interface WorkerDeps {
   connections: ConnectionsStore
   polls: PollsStore
   audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
   /** Returns the command that starts a worker on another machine with this token. */
   command(token: string): string
   /** Token of the process that the server itself runs; null: it runs none. */
@@ -249,13 +249,12 @@ export const createWorker = (deps: WorkerDeps) => {
         id,
         pollers: pollers.map((one) => ({ id: one.poller_id, name: one.name, address: one.address })),
       }
-      if (!(await changeRequests.mayAlone(actor, { kind: 'program' })))
-        return changeRequests.require<ActivateChange>(actor, {
-          kind: 'activate-worker',
-          change,
-          detail:
-            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Ask another Administrator to approve request {id}.',
-        })
+      await changeRequests.assertAlone<ActivateChange>(actor, { kind: 'program' }, () => ({
+        kind: 'activate-worker',
+        change,
+        detail:
+          'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Ask another Administrator to approve request {id}.',
+      }))
       await transactionAgain(db, (tx) => activateIn(tx, actor, change))
       return details()
     },

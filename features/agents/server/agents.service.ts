@@ -31,7 +31,7 @@ export interface AgentsDeps {
   read: AgentsRead
   list: List
   audit: Audit
-  tags: Pick<TagsApi, 'runGated' | 'setAgentTags'>
+  tags: Pick<TagsApi, 'settle' | 'setAgentTags'>
   events: EnrollmentDeps['events']
   announce: Announce
   /** Signs the deletion of an agent. */
@@ -162,13 +162,14 @@ export const createAgentsService = ({
     /**
      * Decides whether a look-alike is the same machine. If it is, the host gets its tags, and the look-alike is removed.
      */
-    decideDuplicate: (
+    decideDuplicate: async (
       actor: Actor,
       agentId: string,
       { uuid: other, isSameMachine }: BodyOf<typeof decideDuplicate>,
     ): Promise<{ removed: boolean }> =>
-      tags.runGated(actor, () =>
-        transactionAgain(db, async (tx) => {
+      tags.settle<{ removed: boolean }>(
+        actor,
+        await transactionAgain(db, async (tx) => {
           const both = isId(agentId) && isId(other) ? await store.lockLinked(tx, agentId, other) : []
           const [kept, gone] = [agentId, other].map((id) => both.find(({ agent_id }) => agent_id === id))
           if (kept === undefined || gone === undefined)
@@ -177,7 +178,9 @@ export const createAgentsService = ({
           await tellUnlinked(tx, actor, await store.unlink(tx, [agentId, other], [agentId, other]))
           if (isSameMachine) {
             const names = [...new Set([...(own ?? []), ...(added ?? [])])]
-            if (names.length > (own ?? []).length) await tags.setAgentTags(tx, actor, [{ agentId, names }])
+            const waits =
+              names.length > (own ?? []).length ? await tags.setAgentTags(tx, actor, [{ agentId, names }]) : null
+            if (waits !== null) return waits
             await remove(tx, actor, [other])
           } else await announce(tx, { agents: [agentId, other] })
           await audit.write(tx, actor, {

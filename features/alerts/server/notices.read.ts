@@ -10,6 +10,7 @@ import {
   riskView,
   severityNames,
 } from '@portcullis/contract'
+import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -243,7 +244,7 @@ export const createNoticesRead = (db: Db) => ({
             'name', coalesce(nullif(case when position(lower(m.vendor) in lower(coalesce(nullif(m.product, ''), d.product))) > 0
               then coalesce(nullif(m.product, ''), d.product) else trim(m.vendor || ' ' || coalesce(nullif(m.product, ''), d.product)) end, ''), m.vid || ':' || m.pid),
             'vid', m.vid, 'pid', m.pid, 'serialNumber', p.serial, 'isKnownAttackTool', d.attack_tool > 0,
-            'waits', r.armed and p.source in (1, 7)
+            'waits', r.armed and p.source in ${raw(sourcesSql(...waitingSources))}
               and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since})))
           order by d.attack_tool desc, p.device_id), '[]')
         from peripherals p join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id

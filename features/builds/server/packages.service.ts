@@ -188,7 +188,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   async function requireApproval(actor: Actor, build: AgentPackage): Promise<never> {
     const { id: packageId, version, architecture, sha256 } = build
     try {
-      return await changeRequests.require<PublishChange>(actor, {
+      return await changeRequests.require(actor, {
         kind: 'publish-package',
         change: { packageId, version, architecture, sha256 },
         detail:

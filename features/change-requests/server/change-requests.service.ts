@@ -12,7 +12,7 @@ import {
 } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Db, type Queryable, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
@@ -20,13 +20,7 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
-import type {
-  ChangeRequestsStore,
-  Effect,
-  JudgedRequest,
-  SignInSource,
-  StoredRequest,
-} from './change-requests.store.ts'
+import type { ChangeRequestsStore, JudgedRequest, SignInSource, StoredRequest } from './change-requests.store.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'
 import { digestOf, fileOf, shownLine } from './shown-change.ts'
@@ -73,7 +67,7 @@ export interface ChangeKind<Change> {
 }
 
 /** A change that one person may not make alone. */
-export interface ProposedChange<Change> {
+export interface ProposedChange<Change extends object = object> {
   kind: string
   change: Change
   /** Part of the change that is stored sealed and never shown, such as a password hash. */
@@ -84,11 +78,11 @@ export interface ProposedChange<Change> {
   detail?: string
 }
 
-/** Thrown inside a transaction to roll it back. The caller then files the request with `require`. */
-export class NeedsApprover<Change extends object = object> extends Error {
-  readonly proposed: ProposedChange<Change>
-  constructor(proposed: ProposedChange<Change>) {
-    super('needs a second approver')
+/** The outcome of a transaction whose change needs a second approver: rolls it back, then `settle` files the change. */
+export class NeedsApprover extends Rollback<never> {
+  readonly proposed: ProposedChange
+  constructor(proposed: ProposedChange) {
+    super(undefined as never)
     this.proposed = proposed
   }
 }
@@ -154,7 +148,7 @@ export const createChangeRequests = ({
       throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
   }
 
-  const file = <Change extends object>(actor: Actor, proposed: ProposedChange<Change>): Promise<StoredRequest> =>
+  const file = (actor: Actor, proposed: ProposedChange): Promise<StoredRequest> =>
     db.transaction(async (tx) => {
       const kind = kindOf(proposed.kind)
       const now = new Date(clock.now())
@@ -269,29 +263,43 @@ export const createChangeRequests = ({
     }
   }
 
-  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, proposed: GatedChange): Promise<GateVerdict> =>
-    judgeChange(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, proposed)
-
-  /** Decides and counts in the caller's transaction. Parallel calls wait, so they cannot exceed the limit together. */
-  async function take(tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> {
-    if (hosts === 0 && !isForLaterHosts) return true
-    await store.lockReleases(tx, kind)
-    const state = await stateOf(tx)
-    if (judgeChange(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
-      return false
-    // Also counts while the gate is off: small steps without fresh authentication add up.
-    if (state.limit !== null && (state.isLatched || kind === 'release'))
-      await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
-    return true
-  }
+  const judge = (state: GateState, actor: Pick<Actor, 'kind'>, change: GatedChange): GateVerdict =>
+    judgeChange(state, { isApiToken: actor.kind === 'apiToken' }, change)
 
   /**
-   * Requires fresh authentication to free or delete more hosts than the limit, also from people who may do it alone.
+   * Returns null if one person may make a change alone, and counts its hosts. Otherwise returns the exceeded limit, if the
+   * change has one. Parallel calls wait, so they cannot exceed the limit together. Call it in the transaction of the change.
    */
-  async function assertFreshRelease(tx: Tx, actor: Actor, hosts: number): Promise<void> {
-    await store.lockReleases(tx, 'release')
-    const { limit: most, released } = await stateOf(tx)
-    if (most !== null && hosts > 0 && released + hosts > most) assertFresh(actor, clock.now())
+  async function take(tx: Tx, actor: Actor, change: GatedChange): Promise<{ limit?: number } | null> {
+    const counted = change.kind === 'release' || change.kind === 'allow' ? change : null
+    if (counted?.hosts === 0 && !(counted.kind === 'allow' && counted.isForLaterHosts)) return null
+    if (counted !== null) await store.lockReleases(tx, counted.kind)
+    const state = await stateOf(tx)
+    // Also from people who may free or delete that many hosts alone.
+    if (change.kind === 'release' && state.limit !== null && state.released + change.hosts > state.limit)
+      assertFresh(actor, clock.now())
+    if (judge(state, actor, change) !== 'allow') return counted === null ? {} : { limit: state.limit ?? 0 }
+    // Also counts while the gate is off: small steps without fresh authentication add up.
+    if (counted !== null && state.limit !== null && (state.isLatched || counted.kind === 'release'))
+      await store.noteRelease(tx, new Date(clock.now()), counted.kind, actor.userName, counted.hosts)
+    return null
+  }
+
+  /** Files a change in its own transaction, then throws the refusal. */
+  async function require(actor: Actor, proposed: ProposedChange): Promise<never> {
+    // A request is half of an approval, so a stolen token must not be able to file one.
+    assertFresh(actor, clock.now())
+    const request = await file(actor, proposed)
+    const detail =
+      proposed.detail ??
+      (proposed.limit === undefined
+        ? 'This needs a second approver. Request {id} waits for another Administrator.'
+        : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${proposed.limit}. Request {id} waits for a second approver.`)
+    throw new AppError(
+      'second_person_required',
+      { detail: detail.replaceAll('{id}', request.request_id) },
+      { extensions: { requestId: request.request_id } },
+    )
   }
 
   return {
@@ -306,30 +314,33 @@ export const createChangeRequests = ({
     /** Returns whether some changes always need a second approver, because two Administrators exist or have existed. */
     isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
 
-    /**
-     * Returns whether one person may make a change alone. Does not count it: use it for previews and single changes.
-     */
-    mayAlone: async (actor: Pick<Actor, 'kind'>, proposed: GatedChange, q: Queryable = db): Promise<boolean> =>
-      (await judge(q, actor, proposed)) === 'allow',
+    /** Returns whether one person may make a change alone. Does not count it: use it for previews. */
+    mayAlone: async (actor: Pick<Actor, 'kind'>, change: GatedChange, q: Queryable = db): Promise<boolean> =>
+      judge(await stateOf(q), actor, change) === 'allow',
+
+    take,
+
+    /** Files a change in its own transaction, then throws the refusal. Never call it inside another transaction. */
+    require,
 
     /**
-     * Returns null if one person may free or delete that many hosts alone, and counts them. Otherwise returns the
-     * exceeded limit. Call it right before the release. Above the limit it requires fresh authentication, even from a
-     * single Administrator.
+     * Refuses a change that one person may not make alone, and files it. Otherwise counts its hosts. Call it right before
+     * the change, outside a transaction.
      */
-    release: async (actor: Actor, hosts: number): Promise<number | null> =>
-      db.transaction(async (tx) => {
-        await assertFreshRelease(tx, actor, hosts)
-        return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
-      }),
+    assertAlone: async <Change extends object>(
+      actor: Actor,
+      change: GatedChange,
+      proposed: () => ProposedChange<Change> | Promise<ProposedChange<Change>>,
+    ): Promise<void> => {
+      const refused = await db.transaction((tx) => take(tx, actor, change))
+      if (refused !== null) await require(actor, { ...refused, ...(await proposed()) })
+    },
 
-    /**
-     * Applies the same gate to hosts on which a change newly allows devices. With `isForLaterHosts`, the change also
-     * allows attack tools on hosts that enrol later, which always needs a second approver. Call it in the transaction
-     * of the change.
-     */
-    takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
-      (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),
+    /** Returns the result of a transaction. If its change needs a second approver, files it and throws the refusal. */
+    settle: async <T>(actor: Actor, outcome: T | Rollback<T>): Promise<T> => {
+      if (outcome instanceof NeedsApprover) return require(actor, outcome.proposed)
+      return outcome instanceof Rollback ? outcome.result : outcome
+    },
 
     /**
      * Records that one person acted on another's account. Forgets it for the account that latches the gate: until then
@@ -390,26 +401,6 @@ export const createChangeRequests = ({
         })
         return until
       }),
-
-    /**
-     * Files a change that one person may not make alone, in its own transaction, then throws the refusal. Never call it
-     * inside another transaction: the refusal would roll back the request.
-     */
-    require: async <Change extends object>(actor: Actor, proposed: ProposedChange<Change>): Promise<never> => {
-      // A request is half of an approval, so a stolen token must not be able to file one.
-      assertFresh(actor, clock.now())
-      const request = await file(actor, proposed)
-      const detail =
-        proposed.detail ??
-        (proposed.limit === undefined
-          ? 'This needs a second approver. Request {id} waits for another Administrator.'
-          : `This affects ${request.hosts} ${request.hosts === 1 ? 'host' : 'hosts'}. With the changes of all people within 15 minutes, the total is more than ${proposed.limit}. Request {id} waits for a second approver.`)
-      throw new AppError(
-        'second_person_required',
-        { detail: detail.replaceAll('{id}', request.request_id) },
-        { extensions: { requestId: request.request_id } },
-      )
-    },
 
     /** Returns the newest requests, each with the reason why the caller cannot approve it. */
     list: async (actor: Actor): Promise<{ data: ChangeRequest[] }> => {

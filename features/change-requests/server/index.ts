@@ -62,18 +62,5 @@ export const changeRequestsFeature = (
   )
   app.register(rejectChangeRequest, ({ actor, params }) => changeRequests.reject(actor, params.id))
   app.register(endApprovalLift, ({ actor }) => changeRequests.endLift(actor))
-  return {
-    handle: changeRequests.handle,
-    kinds: changeRequests.kinds,
-    isLatched: changeRequests.isLatched,
-    mayAlone: changeRequests.mayAlone,
-    release: changeRequests.release,
-    takeAllowed: changeRequests.takeAllowed,
-    noteInfluence: changeRequests.noteInfluence,
-    linkHold: changeRequests.linkHold,
-    require: changeRequests.require,
-    lift: changeRequests.lift,
-    liftedUntil: changeRequests.liftedUntil,
-    maintain: changeRequests.maintain,
-  }
+  return changeRequests
 }

@@ -6,20 +6,20 @@ export type SignInSettings = Pick<SettingsApi, 'gateSignIn' | 'applySignIn' | 's
 /** Makes changes of sign-in settings wait for a second approver. */
 export const gateSignIn = (
   settings: SignInSettings,
-  changeRequests: Pick<ReturnType<typeof createChangeRequests>, 'mayAlone' | 'require' | 'handle' | 'noteSignInChange'>,
+  changeRequests: Pick<ReturnType<typeof createChangeRequests>, 'assertAlone' | 'handle' | 'noteSignInChange'>,
 ): void => {
   settings.gateSignIn({
-    assertAlone: async (actor, change, secret) => {
-      if (await changeRequests.mayAlone(actor, { kind: 'signIn' })) return
-      const note = await settings.signInNotes(change)
-      await changeRequests.require<SignInChange>(actor, {
-        kind: 'signIn',
-        change: note === '' ? change : { ...change, note },
-        secret,
-        detail:
-          `Changing sign-in settings needs a second approver. Request {id} waits for another Administrator. ${note}`.trim(),
-      })
-    },
+    assertAlone: (actor, change, secret) =>
+      changeRequests.assertAlone<SignInChange>(actor, { kind: 'signIn' }, async () => {
+        const note = await settings.signInNotes(change)
+        return {
+          kind: 'signIn',
+          change: note === '' ? change : { ...change, note },
+          secret,
+          detail:
+            `Changing sign-in settings needs a second approver. Request {id} waits for another Administrator. ${note}`.trim(),
+        }
+      }),
     changed: changeRequests.noteSignInChange,
   })
   changeRequests.handle<SignInChange>('signIn', {

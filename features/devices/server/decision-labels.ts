@@ -1,4 +1,4 @@
-import { policySources } from '@portcullis/domain'
+import { policySources, sourceNumber, sourcesSql } from '@portcullis/domain'
 
 /** Labels of decision sources, in the order of `policySources`. The reason of the rule is appended. */
 const sourceLabels = [
@@ -38,13 +38,13 @@ const cases = (column: string, labels: Readonly<Record<string, string>>): string
 
 /** Why a host will block a device once it is armed, by decision source. The reason of the rule is appended. */
 const onceArmedLabels = {
-  1: 'it is a known attack tool',
-  2: 'a rule denies it',
-  7: 'no rule allows it',
-} as const
+  [sourceNumber('attack-tool')]: 'it is a known attack tool',
+  [sourceNumber('deny')]: 'a rule denies it',
+  [sourceNumber('default')]: 'no rule allows it',
+}
 
 /** SQL condition: the decision about a peripheral `p` is to block it. */
-export const blocksSql = 'p.source in (1, 2, 7)'
+export const blocksSql = `p.source in ${sourcesSql('attack-tool', 'deny', 'default')}`
 
 /**
  * SQL for the decision reason, over a peripheral `p`, its host row `pr` and the rule `rule`. Only the rule's text comes

@@ -1,5 +1,5 @@
 import { icons } from '@portcullis/contract'
-import type { Vulnerability } from '@portcullis/domain'
+import { sourcesSql, type Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
@@ -102,7 +102,8 @@ const shown = {
   parent: `(select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
       and q.port_path = substring(p.port_path from '^(.*)[.][0-9]+$') limit 1)`,
   inAction: 'pr.armed and ph.policy_due',
-  adminStatus: `case when p.source = 2 then 'BLM' when p.source = 4 and rule.origin = 'approval' then 'WLM' when p.source in (3, 4, 5, 6) then 'WLA' else '' end`,
+  adminStatus: `case when p.source in ${sourcesSql('deny')} then 'BLM' when p.source in ${sourcesSql('host')} and rule.origin = 'approval' then 'WLM'
+    when p.source in ${sourcesSql('grant', 'host', 'tag', 'global')} then 'WLA' else '' end`,
   fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
   uniqueSerial: `(p.serial <> '' and not ${placeholderSerial} and not ${sharedSerial})`,
   fpData: `coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint)`,

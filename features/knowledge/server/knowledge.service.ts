@@ -40,7 +40,7 @@ export interface KnowledgeDeps {
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
   seals: KnowledgeSeals
   audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
   release: Knowledge
   jobs: Pick<JobsApi, 'enqueue'>
   judging: JudgingPort
@@ -216,13 +216,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   /** Lets one person trust the first key only while a second Administrator has never existed. */
   async function assertMayTrust(actor: Actor, fingerprint: string, der: Buffer): Promise<void> {
     assertFresh(actor, clock.now())
-    if (await changeRequests.mayAlone(actor, { kind: 'program' })) return
-    await changeRequests.require<KnowledgeChange>(actor, {
+    await changeRequests.assertAlone<KnowledgeChange>(actor, { kind: 'program' }, () => ({
       kind: 'knowledge',
       change: { what: 'trust', fingerprint, publicKey: der.toString('base64') },
       detail:
         'Trusting the first key for knowledge needs a second approver, because its owner decides what counts as an attack tool. Ask another Administrator to approve request {id}, then upload the file again.',
-    })
+    }))
   }
 
   async function upload(actor: Actor, body: BodyOf<typeof uploadKnowledge>) {
@@ -337,13 +336,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   /** Lets one person change the definition of attack tools only while a second Administrator has never existed. */
   async function change(actor: Actor, asked: SetChange) {
-    if (!(await changeRequests.mayAlone(actor, { kind: 'program' })))
-      return changeRequests.require<KnowledgeChange>(actor, {
-        kind: 'knowledge',
-        change: asked,
-        detail:
-          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Ask another Administrator to approve request {id}.',
-      })
+    await changeRequests.assertAlone<KnowledgeChange>(actor, { kind: 'program' }, () => ({
+      kind: 'knowledge',
+      change: asked,
+      detail:
+        'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Ask another Administrator to approve request {id}.',
+    }))
     const jobId = await db.transaction((tx) =>
       asked.what === 'apply' ? applyIn(tx, actor, asked.id) : rollbackIn(tx, actor, asked.id),
     )

@@ -9,32 +9,16 @@ import {
 } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
-import { because } from './change-record.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
+import type { PolicyContext } from './policy.context.ts'
 import { inBrackets, plainReason } from './policy.rules.ts'
-import type { PolicyStore } from './policy.store.ts'
+import { because } from './policy-change.ts'
 import { hostText } from './shown-rules.ts'
-
-export interface AcceptedFindingsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  store: Pick<PolicyStore, 'addVersion' | 'hostNames' | 'lockHead'>
-  audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
-  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs' | 'accepted' | 'rejudge'>
-  newlyAllowed: Pick<NewlyAllowed, 'accepting'>
-  announceChange(tx: Tx): Promise<void>
-}
 
 /** An acceptance that waits for a second approver. */
 interface CarriedAcceptance {
@@ -55,17 +39,8 @@ const nameOf = ({ vid, pid, vendorName, productName }: Fingerprint): string =>
   `${[vendorName, productName].filter(Boolean).join(' ')} (${vid}:${pid})`.trim()
 
 /** Accepts suspected findings. An acceptance only lifts the block as an attack tool: rules then decide. */
-export const createAcceptedFindings = ({
-  db,
-  clock,
-  log,
-  store,
-  audit,
-  changeRequests,
-  peripherals,
-  newlyAllowed,
-  announceChange,
-}: AcceptedFindingsDeps) => {
+export const createAcceptedFindings = (context: PolicyContext) => {
+  const { db, clock, log, store, audit, changeRequests, peripherals, newlyAllowed, announceChange } = context
   const { accepted, rejudge } = peripherals
   const listeners: AcceptedListener[] = []
 
@@ -105,7 +80,7 @@ export const createAcceptedFindings = ({
     await rejudge.again(tx, row.fingerprint)
     const verb = action === 'finding.accepted' ? 'Accepted the finding' : 'Revoked the acceptance of the finding'
     const summary = `${verb} about ${row.vid}:${row.pid}${inBrackets(reason)}`
-    await store.addVersion(tx, before + 1, new Date(clock.now()), actor.userName, summary, [])
+    await store.addVersion(tx, { version: before + 1, at: new Date(clock.now()), by: actor.userName, summary }, [])
     await announceChange(tx)
     if (action === 'finding.accepted' && !(await accepted.isFoundElsewhere(tx, row.vid, row.pid)))
       for (const listener of listeners) await listener(tx, { vid: row.vid, pid: row.pid, by: actor.userName })
@@ -192,38 +167,22 @@ export const createAcceptedFindings = ({
       if (body.dryRun !== true) assertFresh(actor, clock.now())
       const reason = plainReason(body.reason, 'body.reason')
       if (reason === '' && body.dryRun !== true) throw invalid('body.reason', 'must not be empty')
-      const done = await transactionAgain(db, async (tx) => {
+      const outcome = await transactionAgain(db, async (tx) => {
         const before = await store.lockHead(tx)
         const design = await suspectOf(tx, body.uuid, body.deviceID)
         const { attackToolName: finding, evidence, device } = design
         const hosts = await hostsOf(tx, design)
         const said = { finding, evidence: evidence.slice(1), hosts }
         if (body.dryRun === true) return { ...said, written: null }
-        const limit = await changeRequests.takeAllowed(tx, actor, hosts)
-        if (limit !== null)
-          throw new NeedsApprover<CarriedAcceptance>({
-            kind: 'accept-finding',
-            limit,
-            change: {
-              title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
-              ...{
-                uuid: body.uuid,
-                deviceID: body.deviceID,
-                fingerprint: device.ruleFingerprint,
-                finding,
-                reason,
-                hosts,
-              },
-              evidence: said.evidence,
-            },
-          })
-        return { ...said, written: await write(tx, actor, design, reason, before) }
-      }).catch((error: unknown) => {
-        // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
-        throw error
+        const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts })
+        if (refused === null) return { ...said, written: await write(tx, actor, design, reason, before) }
+        const change: CarriedAcceptance = {
+          title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
+          ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.ruleFingerprint, reason, ...said },
+        }
+        return new NeedsApprover({ kind: 'accept-finding', change, ...refused })
       })
-      const { written, ...said } = done
+      const { written, ...said } = await changeRequests.settle(actor, outcome)
       if (written !== null) await settled(written.fingerprint)
       return {
         ...said,

@@ -6,14 +6,8 @@ import {
   type SignedText,
 } from '@portcullis/contract'
 import { cleanText, unescapeText } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { OpenPolicy } from './open-policy.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
-import type { RuleIntegrity } from './rule-integrity.ts'
+import type { PolicyContext } from './policy.context.ts'
 
 /**
  * Returns a rule in the form that the agent of a host compares. Null: the agent cannot compare it, so fewer devices work.
@@ -30,24 +24,12 @@ const ruleFor = (rule: PolicyRule, understandsIdentity: boolean): PolicyRule | n
   return { ...earlier, serial: cleaned }
 }
 
-export interface AgentPolicyDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  agents: Pick<AgentsApi, 'takePolicyDue'>
-  settings: PolicySettingsApi
-  open: OpenPolicy['open']
-  integrity: Pick<RuleIntegrity, 'assertWhole' | 'assertLeftOut'>
-  keys: Pick<Keys, 'command'>
-  /** Returns the rule fingerprints whose suspected findings a person accepted. */
-  accepted(tx: Tx): Promise<readonly string[]>
-  /** SHA-256 of the knowledge that agents receive. */
-  knowledgeHash(): string
-}
-
 /** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
 export const createAgentPolicy =
-  ({ db, clock, log, agents, settings, open, integrity, keys, accepted, knowledgeHash }: AgentPolicyDeps) =>
+  (
+    { db, clock, log, agents, settings, integrity, keys, peripherals: { accepted }, knowledgeHash }: PolicyContext,
+    open: OpenPolicy['open'],
+  ) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
     await integrity.assertWhole()
     let commandKey = 0
@@ -70,7 +52,7 @@ export const createAgentPolicy =
         )
       // An agent without support for this member would refuse the whole policy.
       const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
-      const fingerprints = understands.includes('accepted') ? await accepted(tx) : []
+      const fingerprints = understands.includes('accepted') ? await accepted.inForce(tx) : []
       return {
         kind: 'policy',
         agentId,

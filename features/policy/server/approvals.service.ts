@@ -1,34 +1,27 @@
 import type { AuditAction, BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
-import { escapeText, isSameSerial, mustExist, unescapeText } from '@portcullis/domain'
+import {
+  approvableSources,
+  escapeText,
+  isSameSerial,
+  mustExist,
+  type PolicySource,
+  sourceOf,
+  unescapeText,
+} from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
-import type { AgentIdentity, ResolvedAgent } from '#features/agents/server/index.ts'
-import type { AuditFacts, AuditTarget } from '#features/audit/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
+import type { ResolvedAgent } from '#features/agents/server/index.ts'
+import type { AuditEntry, AuditTarget } from '#features/audit/server/index.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
 import { type AttachedDevice, attachedKey, maxAttachedDevices, sortedAttached } from './attached-devices.ts'
 import type { Changes } from './changes.service.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
+import type { PolicyContext } from './policy.context.ts'
 import { matchKey, plainReason, replacing } from './policy.rules.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
-import type { PolicyStore, RuleRow } from './policy.store.ts'
-
-export interface ApprovalsDeps {
-  db: Db
-  clock: Clock
-  settings: Pick<PolicySettingsApi, 'read'>
-  store: PolicyStore
-  changes: Changes
-  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
-  commands: Pick<CommandsApi, 'queue'>
-  undecided: NewlyAllowed['undecided']
-  /** Resolves each identity to exactly one agent. Otherwise throws a 400 that states how many agents match. */
-  resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
-}
+import type { RuleRow } from './policy.store.ts'
 
 type Body = BodyOf<typeof peripheralsCommand>
 type Item = NonNullable<Body['peripheralsIds']>[number]
@@ -36,6 +29,21 @@ type Item = NonNullable<Body['peripheralsIds']>[number]
 /** The criteria of a host rule that comes from an approval or a denial. */
 type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint' | 'rule_fingerprint'>
 
+/** A decision about devices of hosts. */
+interface Decision {
+  effect: 'allow' | 'deny'
+  items: readonly Item[]
+  /** Path of the items in the request, for messages. */
+  at: string
+  reason: string
+  /** False if the server generated the reason. */
+  hasReason: boolean
+  override: boolean
+  /** End of a grant; null for decisions without an end. */
+  expiresAt: Date | null
+}
+
+const approvable: ReadonlySet<PolicySource> = new Set(approvableSources)
 const administrator = 10
 const hostsPerRead = 500
 
@@ -49,28 +57,19 @@ const printsOf = (design: Fingerprint | undefined): Pick<ByHand, 'fingerprint' |
 })
 
 /** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
-export const createApprovals = ({
-  db,
-  clock,
-  settings,
-  store,
-  changes,
-  peripherals,
-  commands,
-  undecided,
-  resolve,
-}: ApprovalsDeps) => {
+export const createApprovals = (
+  { db, clock, settings, store, seals, agents: { resolve }, peripherals, newlyAllowed: { undecided } }: PolicyContext,
+  { make, write }: Pick<Changes, 'make' | 'write'>,
+) => {
+  /** Returns a rule for one host. */
   function ruleFor(
     actor: Actor,
     agentId: string,
-    effect: 'allow' | 'deny',
     match: ByHand,
-    reason: string,
-    override: boolean,
-    expiresAt: Date | null = null,
+    { effect, reason, expiresAt, override }: Pick<Decision, 'effect' | 'reason' | 'expiresAt' | 'override'>,
   ): RuleRow {
     const now = new Date(clock.now())
-    return changes.sealed({
+    return seals.sealed({
       rule_id: newId(clock.now()),
       effect,
       is_grant: expiresAt !== null,
@@ -106,36 +105,10 @@ export const createApprovals = ({
         (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
     )
 
-  async function write(
-    tx: Tx,
-    actor: Actor,
-    rules: readonly RuleRow[],
-    summary: string,
-    action: AuditAction,
-    details: string,
-    stated: AuditFacts,
-    orders: (version: number) => Promise<unknown>,
-    granted = 0,
-  ) {
-    const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
-    const isGrant = rules.some((r) => r.is_grant)
-    // A grant expires, and the earlier decision applies again afterwards.
-    const change = replacing(rules, isGrant ? [] : await store.approvalsOf(tx, agentIds))
-    if (change.write.length + change.remove.length === 0) return null
-    return changes.commit(tx, actor, { ...change, stated }, summary, action, details, orders, granted)
-  }
-
-  interface Decision {
-    effect: 'allow' | 'deny'
-    items: readonly Item[]
-    /** Path of the items in the request, for messages. */
-    at: string
-    reason: string
-    /** False if the server generated the reason. */
-    hasReason: boolean
-    override: boolean
-    /** End of a grant; null for decisions without an end. */
-    expiresAt: Date | null
+  /** Returns what a decision adds and deletes. A grant expires, and the earlier decision applies again afterwards. */
+  const replacedBy = async (tx: Tx, rules: readonly RuleRow[]) => {
+    const hosts = [...new Set(rules.map((r) => r.agent_id as string))]
+    return replacing(rules, rules.some((r) => r.is_grant) ? [] : await store.approvalsOf(tx, hosts))
   }
 
   /** Returns the rules of a decision. One invalid item rejects the whole decision. */
@@ -189,15 +162,8 @@ export const createApprovals = ({
           }))
         : [{ vid, pid, serial: escapedOf(item.serialNumber), fingerprint: null }]
       for (const match of matches) {
-        const rule = ruleFor(
-          actor,
-          agentId,
-          effect,
-          match,
-          reason,
-          effect === 'allow' && override && tools.length > 0,
-          expiresAt,
-        )
+        const isOverride = effect === 'allow' && override && tools.length > 0
+        const rule = ruleFor(actor, agentId, match, { effect, reason, expiresAt, override: isOverride })
         rules.set(matchKey(rule), rule)
       }
     }
@@ -222,9 +188,9 @@ export const createApprovals = ({
       .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
       .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more (see the policy history)` : ''}`
 
-  /** Writes a decision as one version of the policy and one audit record. */
-  const decide = (actor: Actor, decision: Decision) =>
-    changes.change(actor, async (tx) => {
+  /** Makes a decision: one version of the policy and one audit record. */
+  async function decide(actor: Actor, decision: Decision) {
+    const done = await make(actor, async (tx) => {
       const agents = await resolve(tx, decision.items, decision.at)
       const { rules, agentIds, devices } = await rulesOf(tx, actor, agents, decision)
       const verb = decision.expiresAt !== null ? 'Granted' : decision.effect === 'allow' ? 'Approved' : 'Denied'
@@ -235,41 +201,24 @@ export const createApprovals = ({
       const allowed = rules.some((r) => r.override_attack_tool)
         ? 'peripheral.attackToolApproved'
         : 'peripheral.approved'
-      const done = await write(
-        tx,
-        actor,
-        rules,
-        `${verb} ${what}`,
-        decision.effect === 'allow' ? allowed : 'peripheral.denied',
-        textOf(rules, decision.reason),
-        {
+      const action: AuditAction = decision.effect === 'allow' ? allowed : 'peripheral.denied'
+      return {
+        ...(await replacedBy(tx, rules)),
+        ...{ summary: `${verb} ${what}`, action, details: textOf(rules, decision.reason) },
+        facts: {
           reason: decision.reason,
           count: rules.length,
           hosts: agentIds.length,
           variant: decision.expiresAt === null ? '' : 'grant',
           objects: [...devices, ...hostTargets(agents)],
         },
-        // Armed hosts fetch the policy anyway. The command lets operators follow its delivery and expiry.
-        (version) =>
-          commands.queue(
-            tx,
-            actor,
-            [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))].map((agentId) => ({
-              agentId,
-              kind: 'policy',
-              title: 'Apply policy',
-              body: { version },
-            })),
-          ),
-      )
-      return {
-        jobId: done?.jobId ?? null,
-        isChanged: done !== null,
-        version: done?.version ?? (await store.versionAndOwn(tx, [])).version,
-        rules: rules.length,
-        agentIds,
+        armed: [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))],
+        ...{ rules: rules.length, agentIds },
       }
     })
+    const { jobId, isChanged, version, rules, agentIds } = done
+    return { jobId, isChanged, version, rules, agentIds }
+  }
 
   async function endOf(tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> {
     if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
@@ -289,7 +238,7 @@ export const createApprovals = ({
   /** Returns the attached devices that "approve all" allows now. */
   async function attachedDevices(tx: Tx, agentIds: readonly string[]): Promise<AttachedDevice[]> {
     const rows = (await peripherals.storedOf(tx, agentIds)).filter(
-      (row) => row.present && (row.source === 3 || row.source === 7),
+      (row) => row.present && approvable.has(sourceOf(row.source)),
     )
     const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
     return rows.flatMap((row) => {
@@ -361,54 +310,46 @@ export const createApprovals = ({
      * Approves the devices that are attached to hosts now, except attack tools, hubs (always allowed) and devices that
      * a permanent allow already covers. Denied devices stay denied.
      *
-     * `orders` carries out the caller's other changes. It locks the hosts, so it runs after the rules and before the
-     * audit record. Returns the number of hosts with such a device.
+     * Returns the number of hosts with such a device, and the audit record. The caller locks hosts for its other changes
+     * before it writes the record.
      */
     approvePresent: async (
       tx: Tx,
       actor: Actor,
       agentIds: readonly string[],
-      orders: () => Promise<unknown> = async () => {},
-      /** Number of hosts already counted. Infinity: a second approver approved the request. */
-      granted = 0,
-      /** Keys of the only devices to approve. Null: all. */
-      only: ReadonlySet<string> | null = null,
-    ): Promise<number> => {
+      {
+        approved,
+        only,
+      }: {
+        approved: number | 'all' /** The only devices to approve; absent: all. */
+        only?: readonly AttachedDevice[] | undefined
+      },
+    ): Promise<{ hosts: number; record: AuditEntry | null } | NeedsApprover> => {
       await store.lockHead(tx)
+      const keys = only === undefined ? null : new Set(only.map(attachedKey))
+      const reason = `Attached when ${actor.userName} approved all devices`.slice(0, 200)
+      const decision = { effect: 'allow', reason, expiresAt: null, override: false } as const
       const rules = new Map<string, RuleRow>()
       for (const device of await attachedDevices(tx, agentIds)) {
-        if (only !== null && !only.has(attachedKey(device))) continue
+        if (keys?.has(attachedKey(device)) === false) continue
         const { agentId, ruleFingerprint, ...match } = device
-        const rule = ruleFor(
-          actor,
-          agentId,
-          'allow',
-          { ...match, rule_fingerprint: ruleFingerprint },
-          `Attached when ${actor.userName} approved all devices`.slice(0, 200),
-          false,
-        )
+        const rule = ruleFor(actor, agentId, { ...match, rule_fingerprint: ruleFingerprint }, decision)
         rules.set(matchKey(rule), rule)
       }
       const all = [...rules.values()]
-      const wrote = await write(
-        tx,
-        actor,
-        all,
-        `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
-        'peripheral.allApproved',
-        `${all.length} devices`,
-        {
+      const names = [...(await store.hostNames(tx, agentIds))]
+      const done = await write(tx, actor, {
+        ...(await replacedBy(tx, all)),
+        summary: `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        ...{ action: 'peripheral.allApproved', details: `${all.length} devices`, approved },
+        facts: {
           count: all.length,
           hosts: agentIds.length,
-          objects: hostTargets(
-            [...(await store.hostNames(tx, agentIds))].map(([uuid, hostIdentifier]) => ({ uuid, hostIdentifier })),
-          ),
+          objects: hostTargets(names.map(([uuid, hostIdentifier]) => ({ uuid, hostIdentifier }))),
         },
-        orders,
-        granted,
-      )
-      if (wrote === null) await orders()
-      return new Set(all.map((rule) => rule.agent_id)).size
+      })
+      if (done instanceof NeedsApprover) return done
+      return { hosts: new Set(all.map((rule) => rule.agent_id)).size, record: done.record }
     },
   }
 }

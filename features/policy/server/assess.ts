@@ -1,7 +1,8 @@
+import { sourceNumber } from '@portcullis/domain'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { StoredVerdict } from '#features/agents/server/index.ts'
 import type { PeripheralWrite } from '#features/devices/server/index.ts'
-import { type HostPeripheral, judgeHost, sourceNumber, verdictOf } from './host.ts'
+import { type HostPeripheral, judgeHost, verdictOf } from './host.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 export interface HostToAssess {

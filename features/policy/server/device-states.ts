@@ -1,6 +1,5 @@
 import type { Prediction } from '@portcullis/contract'
-import { mustExist, type PolicySource, policySources } from '@portcullis/domain'
-import { allowing, sourceNumber } from './host.ts'
+import { isAllowing, type PolicySource, sourceOf } from '@portcullis/domain'
 
 /** Changes to hosts and devices that rules do not decide. */
 export interface Effects {
@@ -35,24 +34,20 @@ export const afterShift = 10
 const stateCount = 1 << 13
 
 const has = (state: number, bit: keyof typeof stateBits): boolean => (state & stateBits[bit]) !== 0
-const sourceOf = (state: number, shift: number): PolicySource =>
-  mustExist(policySources[(state >> shift) & 7], 'the source of a decision')
+const sourceIn = (state: number, shift: number): PolicySource => sourceOf((state >> shift) & 7)
 
 /** Decisions that block an already attached device when its host is armed. */
 const blocksPresent: ReadonlySet<PolicySource> = new Set(['attack-tool', 'deny'])
-
-/** Decisions that approving attached devices replaces: the block without a rule, and grants because they expire. */
-export const approvedSources = [sourceNumber('grant'), sourceNumber('default')]
 
 /**
  * Returns what a change does to a device. Only this function defines what an armed host blocks, what stops working and
  * what works again.
  */
 const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
-  const after = sourceOf(state, afterShift)
+  const after = sourceIn(state, afterShift)
   const isPresent = has(state, 'isPresent')
-  const blockedBefore = !allowing.has(sourceOf(state, beforeShift))
-  const blocks = !allowing.has(after)
+  const blockedBefore = !isAllowing(sourceIn(state, beforeShift))
+  const blocks = !isAllowing(after)
   const isBlocked = has(state, 'isArmed') && isPresent && !has(state, 'isSpared') && blockedBefore
   const isArmed = mode === null ? has(state, 'isArmed') : mode === 'Armed'
   const isAtOnce = mode === null ? !blockedBefore : applyToPresent || blocksPresent.has(after)

@@ -1,30 +1,14 @@
 import type { PolicyDraft, PolicyEffect, PolicyWarning } from '@portcullis/contract'
-import { policySources } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { isAllowing, sourceOf } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import { allowing } from './host.ts'
-import type { LongRead } from './long.read.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
+import type { PolicyContext } from './policy.context.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
-import type { PolicyStore, RuleRow } from './policy.store.ts'
+import type { RuleRow } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 import type { PredictedRow } from './predict.read.ts'
-import type { Predict } from './predict.ts'
-import type { RulePrints } from './rule-prints.ts'
-
-export interface DraftDeps {
-  longRead: LongRead
-  clock: Clock
-  store: PolicyStore
-  rulePrints: RulePrints
-  predict: Predict
-  newlyAllowed: Pick<NewlyAllowed, 'measure'>
-  changeRequests: Pick<ChangeRequestsApi, 'mayAlone'>
-}
 
 const listedEffects = 200
 /** Maximum number of warnings in a response. */
@@ -33,8 +17,7 @@ const listedWarnings = 50
 /** Returns the id of the n-th added rule of a draft. Ids of stored rules are UUIDs. */
 const draftId = (n: number): string => `draft-${n + 1}`
 
-const effectOf = (source: number): 'allow' | 'block' =>
-  allowing.has(policySources[source] ?? 'default') ? 'allow' : 'block'
+const effectOf = (source: number): 'allow' | 'block' => (isAllowing(sourceOf(source)) ? 'allow' : 'block')
 
 const effectView = (row: PredictedRow): PolicyEffect => ({
   uuid: row.agentId,
@@ -54,15 +37,8 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
 })
 
 /** Previews rule changes. Writes nothing. */
-export const createDrafts = ({
-  longRead,
-  clock,
-  store,
-  rulePrints,
-  predict,
-  newlyAllowed,
-  changeRequests,
-}: DraftDeps) => {
+export const createDrafts = (context: PolicyContext) => {
+  const { longRead, clock, store, rulePrints, predict, newlyAllowed, changeRequests } = context
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),

@@ -3,12 +3,13 @@ import {
   caseNumber,
   decide,
   deviceSeverity,
+  isAllowing,
   mustExist,
   type PolicyDecision,
   type PolicySource,
-  policySources,
   riskScore,
   severityOf,
+  sourceOf,
 } from '@portcullis/domain'
 import { deviceOf, type Fingerprint, type KernelReport, type StoredPeripheral } from '#features/devices/server/index.ts'
 import type { HostPolicy } from './rule-set.ts'
@@ -41,11 +42,6 @@ export interface HostPeripheral {
   controller: string | null
 }
 
-/** Returns the number of a source in the database. */
-export const sourceNumber = (source: PolicySource): number => policySources.indexOf(source)
-
-export const allowing: ReadonlySet<PolicySource> = new Set(['hub', 'grant', 'host', 'tag', 'global'])
-
 /** Builds the state of a host from its stored rows. */
 export const hostOf = (
   rows: readonly StoredPeripheral[],
@@ -61,7 +57,7 @@ export const hostOf = (
     authorized: row.authorized,
     severity: row.severity,
     enforced: row.enforced,
-    source: policySources[row.source] ?? 'default',
+    source: sourceOf(row.source),
     ruleId: row.rule_id,
     unapproved: row.unapproved,
     caseNumber: row.case_number,
@@ -153,7 +149,7 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length - unapproved.length,
-    approvedGone: whitelist ? gone.filter((p) => allowing.has(p.source)).length : gone.length,
+    approvedGone: whitelist ? gone.filter((p) => isAllowing(p.source)).length : gone.length,
     notApproved: unapproved.length,
     vulnerable: designs.some((d) => d.vulnerable),
     attackTool: designs.some((d) => d.attackTool !== null),

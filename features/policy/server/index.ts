@@ -1,32 +1,19 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
 import { createAcceptedFindings } from './accepted.service.ts'
 import { createAffected } from './affected.ts'
 import { createAgentPolicy } from './agent-policy.ts'
 import { createApprovals } from './approvals.service.ts'
-import { createChanges } from './changes.service.ts'
+import { createChanges, jobKind } from './changes.service.ts'
 import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
 import { findForged } from './forged.ts'
 import { createLongRead } from './long.read.ts'
 import { createNewlyAllowed } from './newly-allowed.ts'
 import { createOpenPolicy } from './open-policy.ts'
-import { createOptionGate } from './option-gate.ts'
 import { createPolicyOverview } from './overview.service.ts'
+import type { PolicyContext, PolicyDeps } from './policy.context.ts'
 import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings, optionNames } from './policy.settings.ts'
@@ -39,6 +26,7 @@ import { createRestore } from './restore.service.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity, setPurpose } from './rule-integrity.ts'
 import { createRulePrints } from './rule-prints.ts'
+import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
@@ -67,114 +55,54 @@ export { allDifferences, createSetSeals, isSealDue, setPurpose } from './rule-in
 export { createSeals, rulesPurpose } from './seal.ts'
 export { worksAgainLines } from './works-again.ts'
 
-export interface PolicyDeps {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  keys: Keys
-  log: Log
-  bus: Bus
-  /** The general configuration, which stores the policy settings. */
-  config: Pick<SettingsApi, 'values' | 'write' | 'lock' | 'onChange' | 'guard'>
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
-  agents: Pick<
-    AgentsApi,
-    'onRemove' | 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'
-  >
-  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs' | 'accepted' | 'rejudge'>
-  commands: Pick<CommandsApi, 'queue'>
-  /** SHA-256 of the knowledge that agents receive. */
-  knowledgeHash(): string
-  tags: Pick<TagsApi, 'carryOut'>
-  changeRequests: Pick<
-    ChangeRequestsApi,
-    'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'
-  >
-  announce: Announce
-}
-
-/** Kind of the job that recalculates decisions, and topic of the bus that announces changed rules. */
-const jobKind = 'policy'
+/** Topic of the bus that announces changed rules. */
 const changedTopic = 'policy-changed'
 
 /** Creates the policy: rules, the decisions they make, and the policies that hosts receive. */
 export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
-  const { db, clock, log, bus, jobs } = deps
+  const { db, clock, log, bus, jobs, agents, peripherals } = deps
+  const { designs } = peripherals
   const store = createPolicyStore(clock)
   const hosts = createPolicyHostsStore()
   const devices = createDevicesRead()
   const seals = createSeals(deps.keys.derive(rulesPurpose))
-  const settings = createPolicySettings(deps.config)
-  const read = createPolicyRead(db)
   const { open } = createOpenPolicy({ store, seals, log })
-  const reassess = createReassess({
-    ...deps,
-    store: hosts,
-    open: async (tx, states) => (await open(tx, states)).policies,
-    progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
-  })
-  const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
-  const rulePrints = createRulePrints({ devices, designs: deps.peripherals.designs })
-  const newlyAllowed = createNewlyAllowed({ store, affected })
-  const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
-  const tagGate = createTagGate({
-    ...deps,
-    store,
-    newlyAllowed,
-    settings,
-    predict,
-    scopes,
-    carryOut: deps.tags.carryOut,
-  })
-  const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
+  const reassess = createReassess({ ...deps, hosts, open: async (tx, states) => (await open(tx, states)).policies })
+  const affected = createAffected({ store, hosts, devices, designs })
   const integrityStore = createRuleIntegrityStore()
   const findForgedRules = (q: Queryable) => findForged((id) => integrityStore.sealedAfter(q, id), seals)
   const integrity = createRuleIntegrity({
     ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose), keyFile: deps.keys.ruleSeal },
-    ...{ store: integrityStore, seals, findForged: findForgedRules },
-    lockHead: store.lockHead,
+    ...{ store: integrityStore, seals, findForged: findForgedRules, lockHead: store.lockHead },
   })
-  deps.agents.onRemove({ before: integrity.hostsLeave })
-  const changes = createChanges({
-    ...deps,
-    integrity,
-    store,
-    hosts,
-    affected,
-    rulePrints,
-    newlyAllowed,
-    seals,
-    settings,
-    startJob: (tx, actor, hosts, title) => jobs.enqueue(tx, actor, { kind: jobKind, title, total: hosts }),
-    announceChange,
-    drain: reassess.drain,
-  })
-  const approvals = createApprovals({
-    ...{ db, clock, settings, store, changes, resolve: deps.agents.resolve },
-    ...{ peripherals: deps.peripherals, commands: deps.commands, undecided: newlyAllowed.undecided },
-  })
-  const findings = createAcceptedFindings({ ...deps, store, newlyAllowed, announceChange })
-  const longRead = createLongRead(deps.exportDb)
-  const drafts = createDrafts({ ...deps, longRead, store, rulePrints, predict, newlyAllowed })
-  const upkeep = createPolicyUpkeep({
-    ...{ db, clock, store, seals, affected, rulePrints, announceChange, findForged: findForgedRules },
-    designs: deps.peripherals.designs,
-    drain: reassess.drain,
-  })
-  const overview = createPolicyOverview({
-    ...deps,
-    read,
-    settings,
-    guardOptions: createOptionGate({ ...deps, store, settings }),
-  })
-  deps.config.guard('vendorA', overview.guardItems)
-  const settle = (): Promise<unknown> =>
+  const settle = (): Promise<void> =>
     reassess
       .drain()
       .catch((error: unknown) =>
         log.warn({ err: error }, 'cannot recalculate the decisions; the timer retries in a second'),
       )
+  const context: PolicyContext = {
+    ...deps,
+    ...{ store, hosts, seals, affected, integrity, drain: reassess.drain, settle },
+    settings: createPolicySettings(deps.config),
+    rulePrints: createRulePrints({ devices, designs }),
+    newlyAllowed: createNewlyAllowed({ store, affected }),
+    ...createPredict({ clock, store, seals, affected, designs }),
+    longRead: createLongRead(deps.exportDb),
+    announceChange: (tx: Tx) => bus.publish(tx, changedTopic),
+  }
+  const { newlyAllowed, predict, longRead } = context
+  const read = createPolicyRead(db)
+  const tagGate = createTagGate(context)
+  agents.onRemove({ before: integrity.hostsLeave })
+  const changes = createChanges(context)
+  const rules = createRules(context, changes)
+  const approvals = createApprovals(context, changes)
+  const findings = createAcceptedFindings(context)
+  const drafts = createDrafts(context)
+  const upkeep = createPolicyUpkeep(context, findForgedRules)
+  const overview = createPolicyOverview(context, read)
+  deps.config.guard('vendorA', overview.guardItems)
   const drainAfterChange = (): void => void settle()
   bus.on(changedTopic, drainAfterChange)
   // Signed policies contain the options of their hosts.
@@ -191,30 +119,18 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     },
   })
   registerPolicyRoutes(app, {
-    clock,
+    ...{ clock, read, approvals, findings, drafts, overview, written: rules },
     rules: createList(rulesList, deps),
-    read,
-    changes,
-    restore: createRestore({ clock, store, changes, seals, settings, predict, newlyAllowed, longRead }),
-    approvals,
-    findings,
-    drafts,
+    restore: createRestore(context, changes),
     previewTags: (actor, changes) => tagGate.preview(db, actor, changes),
-    test: createPolicyTest({ longRead, drafts, predict, scopes }),
-    overview,
+    test: createPolicyTest(context, drafts),
   })
   return {
     /** Opens the policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
     countAttachments: hosts.countAttachments,
     /** Returns the signed policy of one host; null: the host is unknown. */
-    forAgent: createAgentPolicy({
-      ...deps,
-      settings,
-      open,
-      integrity,
-      accepted: deps.peripherals.accepted.inForce,
-    }),
+    forAgent: createAgentPolicy(context, open),
     /** Checks and seals the set of rules. */
     integrity: {
       maintain: integrity.maintain,
@@ -232,10 +148,12 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     endOver: upkeep.endOver,
     checkSeals: upkeep.checkSeals,
     adoptFingerprints: upkeep.adoptFingerprints,
-    /** Runs a rule change: locks the head, does the work, then recalculates decisions. */
-    change: changes.change,
-    writtenRules: changes.writtenRules,
-    replaceRules: changes.replaceRules,
+    writtenRules: rules.writtenRules,
+    planRules: rules.planRules,
+    /** Makes other changes of rules wait until the transaction ends. */
+    lock: store.lockHead,
+    commit: changes.commit,
+    finish: changes.finish,
     approvePresent: approvals.approvePresent,
     attachedTo: approvals.attachedTo,
     predict,

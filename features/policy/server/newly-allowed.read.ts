@@ -1,7 +1,7 @@
-import { serialKey } from '@portcullis/domain'
+import { approvableSources, serialKey, sourcesSql } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
-import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { RuleRow } from './policy.store.ts'
 
@@ -26,6 +26,8 @@ export interface OpenedDevices {
   allow?: { until: Date | null }
 }
 
+const approvable = raw(sourcesSql(...approvableSources))
+
 const rowsOf = (opened: readonly OpenedDevices[]) =>
   unnestOf([
     [opened.map((one) => one.fingerprintId), 'int[]'],
@@ -41,7 +43,7 @@ const rowsOf = (opened: readonly OpenedDevices[]) =>
  * Whether the stored decision about a device ends before a new allow does. Its rule expires earlier, is gone, is a deny
  * for a tag (one person can remove the tag), or the decision is queued for recalculation.
  */
-const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
+const isPassing = sql`u.is_allow and p.source in ${raw(sourcesSql('deny', 'grant', 'host', 'tag', 'global'))} and (
   exists (select from policy_queue w where w.agent_id = p.agent_id)
   or not exists (
     select from policy_rules r where r.rule_id = p.rule_id and (r.effect = 'allow' or r.tag_name is null)
@@ -135,13 +137,13 @@ export const createNewlyAllowedRead = () => ({
   undecided: (q: Queryable, agentIds: readonly string[]): Promise<{ agent_id: string; devices: number }[]> =>
     q.query<{ agent_id: string; devices: number }>(sql`
       select p.agent_id, count(*)::int as devices from peripherals p
-      where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in (3, 7) group by 1`),
+      where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in ${approvable} group by 1`),
 
   /** Counts the given hosts with an attached device that "approve all attached devices" would allow. */
   approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`
         select count(distinct p.agent_id)::int as n from peripherals p
-        where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in (3, 7)`)
+        where p.agent_id = any(${agentIds}::uuid[]) and p.present and p.source in ${approvable}`)
     )[0]?.n ?? 0,
 })

@@ -1,4 +1,4 @@
-import { policySources } from '@portcullis/domain'
+import { sourceNumber } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Affected } from './affected.ts'
 import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read.ts'
@@ -12,8 +12,6 @@ export interface MeasuredChange {
   gone: readonly RuleRow[]
   write: readonly RuleRow[]
 }
-
-const sourceOf = (name: (typeof policySources)[number]): number => policySources.indexOf(name)
 
 /**
  * Returns whether a rule covers devices or attack tools that no host has seen yet, so that its whole scope counts. A
@@ -114,7 +112,7 @@ export const createNewlyAllowed = ({
       else
         for (const fingerprintId of await fingerprintsOf([rule])) {
           const allow = { until: rule.expires_at }
-          opened.push({ fingerprintId, serial: rule.serial, agentId: null, source: sourceOf('default'), allow })
+          opened.push({ fingerprintId, serial: rule.serial, agentId: null, source: sourceNumber('default'), allow })
         }
     }
     const denied: OpenedDevices[] = []
@@ -125,7 +123,7 @@ export const createNewlyAllowed = ({
       for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
       const allowed = await fingerprintsOf(behind.filter((allow) => allow.agent_id === null))
       for (const fingerprintId of await fingerprintsOf([rule])) {
-        const one = { fingerprintId, serial: rule.serial, source: sourceOf('deny'), agentId: rule.agent_id }
+        const one = { fingerprintId, serial: rule.serial, source: sourceNumber('deny'), agentId: rule.agent_id }
         denied.push(one)
         opened.push({ ...one, isGuarded: !allowed.has(fingerprintId) })
       }
@@ -183,7 +181,7 @@ export const createNewlyAllowed = ({
       read.count(
         q,
         fingerprintIds.map((fingerprintId) => ({
-          ...{ fingerprintId, serial: null, agentId: null, source: sourceOf('attack-tool') },
+          ...{ fingerprintId, serial: null, agentId: null, source: sourceNumber('attack-tool') },
         })),
         [],
       ),

@@ -1,18 +1,11 @@
 import { settingLabel } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import { assertInForce, type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
-import type { PolicyStore } from './policy.store.ts'
-
-export interface OptionGateDeps {
-  db: Db
-  store: Pick<PolicyStore, 'hostsChangingTag'>
-  settings: Pick<PolicySettingsApi, 'lock' | 'optionTexts' | 'writeOptions'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
-}
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { PolicyContext } from './policy.context.ts'
+import { assertInForce, type OptionName, optionNames, tagNames } from './policy.settings.ts'
 
 type Options = Record<OptionName, string>
 
@@ -38,7 +31,7 @@ const linesOf = (before: Options, after: Options): string[] =>
   )
 
 /** Counts the hosts whose options change because a configuration item names other tags. */
-export const createOptionGate = ({ db, store, settings, changeRequests }: OptionGateDeps) => {
+export const createOptionGate = ({ db, store, settings, changeRequests }: PolicyContext) => {
   async function hostsOf(tx: Tx, before: Options, after: Options): Promise<number> {
     const hosts = new Set<string>()
     for (const name of optionNames)
@@ -67,16 +60,15 @@ export const createOptionGate = ({ db, store, settings, changeRequests }: Option
 
   /** Refuses a change of these items that affects more hosts than one person may open alone. Otherwise counts it. */
   return async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
-    await transactionAgain(db, async (tx) => {
+    const outcome = await transactionAgain(db, async (tx) => {
       const before = await settings.optionTexts(tx)
       const options = Object.fromEntries(optionNames.map((name) => [name, items.get(name) ?? before[name]])) as Options
       const hosts = await hostsOf(tx, before, options)
-      const limit = await changeRequests.takeAllowed(tx, actor, hosts)
-      if (limit !== null)
-        throw new NeedsApprover<OptionChange>({ kind: 'policyOptions', limit, change: { options, before, hosts } })
-    }).catch((error: unknown) => {
-      if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
-      throw error
+      const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts })
+      if (refused === null) return
+      const change: OptionChange = { options, before, hosts }
+      return new NeedsApprover({ kind: 'policyOptions', change, ...refused })
     })
+    await changeRequests.settle(actor, outcome)
   }
 }

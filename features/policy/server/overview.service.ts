@@ -1,24 +1,12 @@
 import { type PolicySettings, settingLabel } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
+import { createOptionGate } from './option-gate.ts'
+import type { PolicyContext } from './policy.context.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
-import { assertInForce, type PolicySettingsApi, settingsOf } from './policy.settings.ts'
-
-export interface OverviewDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  read: PolicyRead
-  settings: PolicySettingsApi
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
-  /** Refuses items that change the options of more hosts than one person may change. */
-  guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
-}
+import { assertInForce, settingsOf } from './policy.settings.ts'
 
 interface SettingsChange {
   settings: PolicySettings
@@ -37,15 +25,10 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 ]
 
 /** Provides the policy overview, its settings, and whether a second approver is needed. */
-export const createPolicyOverview = ({
-  db,
-  clock,
-  audit,
-  read,
-  settings,
-  changeRequests,
-  guardOptions,
-}: OverviewDeps) => {
+export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) => {
+  const { db, clock, audit, settings, changeRequests } = context
+  const guardOptions = createOptionGate(context)
+
   /** Returns the number of hosts above which a second approver is needed, and the reason; null: never. */
   async function twoPerson(): Promise<{ hosts: number | null; explanation: string }> {
     const { twoPersonHosts } = await settings.read(db)
@@ -119,12 +102,11 @@ export const createPolicyOverview = ({
     // This also applies while a single Administrator could raise the limit alone.
     if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
       assertFresh(actor, clock.now())
-    if (!(await changeRequests.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
-      await changeRequests.require<SettingsChange>(actor, {
-        kind: 'settings',
-        change: { settings: given, before },
-        detail: 'Raising the limit needs a second approver. Ask another Administrator to approve request {id}.',
-      })
+    await changeRequests.assertAlone<SettingsChange>(actor, { kind: 'limit', limit: given.twoPersonHosts }, () => ({
+      kind: 'settings',
+      change: { settings: given, before },
+      detail: 'Raising the limit needs a second approver. Ask another Administrator to approve request {id}.',
+    }))
   }
 
   return {

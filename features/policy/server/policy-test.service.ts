@@ -1,13 +1,12 @@
 import { type PolicyDraft, type PolicyTestRow, predictedDays } from '@portcullis/contract'
-import { policySources } from '@portcullis/domain'
+import { isAllowing, sourceOf } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { decider, decisionReason } from '#features/devices/server/index.ts'
 import type { Drafts } from './draft.service.ts'
-import { allowing } from './host.ts'
-import type { LongRead } from './long.read.ts'
+import type { PolicyContext } from './policy.context.ts'
 import type { PredictedPage, PredictedRow } from './predict.read.ts'
-import type { Change, Predict, PredictionScope, PredictionScopes } from './predict.ts'
+import type { Change, PredictionScope } from './predict.ts'
 
 /** The part of the stored inventory and history to test. */
 export interface TestSelection {
@@ -15,13 +14,6 @@ export interface TestSelection {
   tags: readonly string[]
   host: string | null
   page: PredictedPage
-}
-
-export interface PolicyTestDeps {
-  longRead: LongRead
-  drafts: Pick<Drafts, 'rulesOf'>
-  predict: Predict
-  scopes: PredictionScopes
 }
 
 const rowView = (row: PredictedRow): PolicyTestRow => ({
@@ -34,7 +26,7 @@ const rowView = (row: PredictedRow): PolicyTestRow => ({
   guiPid: row.product,
   devIcon: row.icon,
   isKnownAttackTool: row.isTool,
-  decision: allowing.has(policySources[row.source] ?? 'default') ? 'allow' : 'block',
+  decision: isAllowing(sourceOf(row.source)) ? 'allow' : 'block',
   reason: decisionReason(row.source, row.ruleReason),
   rule: decider(row.source, row.ruleId),
   lastSeen: row.lastSeen,
@@ -42,7 +34,7 @@ const rowView = (row: PredictedRow): PolicyTestRow => ({
 })
 
 /** Simulates arming: judges every device of the stored inventory and history as if newly attached to an armed host. */
-export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTestDeps) => {
+export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, drafts: Pick<Drafts, 'rulesOf'>) => {
   const scopeOf = ({ days = predictedDays, tags, host }: TestSelection): PredictionScope => ({
     days,
     hosts: scopes.chosen(host, tags),

@@ -1,4 +1,5 @@
 import type { AgentDetail, policyApprovals, QueryOf } from '@portcullis/contract'
+import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
@@ -184,7 +185,7 @@ export const createPolicyRead = (db: Queryable) => ({
         count(*) filter (where not r.is_grant and r.effect = 'allow')::int as allow, count(*) filter (where r.effect = 'deny')::int as deny,
         count(*) filter (where r.is_grant)::int as grants, count(*) filter (where ${raw(state)} <> 'In force')::int as inert,
         (select count(*)::int from agent_rows n where n.armed) as armed, (select count(*)::int from agent_rows n where not n.armed) as free,
-        (select count(*)::int from peripherals p where p.unapproved and p.source in (1, 7)
+        (select count(*)::int from peripherals p where p.unapproved and p.source in ${raw(sourcesSql(...waitingSources))}
           and p.agent_id in (select n.agent_id from agent_rows n where n.armed)) as waiting
       from policy_rules r`)
     return row as NonNullable<typeof row>
@@ -207,7 +208,7 @@ export const createPolicyRead = (db: Queryable) => ({
   ): Promise<{ total: number; filtered: number; rows: ({ devIcon: number } & Record<string, unknown>)[] }> => {
     const all = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
       join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
-      where p.source in (1, 7) and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
+      where p.source in ${raw(sourcesSql(...waitingSources))} and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
     const meant = meantBy(query)
     const waiting = meant === null ? all : sql`${all}${meant}`
     const countOf = async (devices: SqlFragment): Promise<number> =>

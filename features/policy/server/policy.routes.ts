@@ -37,12 +37,12 @@ import type { List } from '@portcullis/platform/server/list/list.ts'
 import type { HostTagChange } from '#features/tags/server/index.ts'
 import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
-import type { Changes } from './changes.service.ts'
 import type { Drafts } from './draft.service.ts'
 import type { PolicyOverview } from './overview.service.ts'
 import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
 import type { PolicyTest } from './policy-test.service.ts'
 import type { Restore } from './restore.service.ts'
+import type { Rules } from './rules.service.ts'
 
 /** How long devices that were blocked and then detached wait for an approval. */
 const waitingMs = 7 * 86_400_000
@@ -51,7 +51,7 @@ export interface PolicyRoutesDeps {
   clock: Clock
   rules: List
   read: PolicyRead
-  changes: Changes
+  written: Rules
   restore: Restore
   approvals: Approvals
   findings: AcceptedFindings
@@ -90,7 +90,7 @@ export const registerPolicyRoutes = (
     clock,
     rules,
     read,
-    changes,
+    written,
     restore,
     approvals,
     findings,
@@ -103,16 +103,16 @@ export const registerPolicyRoutes = (
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
   app.register(listPolicyRules, ({ query }) => rules.page(query, isNoGrant))
-  app.register(createPolicyRule, ({ actor, body }) => changes.create(actor, body, false))
-  app.register(updatePolicyRule, ({ actor, params, body }) => changes.replace(actor, params.id, body, false))
+  app.register(createPolicyRule, ({ actor, body }) => written.write(actor, 'rule', body, null))
+  app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, 'rule', body, params.id))
   app.register(deletePolicyRule, ({ actor, params, query }) =>
-    changes.remove(actor, params.id, false, query.reason?.trim()),
+    written.remove(actor, 'rule', params.id, query.reason?.trim()),
   )
   app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
-  app.register(createPolicyGrant, ({ actor, body }) => changes.create(actor, body, true))
-  app.register(updatePolicyGrant, ({ actor, params, body }) => changes.replace(actor, params.id, body, true))
+  app.register(createPolicyGrant, ({ actor, body }) => written.write(actor, 'grant', body, null))
+  app.register(updatePolicyGrant, ({ actor, params, body }) => written.write(actor, 'grant', body, params.id))
   app.register(deletePolicyGrant, ({ actor, params, query }) =>
-    changes.remove(actor, params.id, true, query.reason?.trim()),
+    written.remove(actor, 'grant', params.id, query.reason?.trim()),
   )
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
   app.register(previewTags, ({ actor, body }) =>

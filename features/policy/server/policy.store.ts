@@ -73,10 +73,7 @@ export const createPolicyStore = (clock: Pick<Clock, 'now'>) => {
 
     addVersion: async (
       tx: Tx,
-      version: number,
-      at: Date,
-      by: string,
-      summary: string,
+      { version, at, by, summary }: { version: number; at: Date; by: string; summary: string },
       changes: readonly { ruleId: string; before: unknown; after: unknown; seal: Buffer | null }[],
     ): Promise<void> => {
       await tx.execute(sql`update policy_head set version = ${version}`)

@@ -1,3 +1,4 @@
+import { approvableSources, sourceNumber, sourcesSql } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -7,7 +8,6 @@ import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { DecidedClass, DeviceClass } from './after-change.ts'
 import {
   afterShift,
-  approvedSources,
   beforeShift,
   type Effects,
   ranksOf,
@@ -16,7 +16,6 @@ import {
   type Totals,
   totalsOf,
 } from './device-states.ts'
-import { sourceNumber } from './host.ts'
 
 /** The hosts and the period of a prediction. */
 export interface Examined {
@@ -107,6 +106,8 @@ const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
     ' and ',
   )
 
+const approvable = raw(sourcesSql(...approvableSources))
+
 /** The examined hosts. A query joins them with many devices once. */
 const hostsOf = (examined: Examined): SqlFragment => sql`(
   select r.agent_id, r.armed from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined(examined)} offset 0)`
@@ -119,12 +120,12 @@ const likeAttached = (examined: Examined): SqlFragment => sql`
   left join (
     select distinct g.agent_id, g.device_id
     from peripherals g join peripherals q on q.agent_id = g.agent_id and ${serialKeySql('q.serial')} = ${serialKeySql('g.serial')}
-      and q.present and q.severity < 40 and q.source = any(${approvedSources}::smallint[])
+      and q.present and q.severity < 40 and q.source in ${approvable}
     join designs d on d.design_id = g.design_id
     join designs e on e.design_id = q.design_id and e.model_id = d.model_id
       and coalesce(e.policy_rule_fingerprint, nullif(e.policy_without_revision, ''), e.without_revision)
         = coalesce(d.policy_rule_fingerprint, nullif(d.policy_without_revision, ''), d.without_revision)
-    where not g.present and g.last_seen >= ${examined.since} and g.severity < 40 and g.source = any(${approvedSources}::smallint[])
+    where not g.present and g.last_seen >= ${examined.since} and g.severity < 40 and g.source in ${approvable}
       and g.agent_id in (select h.agent_id from ${hostsOf(examined)} h)) w
   on w.agent_id = p.agent_id and w.device_id = p.device_id`
 
@@ -201,7 +202,7 @@ const number = (condition: SqlFragment, value: number): SqlFragment =>
 /** Selects every examined device with its state. If `isEach` is false, selects only devices that get a new decision. */
 const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlFragment => {
   const stored = effects.isApproved
-    ? sql`case when p.severity < 40 and p.source = any(${approvedSources}::smallint[]) and (p.present or w.agent_id is not null)
+    ? sql`case when p.severity < 40 and p.source in ${approvable} and (p.present or w.agent_id is not null)
         then ${sourceNumber('host')}::smallint else p.source end`
     : raw('p.source')
   const source = redecided === null ? stored : sql`coalesce(o.source, ${stored})`

@@ -1,30 +1,23 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { AgentState, AgentsApi } from '#features/agents/server/index.ts'
-import type { PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { AgentState } from '#features/agents/server/index.ts'
+import type { StoredPeripheral } from '#features/devices/server/index.ts'
 import { assessHosts, rowOf } from './assess.ts'
 import { hostOf } from './host.ts'
+import type { PolicyDeps } from './policy.context.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** Number of hosts per transaction: about 6,000 peripherals, about 200 ms. */
 const hostsAtOnce = 500
 
-export interface ReassessDeps {
-  db: Db
-  clock: Clock
-  store: Pick<PolicyHostsStore, 'takeQueued'>
-  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'wake'>
-  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
-  open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
-  announce: Announce
-  /** Adds finished hosts to the progress of a job. */
-  progress(tx: Tx, jobId: string, hosts: number): Promise<void>
-}
-
 /** Recalculates stored decisions when rules, tags or modes change. */
-export const createReassess = ({ db, clock, store, agents, peripherals, open, announce, progress }: ReassessDeps) => {
+export const createReassess = (
+  deps: PolicyDeps & {
+    hosts: Pick<PolicyHostsStore, 'takeQueued'>
+    open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
+  },
+) => {
+  const { db, clock, agents, peripherals, jobs, open, announce } = deps
   /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch their policy. */
   async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const now = clock.now()
@@ -59,14 +52,14 @@ export const createReassess = ({ db, clock, store, agents, peripherals, open, an
   /** Processes one batch of the queue; returns false if the queue was empty. */
   const step = (): Promise<boolean> =>
     transactionAgain(db, async (tx) => {
-      const taken = await store.takeQueued(tx, hostsAtOnce)
+      const taken = await deps.hosts.takeQueued(tx, hostsAtOnce)
       if (taken.length === 0) return false
       await hosts(
         tx,
         taken.map((t) => t.agent_id),
       )
       for (const [jobId, of] of Map.groupBy(taken, (t) => t.job_id))
-        if (jobId !== null) await progress(tx, jobId, of.length)
+        if (jobId !== null) await jobs.count(tx, [{ jobId, done: of.length, failed: 0 }])
       return true
     })
 

@@ -1,26 +1,11 @@
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Changes } from './changes.service.ts'
-import type { LongRead } from './long.read.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
+import type { PolicyContext } from './policy.context.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
-import type { Predict } from './predict.ts'
-import type { Seals } from './seal.ts'
-
-export interface RestoreDeps {
-  clock: Clock
-  store: PolicyStore
-  changes: Pick<Changes, 'change' | 'commit' | 'sealed' | 'identityOf'>
-  seals: Seals
-  settings: PolicySettingsApi
-  predict: Predict
-  newlyAllowed: Pick<NewlyAllowed, 'measure'>
-  longRead: LongRead
-}
+import { identityOf } from './rule-prints.ts'
 
 /** A return to earlier rules: what to restore, and how people describe it. */
 interface Return {
@@ -31,16 +16,10 @@ interface Return {
 /** The stored state of a rule before a change; null: it did not exist. */
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
-export const createRestore = ({
-  clock,
-  store,
-  changes,
-  seals,
-  settings,
-  predict,
-  newlyAllowed,
-  longRead,
-}: RestoreDeps) => {
+export const createRestore = (
+  { clock, store, seals, settings, predict, newlyAllowed, longRead, rulePrints }: PolicyContext,
+  { make }: Pick<Changes, 'make'>,
+) => {
   /**
    * Plans the return of rules to an earlier state. Rules of deleted hosts are not restored. Expired rules come back as
    * expired. Restored grants last no longer than a new grant may.
@@ -93,9 +72,9 @@ export const createRestore = ({
         })
       // A restored grant may not last longer than a new one.
       const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
-      const row = changes.sealed({
+      const row = seals.sealed({
         ...was,
-        ...(await changes.identityOf(tx, was, null)),
+        ...(await identityOf(tx, rulePrints, was, null)),
         // The history does not tell whether an earlier release cleaned the serial number. If in doubt, fewer devices work.
         exact_serial: current?.exact_serial ?? before.effect === 'allow',
         expires_at: isTooLong ? grantEnd : was.expires_at,
@@ -118,7 +97,7 @@ export const createRestore = ({
     { dryRun, reason }: Return,
     labels: { summary: string; action: 'policy.restored' | 'policy.undone'; details: string },
   ) {
-    const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
+    const counts = (p: Pick<Awaited<ReturnType<typeof plan>>, 'added' | 'changed' | 'remove'>) => ({
       added: p.added,
       changed: p.changed,
       deleted: p.remove.length,
@@ -132,20 +111,12 @@ export const createRestore = ({
         const opened = { worksAgain: stated.worksAgain, newlyAllowed: hosts, prediction: stated }
         return { version: p.inForce, ...counts(p), jobId: null, ...opened }
       })
-    return changes.change(actor, async (tx) => {
+    const done = await make(actor, async (tx) => {
       const p = await plan(tx)
-      if (p.write.length + p.remove.length === 0)
-        return { version: p.inForce, ...counts(p), jobId: null, worksAgain: null }
-      const done = await changes.commit(
-        tx,
-        actor,
-        { ...p, reason },
-        labels.summary,
-        labels.action,
-        `${labels.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
-      )
-      return { version: done.version, ...counts(p), jobId: done.jobId, worksAgain: null }
+      const details = `${labels.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`
+      return { ...p, ...labels, details, reason }
     })
+    return { version: done.version, ...counts(done), jobId: done.jobId, worksAgain: null }
   }
 
   return {

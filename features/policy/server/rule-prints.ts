@@ -1,6 +1,7 @@
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { DevicesRead } from './devices.read.ts'
+import type { IdentityPart } from './seal.ts'
 
 /**
  * Finds the rule fingerprints of fingerprints without revision that devices have reported. It computes both fingerprints from
@@ -25,3 +26,17 @@ export const createRulePrints =
   }
 
 export type RulePrints = ReturnType<typeof createRulePrints>
+
+/**
+ * Returns what a written rule binds. A serial number that an earlier release cleaned keeps its mark until somebody changes
+ * it.
+ */
+export const identityOf = async (
+  q: Queryable,
+  rulePrints: RulePrints,
+  { fingerprint, serial }: { fingerprint: string | null; serial: string | null },
+  known: (IdentityPart & { serial: string | null }) | null,
+): Promise<Required<IdentityPart>> => ({
+  rule_fingerprint: fingerprint === null ? null : ((await rulePrints(q, [fingerprint])).get(fingerprint) ?? null),
+  exact_serial: known === null || known.serial !== serial || known.exact_serial === true,
+})

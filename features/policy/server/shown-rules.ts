@@ -1,8 +1,6 @@
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import { type CarriedChange, uncarried } from './change-record.ts'
 import type { MeasuredChange } from './newly-allowed.ts'
 import { inBrackets, namesSerial } from './policy.rules.ts'
-import type { PolicyStore, RuleRow } from './policy.store.ts'
+import type { RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'
 
 /** The properties of a rule that say which devices it matches. */
@@ -81,7 +79,7 @@ const partsOf = ({ gone, write }: MeasuredChange): { rule: RuleRow; isWritten: b
 }
 
 /** Lists every rule that a change adds, replaces or deletes, one per line. */
-const linesOfChange = (change: MeasuredChange, names: HostNames): string[] => {
+export const linesOfChange = (change: MeasuredChange, names: HostNames): string[] => {
   const old = new Map(change.gone.map((r) => [r.rule_id, r]))
   return partsOf(change).map(({ rule: r, isWritten }) => {
     if (!isWritten) return `Delete the ${nounOf(r)} "${sentenceOf(r, names)}"${inBrackets(r.reason)}`
@@ -89,23 +87,6 @@ const linesOfChange = (change: MeasuredChange, names: HostNames): string[] => {
     const instead = before === undefined ? '' : `, instead of "${sentenceOf(before, names)}"`
     return upper(`${sentenceOf(r, names)}${instead}${inBrackets(r.reason)}`)
   })
-}
-
-/** Lists everything that a request for a second approver carries out. */
-export const linesOfRequest = async (
-  tx: Tx,
-  store: Pick<PolicyStore, 'byIds' | 'hostNames'>,
-  { reason, remove, replaced, ...request }: CarriedChange,
-): Promise<string[]> => {
-  const write = request.write.map(uncarried)
-  const gone = await store.byIds(tx, Object.keys(replaced))
-  const names = await store.hostNames(tx, [...new Set([...gone, ...write].flatMap((r) => r.agent_id ?? []))])
-  const known = new Set(gone.map((r) => r.rule_id))
-  return [
-    ...(reason === undefined ? [] : [`Reason: ${reason}`]),
-    ...linesOfChange({ gone, write }, names),
-    ...remove.filter((id) => !known.has(id)).map((id) => `Delete the rule ${id}, which no longer exists`),
-  ]
 }
 
 /** Describes where a change newly allows devices. */

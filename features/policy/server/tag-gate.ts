@@ -1,28 +1,14 @@
 import { type previewTags, profiles, type ResponseOf } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { HostTagChange, TagGate, TagOrder } from '#features/tags/server/index.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
-import type { PolicyStore } from './policy.store.ts'
-import type { Predict, Predicted, PredictionScopes } from './predict.ts'
+import type { PolicyContext } from './policy.context.ts'
+import type { Predicted } from './predict.ts'
 import { hostText } from './shown-rules.ts'
 import { worksAgainLines } from './works-again.ts'
-
-export interface TagGateDeps {
-  clock: Clock
-  store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag' | 'lockHead'>
-  newlyAllowed: Pick<NewlyAllowed, 'among'>
-  settings: Pick<PolicySettingsApi, 'optionTags'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
-  predict: Predict
-  scopes: Pick<PredictionScopes, 'hosts'>
-  carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
-}
 
 /** A tag change that waits for a second approver. */
 interface CarriedOrder {
@@ -49,8 +35,8 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 }
 
 /** Treats tag changes as changes of the rules and options that apply to hosts, and measures them. */
-export const createTagGate = (deps: TagGateDeps) => {
-  const { clock, store, newlyAllowed, settings, changeRequests, predict, scopes, carryOut } = deps
+export const createTagGate = (context: PolicyContext) => {
+  const { clock, store, newlyAllowed, settings, changeRequests, predict, scopes, tags } = context
   /** Predicts the effect of tag changes on the hosts that they name. */
   function predicted(q: Queryable, changes: readonly HostTagChange[], isTimed = false): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
@@ -79,15 +65,17 @@ export const createTagGate = (deps: TagGateDeps) => {
   }
 
   /**
-   * Returns the hosts on which the change allows devices, and the limit that it exceeds. Returns null if one person may
-   * make the change; the change is then counted. `granted` hosts are already counted. Waits for other transactions that
-   * change rules.
+   * Returns the number of hosts on which the change allows devices, and null if one person may make it: it is then counted.
+   * Otherwise returns the limit that it exceeds. `approved` hosts are already counted. Waits for other transactions that change
+   * rules.
    */
-  async function take(tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) {
+  async function take(tx: Tx, actor: Actor, changes: readonly HostTagChange[], approved: number | 'all' = 0) {
     const names = new Set(changes.flatMap((change) => change.names.map(fold)))
     if ((await store.wide(tx)).some((r) => r.tag_name !== null && names.has(fold(r.tag_name)))) await store.lockHead(tx)
     const hosts = await measure(tx, changes)
-    return { hosts, limit: await changeRequests.takeAllowed(tx, actor, Math.max(0, hosts - granted)) }
+    if (approved === 'all') return { hosts, refused: null }
+    const counted = Math.max(0, hosts - approved)
+    return { hosts, refused: await changeRequests.take(tx, actor, { kind: 'allow', hosts: counted }) }
   }
 
   changeRequests.handle<CarriedOrder>('tags', {
@@ -120,7 +108,7 @@ export const createTagGate = (deps: TagGateDeps) => {
         throw new AppError('conflict', {
           detail: `This request is out of date. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
         })
-      await carryOut(tx, actor, order)
+      await tags.carryOut(tx, actor, order)
       return undefined
     },
   })
@@ -128,17 +116,12 @@ export const createTagGate = (deps: TagGateDeps) => {
   const gate: TagGate = {
     measure,
     worksAgain: async (q, changes) => (await predicted(q, changes)).stated.worksAgain,
-    assertAlone: async (tx, actor, changes, order) => {
-      const { hosts, limit } = await take(tx, actor, changes)
-      if (limit !== null)
-        throw new NeedsApprover<CarriedOrder>({ kind: 'tags', limit, change: { order, changes, hosts } })
+    approve: async (tx, actor, changes, order) => {
+      const { hosts, refused } = await take(tx, actor, changes)
+      const change: CarriedOrder = { order, changes, hosts }
+      return refused === null ? null : new NeedsApprover({ kind: 'tags', change, ...refused })
     },
-    run: (actor, transaction) =>
-      transaction().catch((error: unknown) => {
-        // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
-        throw error
-      }),
+    settle: changeRequests.settle,
   }
   /** Previews the effect of tag changes. Writes nothing. */
   async function preview(

@@ -1,41 +1,15 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
-import type { Affected } from './affected.ts'
-import type { PolicyStore } from './policy.store.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { PolicyContext } from './policy.context.ts'
 import type { Difference } from './rule-integrity.store.ts'
-import type { RulePrints } from './rule-prints.ts'
-import type { Seals } from './seal.ts'
-
-export interface PolicyUpkeepDeps {
-  db: Db
-  clock: Clock
-  store: PolicyStore
-  seals: Seals
-  affected: Affected
-  designs: Pick<PeripheralsApi['designs'], 'nameRuleFingerprints'>
-  rulePrints: RulePrints
-  findForged(q: Queryable): Promise<readonly Difference[]>
-  announceChange(tx: Tx): Promise<void>
-  drain(): Promise<void>
-}
 
 /** Number of rules per transaction that get a fingerprint. */
 const rulesAtOnce = 5_000
 
 /** The scheduled work of the policy. */
-export const createPolicyUpkeep = ({
-  db,
-  clock,
-  store,
-  seals,
-  affected,
-  designs,
-  rulePrints,
-  findForged,
-  announceChange,
-  drain,
-}: PolicyUpkeepDeps) => ({
+export const createPolicyUpkeep = (
+  { db, clock, store, seals, affected, peripherals: { designs }, rulePrints, announceChange, drain }: PolicyContext,
+  findForged: (q: Queryable) => Promise<readonly Difference[]>,
+) => ({
   /** Carries out the expiry of rules and grants. Returns how many expired. */
   endOver: async (): Promise<number> => {
     const now = new Date(clock.now())

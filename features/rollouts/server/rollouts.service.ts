@@ -31,7 +31,7 @@ export interface RolloutsDeps extends AdvanceDeps {
   /** Pool of long statements: a plan reads every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
 }
 
 /** A revert that waits for a second approver: it frees the hosts that the rollout armed. */
@@ -219,13 +219,14 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         return null
       })
       if (pending === null) return
-      const limit = await changeRequests.release(actor, pending.hosts - counted)
-      if (limit !== null)
-        await changeRequests.require<RevertChange>(actor, {
+      await changeRequests.assertAlone<RevertChange>(
+        actor,
+        { kind: 'release', hosts: pending.hosts - counted },
+        () => ({
           kind: 'revert',
           change: { rollout: { rolloutId: id, ...pending, ...(reason === '' ? {} : { reason }) } },
-          limit,
-        })
+        }),
+      )
       counted = pending.hosts
     }
   }
@@ -355,15 +356,16 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
 
     start: async (actor: Actor, input: Input): Promise<Rollout> => {
       const row = await rowOf(actor, input, 'running')
-      if (row.kind === 'update' && !(await changeRequests.mayAlone(actor, { kind: 'program' }))) {
-        const { rings } = await planOf({ ...row, state: 'planned' })
-        const planned = rings.map(({ ready, offline }) => ready + offline)
-        await changeRequests.require<UpdateChange>(actor, {
-          kind: 'rollout-update',
-          change: { name: row.name, settings: row.settings, builds: row.builds, planned },
-          detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',
+      if (row.kind === 'update')
+        await changeRequests.assertAlone<UpdateChange>(actor, { kind: 'program' }, async () => {
+          const { rings } = await planOf({ ...row, state: 'planned' })
+          const planned = rings.map(({ ready, offline }) => ready + offline)
+          return {
+            kind: 'rollout-update',
+            change: { name: row.name, settings: row.settings, builds: row.builds, planned },
+            detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',
+          }
         })
-      }
       await begin(row, () => db.transaction((tx) => insert(tx, actor, row)))
       // Not awaited, because a ring of 4,000 hosts takes seconds.
       void advance()

@@ -12,7 +12,7 @@ export type { TagGate } from './ports.ts'
 export { tagNameFault } from './tags.names.ts'
 export { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 export type TagsApi = Pick<
-  TagsService,
+  TagsService & TagGate,
   | 'ensureTags'
   | 'tagAgents'
   | 'setAgentTags'
@@ -21,7 +21,7 @@ export type TagsApi = Pick<
   | 'untagAgents'
   | 'requireNames'
   | 'carryOut'
-  | 'runGated'
+  | 'settle'
 >
 
 /** `exportDb` is the pool of long reads. */
@@ -45,6 +45,6 @@ export const tagsFeature = (
     untagAgents: tags.untagAgents,
     requireNames: tags.requireNames,
     carryOut: tags.carryOut,
-    runGated: tags.runGated,
+    settle: gate.settle,
   }
 }

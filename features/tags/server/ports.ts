@@ -1,5 +1,5 @@
 import type { WorksAgain } from '@portcullis/contract'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Rollback, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HostTagChange, TagOrder } from './tags.orders.ts'
 
@@ -9,8 +9,11 @@ export interface TagGate {
   measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>
   /** Returns the blocked devices that work again after the changes. */
   worksAgain(q: Queryable, changes: readonly HostTagChange[]): Promise<WorksAgain>
-  /** Refuses to allow devices on more hosts than one person may. Runs in the transaction of the change, before it. */
-  assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
-  /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */
-  run<T>(actor: Actor, transaction: () => Promise<T>): Promise<T>
+  /**
+   * Returns null if one person may allow devices on that many hosts. Otherwise the transaction of the change returns the
+   * result, which rolls it back.
+   */
+  approve(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<Rollback<never> | null>
+  /** Returns the result of a transaction. If its change needs a second approver, files it and throws the refusal. */
+  settle<T>(actor: Actor, outcome: T | Rollback<T>): Promise<T>
 }

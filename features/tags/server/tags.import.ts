@@ -4,7 +4,7 @@ import { mustExist } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
-import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Queryable, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
 import { because, type HostTagChange } from './tags.orders.ts'
@@ -99,8 +99,6 @@ const lastOfAgents = (lines: Iterable<Line>): Map<string, ElementLine> => {
   return last
 }
 
-class DryRun extends Error {}
-
 interface Options {
   isDry: boolean
   /** Reason of the change. Empty if none was given. */
@@ -148,21 +146,21 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     return { agents, changes }
   }
 
-  /** Refuses lines that allow devices on more hosts than one person may. */
-  async function assertAlone(tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<void> {
+  /** Returns null if one person may allow devices on the hosts of these lines. */
+  async function approve(tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<Rollback<never> | null> {
     const { agents, changes } = await settingOf(tx, lines)
     const moved = new Set(changes.flatMap(({ agentIds }) => agentIds ?? []))
     const order = agents
       .filter(({ agentId }) => moved.has(agentId))
       .map(({ agentId, names }) => ({ agentId, names: names.map(({ name }) => name) }))
-    await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order, ...(reason === '' ? {} : { reason }) })
+    return gate.approve(tx, actor, changes, { op: 'set', agents: order, ...(reason === '' ? {} : { reason }) })
   }
 
   async function applyBatch(actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<ElementLine[]> {
-    const seen: ElementLine[][] = []
-    const work = transactionAgain(db, async (tx) => {
+    const outcome = await transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
-      if (!isDry) await assertAlone(tx, actor, lines, reason)
+      const waits = isDry ? null : await approve(tx, actor, lines, reason)
+      if (waits !== null) return waits
       await store.create(tagNames(lines.filter((line) => line.entity === 'Tag').flatMap((line) => line.tags)))
       const missing = [...(await apply(store, 'Agent', lines)), ...(await apply(store, 'Peripheral', lines))]
       if (missing.length < lines.length)
@@ -172,16 +170,10 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
           count: lines.length - missing.length,
           details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
-      seen.push(missing)
       // Applies the lines and rolls them back, so that the preview always matches the import.
-      if (isDry) throw new DryRun()
-      return missing
+      return isDry ? new Rollback(missing) : missing
     })
-    return work.catch((error: unknown) => {
-      const missing = seen.at(-1)
-      if (error instanceof DryRun && missing !== undefined) return missing
-      throw error
-    })
+    return gate.settle<ElementLine[]>(actor, outcome)
   }
 
   async function lastOfFile(bytes: Buffer): Promise<Map<string, Line>> {
@@ -198,16 +190,12 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   async function assertFileAlone(actor: Actor, bytes: Buffer, reason: string): Promise<void> {
     const last = await lastOfFile(bytes)
     if (last.size === 0) return
-    const work = transactionAgain(db, async (tx) => {
-      await assertAlone(tx, actor, last.values(), reason)
-      // The batches count the hosts. Roll back this count, so that no host counts twice.
-      throw new DryRun()
-    })
-    await gate.run(actor, () =>
-      work.catch((error: unknown) => {
-        if (!(error instanceof DryRun)) throw error
-      }),
+    // The batches count the hosts. Rolls back this count, so that no host counts twice.
+    const outcome = await transactionAgain(
+      db,
+      async (tx) => (await approve(tx, actor, last.values(), reason)) ?? new Rollback(undefined),
     )
+    await gate.settle<undefined>(actor, outcome)
   }
 
   /** Imports a file of `exporttags`: applies every valid line and reports every invalid one. */
@@ -227,7 +215,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     let batch: Line[] = []
     async function flush() {
       if (batch.length === 0) return
-      const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
+      const missing = await applyBatch(actor, batch, options)
       for (const { line, entity, element } of missing)
         fail(line, `The ${entity.toLowerCase()} ${elementId(entity, element)} does not exist.`)
       result.imported += batch.length - missing.length

@@ -1,7 +1,7 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Db, type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { TagGate } from './ports.ts'
@@ -134,12 +134,14 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     actor: Actor,
     { names, entity, ids, reason }: Change,
     isApproved: boolean,
-  ): Promise<AddTagsResult> {
+  ): Promise<AddTagsResult | Rollback<never>> {
     const store = createTagsStore(tx)
     const found = ids === null ? null : await findElements(store, entity, ids)
     if (found !== null && entity === 'Agent' && !isApproved) {
       const change = { names: names.map(({ name }) => name), agentIds: agentIdsOf(found.elements) }
-      await gate.assertAlone(tx, actor, [{ effect: 'add', ...change }], { op: 'add', ...change, ...asReason(reason) })
+      const order = { op: 'add', ...change, ...asReason(reason) } as const
+      const waits = await gate.approve(tx, actor, [{ effect: 'add', ...change }], order)
+      if (waits !== null) return waits
     }
     const { created, tags } = await ensure(store, ids?.length === 0 ? [] : names)
     const tagIds = tags.map((tag) => tag.tag_id)
@@ -177,7 +179,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     actor: Actor,
     { names, entity, ids, reason }: Change,
     isApproved: boolean,
-  ): Promise<DeleteTagsResult> {
+  ): Promise<DeleteTagsResult | Rollback<never>> {
     const store = createTagsStore(tx)
     const found = ids === null ? null : await findElements(store, entity, ids)
     const tags = await store.byFolded(names.map((name) => name.folded))
@@ -186,12 +188,11 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     const tagIds = tags.map((tag) => tag.tag_id)
     const tagNames = tags.map((tag) => tag.name)
     if (found === null) {
-      if (!isApproved)
-        await gate.assertAlone(tx, actor, [{ effect: 'remove', names: tagNames, agentIds: null }], {
-          op: 'delete',
-          names: tagNames,
-          ...asReason(reason),
-        })
+      if (!isApproved) {
+        const order = { op: 'delete', names: tagNames, ...asReason(reason) } as const
+        const waits = await gate.approve(tx, actor, [{ effect: 'remove', names: tagNames, agentIds: null }], order)
+        if (waits !== null) return waits
+      }
       const deleted = (await store.remove(tagIds)).map((tag) => tag.name).sort()
       if (deleted.length > 0)
         await audit.write(tx, actor, {
@@ -205,11 +206,9 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     }
     if (entity === 'Agent' && !isApproved) {
       const change = { names: tagNames, agentIds: agentIdsOf(found.elements) }
-      await gate.assertAlone(tx, actor, [{ effect: 'remove', ...change }], {
-        op: 'remove',
-        ...change,
-        ...asReason(reason),
-      })
+      const order = { op: 'remove', ...change, ...asReason(reason) } as const
+      const waits = await gate.approve(tx, actor, [{ effect: 'remove', ...change }], order)
+      if (waits !== null) return waits
     }
     const untagged = await store.untag(entity, found.elements, tagIds)
     if (untagged > 0)
@@ -264,18 +263,15 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       const change = readChange(body)
       if (body.dryRun === true)
         return { accepted: [], notFound: [], created: [], newlyAllowed: await measure(change, 'add') }
-      return gate.run(actor, () => transactionAgain(db, (tx) => add(tx, actor, change, false)))
+      return gate.settle<AddTagsResult>(actor, await transactionAgain(db, (tx) => add(tx, actor, change, false)))
     },
 
     remove: async (actor: Actor, body: GatewayHashtagActionDto): Promise<DeleteTagsResult> => {
       const change = readChange(body)
       if (body.dryRun === true)
         return { accepted: [], notFound: [], deleted: [], newlyAllowed: await measure(change, 'remove') }
-      return gate.run(actor, () => transactionAgain(db, (tx) => remove(tx, actor, change, false)))
+      return gate.settle<DeleteTagsResult>(actor, await transactionAgain(db, (tx) => remove(tx, actor, change, false)))
     },
-
-    /** Runs a transaction that may call `setAgentTags`. Files the request if the gate refuses. */
-    runGated: gate.run,
 
     /** Carries out an approved change. */
     carryOut: async (tx: Tx, actor: Actor, order: TagOrder): Promise<void> => {
@@ -315,12 +311,20 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     },
 
     /**
-     * Sets each agent's tags exactly, in the caller's transaction. If the gate refuses, the caller files one request.
+     * Sets each agent's tags exactly, in the caller's transaction. If that needs a second approver, changes nothing and
+     * returns what the transaction returns to file the request.
      */
-    setAgentTags: async (tx: Tx, actor: Actor, agents: readonly AgentTags[], reason = ''): Promise<void> => {
-      if (agents.length === 0) return
-      await gate.assertAlone(tx, actor, await settingOf(tx, agents), { op: 'set', agents, ...asReason(reason) })
-      await set(tx, agents)
+    setAgentTags: async (
+      tx: Tx,
+      actor: Actor,
+      agents: readonly AgentTags[],
+      reason = '',
+    ): Promise<Rollback<never> | null> => {
+      if (agents.length === 0) return null
+      const order = { op: 'set', agents, ...asReason(reason) } as const
+      const waits = await gate.approve(tx, actor, await settingOf(tx, agents), order)
+      if (waits === null) await set(tx, agents)
+      return waits
     },
 
     /** Refuses invalid names with their positions in the request. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AddTagsResult, DeleteTagsResult, ImportResult, Tag } from '@portcullis/contract'
+import { Rollback } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import fc from 'fast-check'
@@ -11,8 +12,8 @@ import { type TagGate, type TagsApi, tagsFeature } from './index.ts'
 const openGate: TagGate = {
   measure: async () => 0,
   worksAgain: async () => ({ agents: 0, peripherals: 0, attackTools: 0 }),
-  assertAlone: async () => {},
-  run: (_actor, transaction) => transaction(),
+  approve: async () => null,
+  settle: async (_actor, outcome) => (outcome instanceof Rollback ? outcome.result : outcome),
 }
 
 type App = Awaited<ReturnType<typeof startFeatureApp<TagsApi>>>

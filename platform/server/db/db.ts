@@ -27,6 +27,14 @@ export interface Tx extends Queryable {
   readonly isTransaction: true
 }
 
+/** A result of a transaction that rolls it back: of a preview, or of a change that must not happen. */
+export class Rollback<T> {
+  readonly result: T
+  constructor(result: T) {
+    this.result = result
+  }
+}
+
 export interface PoolFigures {
   used: number
   idle: number
@@ -38,7 +46,8 @@ export interface PoolFigures {
 
 export interface Db extends Queryable {
   /**
-   * Runs `work` in one transaction: commits if it resolves, rolls back if it throws. `work` must wait for nothing else.
+   * Runs `work` in one transaction. Commits if it resolves, rolls back if it throws or resolves to a `Rollback`. `work`
+   * must wait for nothing else.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Lends a raw client, for COPY. Always returns it to the pool, or destroys it if `work` throws. */
@@ -208,7 +217,7 @@ export const createDb = ({
         await client.query('BEGIN')
         const run = measured((config) => client.query(config))
         const result = await work({ ...queryable(run), isTransaction: true })
-        await run({ text: 'COMMIT' })
+        await run({ text: result instanceof Rollback ? 'ROLLBACK' : 'COMMIT' })
         assertReplicated(client)
         return result
       } catch (error) {

@@ -25,7 +25,7 @@ export interface WindowsDeps {
   log: Log
   keys: Pick<Keys, 'derive'>
   audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
   settings: Pick<SettingsApi, 'values' | 'onChange'>
   commands: Pick<CommandsApi, 'guardArming' | 'cancelArming'>
 }

@@ -27,7 +27,7 @@ export interface VerificationsDeps {
   /** Key of the seals of rows. */
   sealKey: Secret<Buffer>
   audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
 }
 
 /** An import that waits for a second approver. */
@@ -187,13 +187,12 @@ export const createVerifications = ({ db, clock, log, store, sealKey, audit, cha
       { file, confirmed }: { file: WindowsVerificationFile; confirmed: readonly string[] },
     ): Promise<WindowsVerificationRow> => {
       const { host } = await read(db, file, confirmed)
-      if (!(await changeRequests.mayAlone(actor, { kind: 'verification' })))
-        await changeRequests.require<Import>(actor, {
-          kind: 'windows-verification',
-          change: { file, confirmed, host: host.host },
-          detail:
-            'Importing a Windows verification needs a second approver. Ask another Administrator to approve request {id}.',
-        })
+      await changeRequests.assertAlone<Import>(actor, { kind: 'verification' }, () => ({
+        kind: 'windows-verification',
+        change: { file, confirmed, host: host.host },
+        detail:
+          'Importing a Windows verification needs a second approver. Ask another Administrator to approve request {id}.',
+      }))
       return transactionAgain(db, (tx) => put(tx, actor, file, confirmed))
     },
 

@@ -15,14 +15,8 @@ import type { WindowsApi } from '#features/builds/server/windows/index.ts'
 import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
-import {
-  type AttachedDevice,
-  attachedKey,
-  type Change,
-  type LongRead,
-  type Predict,
-} from '#features/policy/server/index.ts'
-import type { HostTagChange, TagsApi } from '#features/tags/server/index.ts'
+import type { AttachedDevice, Change, PolicyApi } from '#features/policy/server/index.ts'
+import type { TagsApi } from '#features/tags/server/index.ts'
 import type { ActionsRead, TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import {
@@ -82,33 +76,11 @@ export interface BulkDeps {
   tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
   commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob' | 'orderModes' | 'dropModes' | 'withdrawModes'>
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'assertAlone' | 'take' | 'settle'>
   read: ActionsRead
   audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
-  approvePresent(
-    tx: Tx,
-    actor: Actor,
-    agentIds: readonly string[],
-    orders: () => Promise<unknown>,
-    granted: number,
-    only: ReadonlySet<string> | null,
-  ): Promise<number>
-  /** Lists the attached devices that approving allows. */
-  attachedTo(agentIds: readonly string[]): Promise<AttachedDevice[]>
-  tagGate: {
-    measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number>
-    take(
-      tx: Tx,
-      actor: Actor,
-      changes: readonly HostTagChange[],
-      granted?: number,
-    ): Promise<{ hosts: number; limit: number | null }>
-  }
-  /** Counts hosts with an attached device that approving newly allows. */
-  approvable(agentIds: readonly string[]): Promise<number>
-  predict: Predict
-  longRead: LongRead
+  policy: Pick<PolicyApi, 'approvePresent' | 'attachedTo' | 'approvable' | 'tagGate' | 'predict' | 'longRead'>
   windows: Pick<WindowsApi, 'refused'>
 }
 
@@ -145,25 +117,7 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** Runs one action on many hosts: previews it, then carries it out in a job. */
 export const createBulk = (deps: BulkDeps) => {
-  const {
-    db,
-    clock,
-    agents,
-    tags,
-    commands,
-    jobs,
-    changeRequests,
-    read,
-    audit,
-    latestPackage,
-    approvePresent,
-    attachedTo,
-    approvable,
-    tagGate,
-    predict,
-    longRead,
-    windows,
-  } = deps
+  const { db, clock, agents, tags, commands, jobs, changeRequests, read, audit, latestPackage, policy, windows } = deps
 
   function whereOf({ uuids, filter }: Selection): SqlFragment {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'must contain either uuids or a filter')
@@ -238,9 +192,10 @@ export const createBulk = (deps: BulkDeps) => {
     const count = sum(able)
     const isTags = action === 'tag' || action === 'untag'
     const named = isTags ? (await read.targets(db, where)).map((target) => target.agent_id) : []
-    const opened = isTags ? await tagGate.measure(db, tagChanges(action, hashtags, named)) : count
+    const opened = isTags ? await policy.tagGate.measure(db, tagChanges(action, hashtags, named)) : count
     const change = changeOf(selection, named)
-    const predicted = change === null ? null : await longRead((tx) => predict(tx, change, { hosts: where }))
+    const predicted =
+      change === null ? null : await policy.longRead((tx) => policy.predict(tx, change, { hosts: where }))
     const arming = action === 'arm' ? predicted?.totals : undefined
     return {
       action,
@@ -304,36 +259,27 @@ export const createBulk = (deps: BulkDeps) => {
     const skipped = asked - uuids.length
     const withReasons = refused.size === 0 ? {} : { refused: refusalsOf(refused) }
     if (uuids.length === 0) return { accepted: 0, skipped, jobId: null, ...withReasons }
-    if (releases(action)) {
-      const limit = await changeRequests.release(actor, uuids.length)
-      if (limit !== null)
-        await changeRequests.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
-    }
+    if (releases(action))
+      await changeRequests.assertAlone<BulkRelease>(actor, { kind: 'release', hosts: uuids.length }, () => ({
+        kind: 'bulk',
+        change: { action, uuids, ...why },
+      }))
     if (action === 'update') await refuseUpdate(changeRequests, actor, uuids, builds)
     let counted = 0
     if (action === 'approveAll') {
-      counted = await approvable(uuids)
-      const limit = await db.transaction((tx) => changeRequests.takeAllowed(tx, actor, counted))
-      if (limit !== null) {
-        const devices = await attachedTo(uuids)
-        await changeRequests.require<BulkRelease>(actor, {
-          kind: 'bulk',
-          change: { action, uuids, devices, ...why },
-          limit,
-        })
-      }
+      counted = await policy.approvable(uuids)
+      await changeRequests.assertAlone<BulkRelease>(actor, { kind: 'allow', hosts: counted }, async () => ({
+        kind: 'bulk',
+        change: { action, uuids, devices: await policy.attachedTo(uuids), ...why },
+      }))
     }
     if (action === 'tag' || action === 'untag') {
-      const { hosts, limit } = await db.transaction((tx) =>
-        tagGate.take(tx, actor, tagChanges(action, hashtags, uuids)),
-      )
-      counted = hosts
-      if (limit !== null)
-        await changeRequests.require<BulkRelease>(actor, {
-          kind: 'bulk',
-          change: { action, uuids, hashtags, ...why },
-          limit,
-        })
+      const outcome = await db.transaction(async (tx) => {
+        const { hosts, refused } = await policy.tagGate.take(tx, actor, tagChanges(action, hashtags, uuids))
+        const change: BulkRelease = { action, uuids, hashtags, ...why }
+        return refused === null ? hosts : new NeedsApprover({ kind: 'bulk', change, ...refused })
+      })
+      counted = await changeRequests.settle<number>(actor, outcome)
     }
     const jobId = await transactionAgain(db, async (tx) => {
       const revertMinutes = action === 'arm' ? await revertOf(tx, given, read.named(uuids)) : undefined
@@ -356,15 +302,15 @@ export const createBulk = (deps: BulkDeps) => {
   /**
    * Runs one step of a job in one transaction. Returns the number of hosts that were changed, directly or by a command,
    * and the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so
-   * hosts beyond the `granted` ones are counted again.
+   * hosts beyond the `approved` ones are counted again.
    */
   async function step(
     tx: Tx,
     job: BulkJob,
     actor: Actor,
-    { jobId, onlyMarked, only }: { jobId: string; onlyMarked: boolean; only: ReadonlySet<string> | null },
+    { jobId, onlyMarked }: { jobId: string; onlyMarked: boolean },
     some: readonly string[],
-    granted: number,
+    approved: number | 'all',
   ) {
     const targets = await read.targets(tx, read.named(some))
     if (job.action === 'cancelCommands') {
@@ -373,23 +319,17 @@ export const createBulk = (deps: BulkDeps) => {
     }
     if (job.action === 'approveAll') {
       const agentIds = targets.map((target) => target.agent_id)
-      const opened = await approvePresent(tx, actor, agentIds, async () => {}, granted, only).catch(
-        (error: unknown) => {
-          throw error instanceof NeedsApprover ? opensMore() : error
-        },
-      )
-      return { ended: targets.length, queued: [], order: targets, opened }
+      const done = await policy.approvePresent(tx, actor, agentIds, { approved, only: job.devices })
+      if (done instanceof NeedsApprover) throw opensMore()
+      if (done.record !== null) await audit.write(tx, actor, done.record)
+      return { ended: targets.length, queued: [], order: targets, opened: done.hosts }
     }
     if (job.action === 'tag' || job.action === 'untag') {
       const ids = await tags.ensureTags(tx, job.hashtags ?? [])
       const hosts = targets.map((target) => target.agent_id)
-      const { hosts: opened, limit } = await tagGate.take(
-        tx,
-        actor,
-        tagChanges(job.action, job.hashtags ?? [], hosts),
-        granted,
-      )
-      if (limit !== null) throw opensMore()
+      const changes = tagChanges(job.action, job.hashtags ?? [], hosts)
+      const { hosts: opened, refused } = await policy.tagGate.take(tx, actor, changes, approved)
+      if (refused !== null) throw opensMore()
       if (job.action === 'tag') await tags.tagAgents(tx, hosts, ids)
       else await tags.untagAgents(tx, hosts, ids)
       return { ended: targets.length, queued: [], order: targets, opened }
@@ -418,7 +358,6 @@ export const createBulk = (deps: BulkDeps) => {
       secondFactorDueAt: null,
       authenticatedAt: null,
     }
-    const only = job.devices === undefined ? null : new Set(job.devices.map(attachedKey))
     let { opened } = (run.tally as { opened: number } | null) ?? { opened: 0 }
     const size = endsHere.has(job.action) ? hostsPerStep.other : hostsPerStep.command
     for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += size) {
@@ -430,9 +369,9 @@ export const createBulk = (deps: BulkDeps) => {
         await db.transaction((tx) => run.save(tx, { done: some.length, cursor: next }))
         continue
       }
-      const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
+      const approved = job.counted === undefined ? 'all' : Math.max(0, job.counted - opened)
       opened += await transactionAgain(db, async (tx) => {
-        const done = await step(tx, job, actor, { jobId: run.id, onlyMarked, only }, some, granted)
+        const done = await step(tx, job, actor, { jobId: run.id, onlyMarked }, some, approved)
         await run.save(tx, {
           done: done.ended,
           failed: some.length - done.ended - done.queued.length,
@@ -473,7 +412,7 @@ export const createBulk = (deps: BulkDeps) => {
     /** Counts the blocked devices that work again after an action on hosts. */
     worksAgain: async (tx: Tx, { action, uuids, hashtags = [] }: BulkRelease): Promise<WorksAgain> => {
       const change = changeOf({ action, hashtags: [...hashtags] }, uuids)
-      return (await predict(tx, change ?? {}, { hosts: read.named(uuids), isTimed: false })).stated.worksAgain
+      return (await policy.predict(tx, change ?? {}, { hosts: read.named(uuids), isTimed: false })).stated.worksAgain
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Audit } from '#features/audit/server/index.ts'
 import type { WindowsApi } from '#features/builds/server/windows/index.ts'
 import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import { type AttachedDevice, attachedKey } from '#features/policy/server/index.ts'
+import type { PolicyApi } from '#features/policy/server/index.ts'
 import type { ActionsRead, Target } from './actions.read.ts'
 import { jobsPerPerson } from './bulk.service.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
@@ -25,7 +25,7 @@ export interface ConfigurationDeps {
   db: Db
   agents: Pick<AgentsApi, 'resolve'>
   commands: Pick<CommandsApi, 'queue'>
-  changeRequests: Pick<ChangeRequestsApi, 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'assertAlone' | 'settle'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'armedWith'>
   windows: Pick<WindowsApi, 'refused'>
   audit: Audit
@@ -40,17 +40,7 @@ export interface ConfigurationDeps {
     order: { action: 'arm' | 'free'; applyToPresent: boolean; revertMinutes?: number | undefined; uuids: string[] },
     bounds?: { mostPerPerson?: number },
   ): Promise<string>
-  /** Approves every attached peripheral of these agents, except suspected or confirmed attack tools. */
-  approvePresent(
-    tx: Tx,
-    actor: Actor,
-    agentIds: readonly string[],
-    orders: () => Promise<unknown>,
-    granted: number,
-    only: ReadonlySet<string> | null,
-  ): Promise<unknown>
-  /** Lists the attached devices that approving allows. */
-  attachedTo(agentIds: readonly string[]): Promise<AttachedDevice[]>
+  policy: Pick<PolicyApi, 'approvePresent' | 'attachedTo'>
   /** Recalculates the decisions that approvals changed; never fails. */
   settle(): Promise<unknown>
 }
@@ -87,8 +77,7 @@ export const createConfiguration = ({
   windows,
   audit,
   enqueue,
-  approvePresent,
-  attachedTo,
+  policy,
   settle,
 }: ConfigurationDeps) => {
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
@@ -142,9 +131,9 @@ export const createConfiguration = ({
     tx: Tx,
     actor: Actor,
     { items, devices }: ConfigurationChange,
-    granted: number,
+    approved: number | 'all',
     bounds: { mostPerPerson?: number } = {},
-  ): Promise<void> {
+  ): Promise<NeedsApprover | undefined> {
     const modes = items.filter((item) => item.mode !== null)
     const later = modes.length > signedAtOnce ? modes : []
     const named = later.length === 0 ? items : items.filter((item) => item.mode === null || item.approveAll)
@@ -167,20 +156,15 @@ export const createConfiguration = ({
       const spec = mode === null ? null : commandFor(labels[mode], target, options)
       return spec === null ? [] : [spec]
     })
-    let jobs: Awaited<ReturnType<typeof enqueueModes>> = []
-    async function order() {
-      const { refused } = await commands.queue(tx, actor, specs)
-      const [first] = refused
-      if (first !== undefined)
-        throw new AppError(first[1].code, {
-          host: targets.get(first[0])?.host ?? first[0],
-          reason: first[1].reason,
-        })
-      jobs = await enqueueModes(tx, actor, later, bounds)
-    }
-    const only = devices === undefined ? null : new Set(devices.map(attachedKey))
-    if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted, only)
-    else await order()
+    const rules =
+      approving.length === 0 ? null : await policy.approvePresent(tx, actor, approving, { approved, only: devices })
+    if (rules instanceof NeedsApprover) return rules
+    const { refused } = await commands.queue(tx, actor, specs)
+    const [first] = refused
+    if (first !== undefined)
+      throw new AppError(first[1].code, { host: targets.get(first[0])?.host ?? first[0], reason: first[1].reason })
+    const jobs = await enqueueModes(tx, actor, later, bounds)
+    if (rules?.record) await audit.write(tx, actor, rules.record)
     for (const job of jobs) await recordJob(audit, tx, actor, { ...job, selection: 'hosts by name' })
     for (const some of Map.groupBy(now, (item) => `${item.mode} ${item.revertMinutes}`).values()) {
       const { mode, revertMinutes } = mustExist(some[0], 'an item of an order')
@@ -197,8 +181,9 @@ export const createConfiguration = ({
   }
 
   return {
-    carryOut: (tx: Tx, actor: Actor, change: ConfigurationChange) =>
-      carryOut(tx, actor, change, Number.POSITIVE_INFINITY),
+    carryOut: async (tx: Tx, actor: Actor, change: ConfigurationChange): Promise<void> => {
+      await carryOut(tx, actor, change, 'all')
+    },
 
     configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
       const given = body ?? []
@@ -228,24 +213,18 @@ export const createConfiguration = ({
       // The server validates the request before it asks for approval. The records use their own transactions, so that a
       // refusal does not roll them back.
       const { resolved, items } = await transactionAgain(db, plan)
-      async function file(limit: number | undefined): Promise<never> {
+      async function proposed() {
         const approving = items.filter((item) => item.approveAll).map((item) => item.uuid)
-        const devices = approving.length === 0 ? {} : { devices: await attachedTo(approving) }
-        const change = { items, ...devices }
-        const proposed = { kind: 'configuration', change, ...(limit === undefined ? {} : { limit }) }
-        return changeRequests.require<ConfigurationChange>(actor, proposed)
+        const devices = approving.length === 0 ? {} : { devices: await policy.attachedTo(approving) }
+        return { kind: 'configuration', change: { items, ...devices } satisfies ConfigurationChange }
       }
-      if (freed > 0) {
-        const limit = await changeRequests.release(actor, freed)
-        if (limit !== null) await file(limit)
-      }
-      await transactionAgain(db, (tx) => carryOut(tx, actor, { items }, 0, { mostPerPerson: jobsPerPerson })).catch(
-        (error: unknown) => {
-          if (!(error instanceof NeedsApprover)) throw error
-          // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
-          return file(error.proposed.limit)
-        },
+      await changeRequests.assertAlone(actor, { kind: 'release', hosts: freed }, proposed)
+      const waits = await transactionAgain(db, (tx) =>
+        carryOut(tx, actor, { items }, 0, { mostPerPerson: jobsPerPerson }),
       )
+      // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
+      if (waits !== undefined)
+        await changeRequests.settle(actor, new NeedsApprover({ ...waits.proposed, ...(await proposed()) }))
       // The caller then reads the new decisions.
       if (items.some((item) => item.approveAll)) await settle()
       return resolved.map((agent, i) => ({

@@ -207,15 +207,15 @@ export const registerGated = (
 
 /** Files a request for a second approver, because one person could otherwise install their own build on hosts. */
 export const refuseUpdate = async (
-  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'require'>,
+  changeRequests: Pick<ChangeRequestsApi, 'assertAlone'>,
   actor: Actor,
   update: readonly string[],
   builds: Builds,
 ): Promise<void> => {
-  if (update.length === 0 || (await changeRequests.mayAlone(actor, { kind: 'program' }))) return
-  await changeRequests.require<BulkUpdate>(actor, {
+  if (update.length === 0) return
+  await changeRequests.assertAlone<BulkUpdate>(actor, { kind: 'program' }, () => ({
     kind: 'bulk-update',
     change: { update, builds: namedBuilds(builds) },
     detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',
-  })
+  }))
 }

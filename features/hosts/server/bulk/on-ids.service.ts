@@ -14,7 +14,7 @@ import { recordOrder } from './record.ts'
 export interface OnIdsDeps {
   db: Db
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'release' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'assertAlone'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
   audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
@@ -118,13 +118,10 @@ export const createOnIds = ({ db, commands, changeRequests, read, audit, latestP
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)
-      const limit = await changeRequests.release(actor, hosts)
-      if (limit !== null)
-        await changeRequests.require<BulkRelease>(actor, {
-          kind: 'bulk',
-          change: { action: 'delete', uuids: ids },
-          limit,
-        })
+      await changeRequests.assertAlone<BulkRelease>(actor, { kind: 'release', hosts }, () => ({
+        kind: 'bulk',
+        change: { action: 'delete', uuids: ids },
+      }))
     },
   }
 }

@@ -20,7 +20,7 @@ export interface HeldPortsDeps {
   clock: Clock
   audit: Audit
   commands: Pick<CommandsApi, 'queue'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'takeAllowed' | 'require'>
+  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'take' | 'settle'>
   announce: Announce
 }
 
@@ -75,7 +75,12 @@ export const heldPortsFeature = (
     const known = isId(agentId) && isId(id)
     const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
     if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
-    if (accept && approved === null) await assertAlone(tx, actor, { agentId, id, ...found })
+    if (accept && approved === null) {
+      // Accepting drivers counts as allowing a device on a host, like a rule does.
+      const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts: 1 })
+      const change: DriverRelease = { agentId, id, title: titleOf(found) }
+      if (refused !== null) return new NeedsApprover({ kind: 'accept-drivers', change, ...refused })
+    }
     if (approved !== null && approved !== titleOf(found))
       throw new AppError('conflict', {
         detail: 'The host reports this port differently since the request. Request the release again.',
@@ -96,21 +101,6 @@ export const heldPortsFeature = (
     return { commands: queued.length }
   }
 
-  /** Counts accepting drivers as allowing a device on a host, like a rule does. */
-  async function assertAlone(
-    tx: Tx,
-    actor: Actor,
-    { agentId, id, ...hold }: { agentId: string; id: string } & ReleasedHold,
-  ): Promise<void> {
-    const limit = await changeRequests.takeAllowed(tx, actor, 1)
-    if (limit === null) return
-    throw new NeedsApprover<DriverRelease>({
-      kind: 'accept-drivers',
-      change: { agentId, id, title: titleOf(hold) },
-      limit,
-    })
-  }
-
   changeRequests.handle<DriverRelease>('accept-drivers', {
     action: 'rules',
     title: ({ title }) => title,
@@ -123,14 +113,11 @@ export const heldPortsFeature = (
     },
   })
 
-  app.register(releaseHeldPort, ({ actor, params: { agentId, id }, body }) =>
-    db
-      .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, null))
-      .catch((error: unknown) => {
-        // The transaction was rolled back, so the request is stored in another one.
-        if (error instanceof NeedsApprover) return changeRequests.require(actor, error.proposed)
-        throw error
-      }),
+  app.register(releaseHeldPort, async ({ actor, params: { agentId, id }, body }) =>
+    changeRequests.settle(
+      actor,
+      await db.transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, null)),
+    ),
   )
 
   return {

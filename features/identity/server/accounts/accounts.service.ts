@@ -355,7 +355,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       const hash = await hashOf(actor, password, given.userName)
       const done = await db.transaction((tx) => change(tx, actor, rest, hash, null))
       if ('waits' in done)
-        return changeRequests.require<AccountUpdate>(actor, {
+        return changeRequests.require(actor, {
           kind: 'account',
           change: {
             accountId: done.waits.account_id,
@@ -374,7 +374,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       if (wanted.size === 0) return { accepted: [], notFound: [] }
       const done = await db.transaction((tx) => remove(tx, actor, [...wanted.keys()], null))
       if ('waits' in done)
-        return changeRequests.require<AccountDeletion>(actor, {
+        return changeRequests.require(actor, {
           kind: 'accountDeletion',
           change: {
             accounts: done.waits.map((row) => ({

@@ -445,7 +445,7 @@ export const createMfa = (deps: MfaDeps) => {
       assertSession(actor)
       const done = await db.transaction((tx) => reset(tx, actor, userName, null))
       if (done.waits !== null)
-        return changeRequests.require<FactorReset>(actor, {
+        return changeRequests.require(actor, {
           kind: 'factorReset',
           change: { accountId: done.id, userName: done.waits.user_name },
         })

@@ -5,7 +5,7 @@ import {
   type ResponseOf,
   readConfigDocument,
 } from '@portcullis/contract'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { type Db, Rollback, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { NotificationsApi } from '#features/alerts/server/index.ts'
@@ -18,7 +18,7 @@ export interface DocumentDeps {
   settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'lock' | 'applyAll'>
   tags: Pick<TagsApi, 'ensureTags' | 'names'>
   notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'lockGroups' | 'changeGroups'>
-  policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
+  policy: Pick<PolicyApi, 'writtenRules' | 'lock' | 'planRules' | 'commit' | 'finish'>
 }
 
 type Applied = ResponseOf<typeof applyConfigDocument>
@@ -38,33 +38,31 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
     if (!isDry) await settings.guardAll(actor, items)
     await notifications.judgeGroups(groups)
     const wantedTags = given.tags ?? []
-    let added: string[] = []
-    const done = await policy.replaceRules(
-      actor,
-      given.rules ?? null,
-      {
-        before: async (tx) => {
-          // Every change of one of these locks it first and the head of the audit trail last. The rules write audit
-          // records first, so taking these locks after them could deadlock.
-          await settings.lock(tx)
-          await notifications.lockGroups(tx)
-          const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
-          added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
-          await tags.ensureTags(tx, wantedTags)
+    const outcome = await transactionAgain(db, async (tx) => {
+      await policy.lock(tx)
+      // Every change of one of these locks it first and the head of the audit trail last. The rules write audit records
+      // first, so taking these locks after them could deadlock.
+      await settings.lock(tx)
+      await notifications.lockGroups(tx)
+      const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
+      await tags.ensureTags(tx, wantedTags)
+      const plan = given.rules == null ? null : await policy.planRules(tx, actor, given.rules)
+      const rules = plan && (await policy.commit(tx, actor, isDry ? { ...plan, approved: 'all' } : plan))
+      if (rules instanceof Rollback) return rules
+      const applied: Applied = {
+        rules: {
+          added: (plan?.write ?? []).map(({ rule_id }) => rules?.after.get(rule_id)?.sentence ?? rule_id),
+          removed: plan?.removed ?? [],
         },
-        after: async (tx) => ({
-          groups: await notifications.changeGroups(tx, actor, groups),
-          settings: await settings.applyAll(tx, actor, items, isDry),
-        }),
-      },
-      isDry,
-    )
-    return {
-      settings: done.alongside.settings,
-      tags: { added },
-      notificationGroups: done.alongside.groups,
-      rules: { added: done.added, removed: done.removed },
-    }
+        tags: { added: wantedTags.filter((name) => !known.has(name.trim().toLowerCase())) },
+        notificationGroups: await notifications.changeGroups(tx, actor, groups),
+        settings: await settings.applyAll(tx, actor, items, isDry),
+      }
+      const done = { applied, jobId: rules?.jobId ?? null }
+      // A preview does all of this and rolls it back, so its result cannot differ from the real change.
+      return isDry ? new Rollback(done) : done
+    })
+    return (await policy.finish<{ applied: Applied; jobId: string | null }>(actor, outcome)).applied
   }
 
   app.register(readConfigDocument, ({ actor }) => {

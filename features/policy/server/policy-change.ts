@@ -2,6 +2,25 @@ import type { AuditAction, PolicyRuleResource } from '@portcullis/contract'
 import type { AuditFacts } from '#features/audit/server/index.ts'
 import type { RuleRow } from './policy.store.ts'
 
+/** A change of the rules: planned, then approved, then committed as one version of the policy and one audit record. */
+export interface RuleChange {
+  /** Stored rules that it deletes. */
+  remove: readonly RuleRow[]
+  /** Rules that it adds or replaces. */
+  write: readonly RuleRow[]
+  summary: string
+  action: AuditAction
+  details: string
+  /** Reason of the person. Empty or absent if none was given. */
+  reason?: string | undefined
+  /** Text of the audit record in place of the rules. */
+  facts?: AuditFacts | undefined
+  /** Number of hosts that were already counted. `all`: a second approver approved the change. */
+  approved?: number | 'all'
+  /** Armed hosts that get a command to apply the policy, so that operators can follow its delivery and expiry. */
+  armed?: readonly string[]
+}
+
 /** Adds the reason of a change to the details of its audit record. */
 export const because = (details: string, reason: string): string =>
   reason === '' ? details : `${details}, reason: ${reason}`
