@@ -6,7 +6,7 @@
  * kind) and `isTool`. Only the first three are required.
  */
 import { parseArgs } from 'node:util'
-import { writeResults } from '../proof/kit/run-checks.ts'
+import { writeResults } from '../proof/kit/run.ts'
 import { fixtures } from './devices/fixtures.ts'
 import { measure, print } from './devices/measure.ts'
 import { readRecords } from './devices/records.ts'
@@ -22,6 +22,7 @@ const [file] = positionals
 const what = file === undefined ? 'fixtures' : 'records'
 const measured = measure(file === undefined ? [...fixtures, ...tools] : readRecords(file))
 print(what, measured)
-writeResults(values.json, [
-  deviceResult(measured, `Judges the ${what} of devices.`, Math.round(performance.now()) / 1000),
-])
+if (values.json !== undefined)
+  writeResults(values.json, [
+    deviceResult(measured, `Judges the ${what} of devices.`, Math.round(performance.now()) / 1000),
+  ])

@@ -18,7 +18,7 @@ import { deviceResult } from './devices/result.ts'
 import { differingPages, renderPages } from './proof/pages.ts'
 import { parts } from './proof/parts.ts'
 import { digestOf, gapsOf, kept, type Proof, type Run, readProof, unrecordedLimits, withAges } from './proof/results.ts'
-import { judgeRun } from './proof/run-part.ts'
+import { verdictOfRun } from './proof/run-part.ts'
 
 const resultOf = (name: string, findings: Finding[], agents?: number): Result => ({
   name,
@@ -59,7 +59,7 @@ const write = (folder: string, path: string, text: string): void => {
   writeFileSync(join(folder, path), text)
 }
 
-/** A repository with one input of `gate/audit` and a page of limits. */
+/** A repository with one input of `gate/availability` and a page of limits. */
 const newCheckout = () => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-prove-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,7 +72,7 @@ const newCheckout = () => {
   }
   git('init', '-q')
   commit('docs/proof/limits.md', '')
-  commit('proof/attack/audit.ts', 'one')
+  commit('proof/attack/availability.ts', 'one')
   return { folder, commit, head: () => git('rev-parse', 'HEAD').toString().trim() }
 }
 
@@ -120,7 +120,7 @@ describe('the last result', () => {
     const again = kept(kept(missed, runOf('passed')), runOf('passed'))
     expect([again.verdict, again.again]).toEqual(['missed', ['passed', 'passed']])
     expect(kept(again, runOf('passed', { inputs: 'b' })).verdict).toBe('passed')
-    expect(pageOf('docs/proof/drill.md', { 'drill/order': again })).toContain(
+    expect(pageOf('docs/proof/drill.md', { 'drill/full-disk': again })).toContain(
       'Later runs on the same inputs: passed, passed. A miss stays.',
     )
   })
@@ -141,31 +141,33 @@ describe('the last result', () => {
     expect(kept(before, of(lost(0, 0), { what: 'kills', value: 9, atLeast: 6 })).eased).toBeUndefined()
     const { folder } = newCheckout()
     write(folder, 'docs/proof/limits.md', '| 2026-11-23 | drill D1 | lost | <= 0 | <= 1 | a reason | 0 | 1 |')
-    expect(unrecordedLimits(folder, { runs: { 'drill/order': next } })).toEqual([
-      'docs/proof/limits.md has no row for drill/order, kills: >= 5 became none',
+    expect(unrecordedLimits(folder, { runs: { 'drill/full-disk': next } })).toEqual([
+      'docs/proof/limits.md has no row for drill/full-disk, kills: >= 5 became none',
     ])
-    expect(pageOf('docs/proof/drill.md', { 'drill/order': next })).toContain('- drill/order, lost: <= 0 became <= 1')
+    expect(pageOf('docs/proof/drill.md', { 'drill/full-disk': next })).toContain(
+      '- drill/full-disk, lost: <= 0 became <= 1',
+    )
   })
 })
 
 describe('the age of a result', () => {
   it('depends only on the inputs of its part', () => {
     const { folder, commit, head } = newCheckout()
-    const part = parts.find(({ name }) => name === 'gate/audit')!
-    const runs = { 'gate/audit': runOf('passed', { commit: head(), inputs: digestOf(folder, 'HEAD', part) }) }
+    const part = parts.find(({ name }) => name === 'gate/availability')!
+    const runs = { 'gate/availability': runOf('passed', { commit: head(), inputs: digestOf(folder, 'HEAD', part) }) }
     const staleNow = () => withAges(folder, { runs }, new Date()).stale
-    commit('proof/attack/tokens.ts', 'one')
+    commit('proof/attack/uploads.ts', 'one')
     expect(staleNow()).toEqual({})
-    expect(gapsOf(folder, proofOf(runs))).not.toContain('gate/audit is stale')
-    commit('proof/attack/audit.ts', 'two')
-    commit('proof/attack/audit.ts', 'three')
-    expect(staleNow()).toEqual({ 'gate/audit': 2 })
-    expect(gapsOf(folder, proofOf(runs))).toContain('gate/audit is stale')
-    commit('proof/attack/audit.ts', 'one')
+    expect(gapsOf(folder, proofOf(runs))).not.toContain('gate/availability is stale')
+    commit('proof/attack/availability.ts', 'two')
+    commit('proof/attack/availability.ts', 'three')
+    expect(staleNow()).toEqual({ 'gate/availability': 2 })
+    expect(gapsOf(folder, proofOf(runs))).toContain('gate/availability is stale')
+    commit('proof/attack/availability.ts', 'one')
     expect(staleNow()).toEqual({})
     // The measured commit is not part of this history.
-    const strange = { 'gate/audit': runOf('passed', { inputs: '' }) }
-    expect(withAges(folder, { runs: strange }, new Date()).stale).toEqual({ 'gate/audit': null })
+    const strange = { 'gate/availability': runOf('passed', { inputs: '' }) }
+    expect(withAges(folder, { runs: strange }, new Date()).stale).toEqual({ 'gate/availability': null })
   })
 
   it('is shown beside each figure', () => {
@@ -175,7 +177,7 @@ describe('the age of a result', () => {
       /\| \[backup\]\(drill.md#backup\) \| .* \| passed \| 2026-11-23, 0.2.0, `cccccccc` \| current \|/,
     )
     expect(text).toMatch(/\| \[soak\].*\| passed \| .* \| stale, 3 changes \|/)
-    expect(text).toMatch(/\| \[order\].*\| not measured \| \| \|/)
+    expect(text).toMatch(/\| \[polls\].*\| not measured \| \| \|/)
     expect(text).toContain('Ages as of 2026-11-28')
   })
 })
@@ -191,13 +193,13 @@ describe('the pages', () => {
     expect(text).toContain('| memory grown | 🔴 **162 MiB (≤ 64)** |')
     expect(text).toContain('- drill/database-fails: D3: no result')
     expect(text).toMatch(
-      /15 parts: 0 passed, 🔴 \*\*1 missed\*\*, 0 incomplete, 0 measured in their short form only, 14 not measured/,
+      /13 parts: 0 passed, 🔴 \*\*1 missed\*\*, 0 incomplete, 0 measured in their short form only, 12 not measured/,
     )
   })
 
   it('escape external text', () => {
     const runs = {
-      'drill/order': runOf('passed', { results: [resultOf('D7', [{ what: 'a|b\n| c', value: 0, atMost: 0 }])] }),
+      'drill/full-disk': runOf('passed', { results: [resultOf('D5', [{ what: 'a|b\n| c', value: 0, atMost: 0 }])] }),
     }
     expect(pageOf('docs/proof/drill.md', runs)).toContain('| a\\|b | 0 (≤ 0) |')
   })
@@ -227,7 +229,7 @@ describe('the pages', () => {
 
 describe('a run', () => {
   const judged = (checks: string[], code: number | null, results: Result[], isOfFleet = false) =>
-    judgeRun({ checks, isOfFleet }, 'full', code, results)
+    verdictOfRun({ checks, isOfFleet }, 'full', code, results)
   it('is incomplete if a result is missing, even that of one fleet size', () => {
     const good = resultOf('D1', [lost(0, 0)])
     expect(judged(['D1'], 0, [good])).toEqual({ verdict: 'passed', notRun: [] })

@@ -20,10 +20,10 @@ it('lists skipped and failed tests, and ends with the sum on a separate line', (
 })
 
 it('counts and lists tests that passed only when run again, and lists tests that were left out', () => {
-  expect(report([{ passed: 2, failed: [], unsteady: ['a.test.ts > opens'] }], 'left out: 2 slow test files')).toBe(0)
+  expect(report([{ passed: 2, failed: [], flaky: ['a.test.ts > opens'] }], 'left out: 2 slow test files')).toBe(0)
   expect(lines).toEqual([
-    'unsteady: a.test.ts > opens',
-    '1 unsteady: failed, then passed when run again alone',
+    'flaky: a.test.ts > opens',
+    '1 flaky: failed, then passed when run again alone',
     'left out: 2 slow test files',
     '2 passed, 0 failed, 0 skipped',
   ])

@@ -4,10 +4,10 @@ import { globSync } from 'node:fs'
 import { DOCUMENTS, ensureBuilds } from './bootstrap/builds.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 import { installDebianPackages } from './debian-packages.mjs'
+import { runAgain } from './flaky.mjs'
 import { runSteps } from './run-steps.mjs'
 import { report } from './sum.mjs'
 import { planOf, SLOW_TESTS } from './test-plan.mjs'
-import { judgeAgain } from './unsteady.mjs'
 import { runVitest } from './vitest.mjs'
 
 const slowFiles = globSync(SLOW_TESTS, { cwd: ROOT, exclude: ['**/node_modules', '.node'] }).sort()
@@ -18,7 +18,7 @@ installDebianPackages({ isSlow: plan.isSlow })
 const parts = await Promise.all([...(plan.isWhole ? [runSteps()] : []), builds()])
 const tests = await runVitest(plan.vitest)
 for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seconds).padStart(4)} s  ${file}`)
-parts.push(await judgeAgain(tests, runVitest))
+parts.push(await runAgain(tests, runVitest))
 process.exitCode = report(parts, plan.note)
 
 /** Builds what the browser tests serve, and what tests of documents read. A failed build counts as a failed test, and the other tests still run. */

@@ -16,7 +16,6 @@ import { createEnrolment } from './enrol.ts'
 import { createExecute } from './execute.ts'
 import { messageOf } from './exit.ts'
 import { createHostTime } from './host-time.ts'
-import { createKick } from './kick.ts'
 import { acquireLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop, type LoopTiming, loopTiming } from './loop.ts'
@@ -30,6 +29,7 @@ import { createWake } from './transport/wake.ts'
 import { createUpdateRecord } from './update/record.ts'
 import { createReleaseKey, type ReleaseKey } from './update/release-key.ts'
 import { createUpdater, type Updater } from './update/updater.ts'
+import { createWakeSignal } from './wake-signal.ts'
 
 export interface AgentTiming {
   loop: LoopTiming
@@ -121,7 +121,7 @@ export const runAgent = async (
     cleanUps.push(transport.close)
     localAddress = transport.localAddress
 
-    const kick = createKick()
+    const wakeSignal = createWakeSignal()
     const reports = createReports({ clock, log })
     const protocol = createProtocol({ transport, key, clock })
     const keys = createCommandKeys({ identity, publicKey: key.publicKey, state, log, reports })
@@ -146,7 +146,7 @@ export const runAgent = async (
       log,
       reports,
       rescan: () => watcher.rescan(),
-      onState: kick.kick,
+      onState: wakeSignal.send,
     })
     const watcher = createWatcher({
       inventory,
@@ -157,7 +157,7 @@ export const runAgent = async (
       onChanges: (changes) => {
         spool.add(changes)
         log.info('devices_changed', { changes: changes.length })
-        kick.kick()
+        wakeSignal.send()
       },
       enforcement: enforcer,
       timing: platform.timing ?? timing.watcher,
@@ -186,7 +186,7 @@ export const runAgent = async (
         update: (id, build, stopped) => updater.update(id, build, stopped),
       }),
       isUnderWay: (id) => updater.isUnderWay(id),
-      onDue: kick.kick,
+      onDue: wakeSignal.send,
     })
     cleanUps.push(commands.stop)
     const replaced = new AbortController()
@@ -208,7 +208,7 @@ export const runAgent = async (
     })
     // An earlier run may have ended before it fetched a new policy, and the server announces a policy only once.
     let isStale = false
-    const wake = createWake({ transport, log, onWake: kick.kick, backoff: timing.loop.backoff })
+    const wake = createWake({ transport, log, onWake: wakeSignal.send, backoff: timing.loop.backoff })
     cleanUps.push(wake.stop)
     loop = createLoop({
       identity,
@@ -229,7 +229,7 @@ export const runAgent = async (
       keys,
       reports,
       state,
-      kick,
+      wakeSignal,
       onSession: (token) => {
         calls.useToken(token)
         if (!config.once) wake.useToken(token)

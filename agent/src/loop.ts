@@ -6,13 +6,13 @@ import { type Clock, sleep } from './clock.ts'
 import type { CommandKeys } from './command-keys.ts'
 import type { Commands } from './commands.ts'
 import { AgentExit, exitCodes, messageOf } from './exit.ts'
-import type { Kick } from './kick.ts'
 import type { Log } from './log.ts'
 import type { Protocol } from './protocol.ts'
 import type { Reports } from './reports.ts'
 import type { Spool } from './spool.ts'
 import type { Identity, State } from './state.ts'
 import { Refusal } from './transport/refusal.ts'
+import type { WakeSignal } from './wake-signal.ts'
 
 export interface LoopTiming {
   backoff: { minMs: number; maxMs: number }
@@ -38,7 +38,7 @@ export interface LoopDeps {
   reports: Reports
   state: State
   /** Ends the wait between check-ins, on a device change or a wake message. */
-  kick: Kick
+  wakeSignal: WakeSignal
   /** Called when a session was opened. */
   onSession: (token: string) => void
   deviceCount: () => number
@@ -61,7 +61,7 @@ interface Session {
   renewAt: number
 }
 
-/** The wait before the next step, and whether a kick can end it early. */
+/** The wait before the next step, and whether the wake signal can end it early. */
 interface Pause {
   ms: number
   isFirm: boolean
@@ -82,7 +82,7 @@ export const createLoop = (deps: LoopDeps) => {
     keys,
     reports,
     state,
-    kick,
+    wakeSignal,
     clock,
     log,
     timing = loopTiming,
@@ -294,7 +294,7 @@ export const createLoop = (deps: LoopDeps) => {
     /** Opens a new session with the next step, because another request found that the token is refused. */
     renewSession(): void {
       session = undefined
-      kick.kick()
+      wakeSignal.send()
     },
     /**
      * Runs until the signal is aborted, or with `once` until one check-in is complete.
@@ -316,7 +316,7 @@ export const createLoop = (deps: LoopDeps) => {
           pause = afterFailure(error, signal)
         }
         if (pause.isFirm) await sleep(pause.ms, signal)
-        else await kick.wait(pause.ms, signal)
+        else await wakeSignal.wait(pause.ms, signal)
       }
     },
   }

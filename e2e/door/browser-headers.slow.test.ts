@@ -11,15 +11,15 @@ import { freePort } from '../../proof/kit/free-port.ts'
 import { filled, offeredBy, readDocument } from '../../proof/kit/operations.ts'
 import { sendRaw } from '../../proof/kit/raw.ts'
 import { startServerProcess } from '../../proof/kit/server.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
-import { forEachOf, type Got } from '../../proof/kit/wire.ts'
+import { atLeast, atMost, type Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf, type HttpResponse } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 import { canRefuseTls } from './old-tls.ts'
 
 const foreign = 'evil.example'
 
 /** Returns the faults in the headers of a response. */
-const faultsOf = ({ status, headers }: Got, isTls = false): string[] => {
+const faultsOf = ({ status, headers }: HttpResponse, isTls = false): string[] => {
   const faults: string[] = []
   const expect = (name: string, wanted: string | RegExp): void => {
     const value = String(headers[name] ?? '')
@@ -64,7 +64,7 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
   let answers = 0
   let wrong = 0
   const statuses = new Set<number>()
-  const judge = (what: string, got: Got): void => {
+  const judge = (what: string, got: HttpResponse): void => {
     answers++
     statuses.add(got.status)
     const faults = got.status === 0 ? ['no answer'] : faultsOf(got)
@@ -136,13 +136,13 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
 const tryForeignSites = async ({ wire, admin, call, server }: Environment, notes: string[]) => {
   let letIn = 0
   let tried = 0
-  const refuse = (what: string, { status }: Got, ...wanted: number[]): void => {
+  const refuse = (what: string, { status }: HttpResponse, ...wanted: number[]): void => {
     tried++
     if (wanted.includes(status)) return
     letIn++
     notes.push(`${what}: ${status}`)
   }
-  const signIn = (): Promise<Got> =>
+  const signIn = (): Promise<HttpResponse> =>
     wire.send({
       method: 'POST',
       path: `${api}/Auth/LocalLogin`,
@@ -216,7 +216,7 @@ const tryForeignSites = async ({ wire, admin, call, server }: Environment, notes
 
 const tryWakeSocket = async (environment: Environment, notes: string[]) => {
   const { token } = await environment.addHost('headers-host')
-  const upgrade = (headers: string): Promise<Got> =>
+  const upgrade = (headers: string): Promise<HttpResponse> =>
     sendRaw(
       environment.server.url,
       `GET ${agentPaths.wake} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`,
@@ -251,7 +251,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[
     'x-original-url': `https://${foreign}/`,
   }
   let believed = 0
-  const judge = (what: string, { text, headers: given }: Got): void => {
+  const judge = (what: string, { text, headers: given }: HttpResponse): void => {
     const all = text + JSON.stringify(given)
     if (!all.includes(foreign) && !all.includes('203.0.113.66')) return
     believed++
@@ -259,7 +259,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[
       `${what} speaks of ${foreign}: …${all.slice(Math.max(0, all.search(/evil\.example|203\.0\.113\.66/) - 100)).slice(0, 200)}`,
     )
   }
-  const send = (method: string, path: string, body?: unknown): Promise<Got> =>
+  const send = (method: string, path: string, body?: unknown): Promise<HttpResponse> =>
     wire.send({ method, path, body, token: admin.token, headers, isHeadEnough: true })
   const links: string[] = []
   for (const domain of ['', 'https://portcullis.example']) {
@@ -364,19 +364,19 @@ doorTest(
       const tls = await tryTls(environment, root, notes)
       return {
         findings: [
-          { what: 'answers', value: headers.answers, atLeast: 400 },
-          { what: 'kinds of status', value: headers.kinds, atLeast: 9 },
-          { what: 'answers with wrong headers', value: headers.wrong, atMost: 0 },
-          { what: 'inner errors that tell', value: headers.tells, atMost: 0 },
-          { what: 'requests of other sites', value: sites.tried, atLeast: 150 },
-          { what: 'cookies that were tried', value: sites.hasCookie, atLeast: 1 },
-          { what: 'other sites let in', value: sites.letIn, atMost: 0 },
-          { what: 'wake sockets answered wrongly', value: sockets, atMost: 0 },
-          { what: 'spoofed hosts believed', value: hosts.believed, atMost: 0 },
-          { what: 'links to the domain that is set', value: hosts.named, atLeast: 1 },
-          { what: 'answers over TLS with wrong headers', value: tls.wrong, atMost: 0 },
-          { what: 'TLS below 1.2, or none, let in', value: tls.old, atMost: 0 },
-          { what: 'TLS 1.2 and 1.3 spoken', value: tls.modern, atLeast: 2 },
+          atLeast('answers', headers.answers, 400),
+          atLeast('kinds of status', headers.kinds, 9),
+          atMost('answers with wrong headers', headers.wrong, 0),
+          atMost('inner errors that tell', headers.tells, 0),
+          atLeast('requests of other sites', sites.tried, 150),
+          atLeast('cookies that were tried', sites.hasCookie, 1),
+          atMost('other sites let in', sites.letIn, 0),
+          atMost('wake sockets answered wrongly', sockets, 0),
+          atMost('spoofed hosts believed', hosts.believed, 0),
+          atLeast('links to the domain that is set', hosts.named, 1),
+          atMost('answers over TLS with wrong headers', tls.wrong, 0),
+          atMost('TLS below 1.2, or none, let in', tls.old, 0),
+          atLeast('TLS 1.2 and 1.3 spoken', tls.modern, 2),
         ],
         notRun: tls.notRun,
         notes: notes.slice(0, 40),

@@ -3,7 +3,7 @@
 import { withEnvironment } from '../../proof/kit/environment.ts'
 import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
 import { audienceOf, offeredBy, readDocument } from '../../proof/kit/operations.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
+import { atLeast, atMost, figure, type Outcome } from '../../proof/kit/verdict.ts'
 import { forEachOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 import { ambiguous, converse } from './smuggling.ts'
@@ -114,14 +114,14 @@ doorTest(
       })
       return {
         findings: [
-          { what: 'media types', value: types.length, atLeast: 20 },
-          { what: 'operations with a method that takes a body', value: bodies.length },
-          { what: 'requests', value: requests },
-          { what: 'wrong bodies not answered 400 or 415', value: taken.length, atMost: 0 },
-          { what: 'methods that are none and not answered 405', value: methods.length, atMost: 0 },
-          { what: 'ambiguous requests', value: ambiguous.length },
-          { what: 'ambiguous requests not answered 400 and closed', value: smuggled.length, atMost: 0 },
-          { what: 'server ended', value: server.isRunning() ? 0 : 1, atMost: 0 },
+          atLeast('media types', types.length, 20),
+          figure('operations with a method that takes a body', bodies.length),
+          figure('requests', requests),
+          atMost('wrong bodies not answered 400 or 415', taken.length, 0),
+          atMost('methods that are none and not answered 405', methods.length, 0),
+          figure('ambiguous requests', ambiguous.length),
+          atMost('ambiguous requests not answered 400 and closed', smuggled.length, 0),
+          atMost('server ended', server.isRunning() ? 0 : 1, 0),
         ],
         notes: [...taken.slice(0, 15), ...methods.slice(0, 10), ...smuggled],
       }

@@ -4,17 +4,17 @@ import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
 import { api, type Environment, withEnvironment } from '../../proof/kit/environment.ts'
 import { seedFixture } from '../../proof/kit/fixture.ts'
 import { unknownId } from '../../proof/kit/operations.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
-import { type Got, jsonOf, type Sent } from '../../proof/kit/wire.ts'
+import { atLeast, atMost, type Outcome } from '../../proof/kit/verdict.ts'
+import { type HttpRequest, type HttpResponse, jsonOf } from '../../proof/kit/wire.ts'
 import { emptyResult } from '../../proof/kit/worker.ts'
 import { doorTest } from './door-test.ts'
 
-interface Ledger {
+interface Tally {
   tried: number
   wrong: string[]
 }
 
-const tryObjects = async (environment: Environment, ledger: Ledger): Promise<void> => {
+const tryObjects = async (environment: Environment, tally: Tally): Promise<void> => {
   const { wire, call, admin, addPerson, rows } = environment
   const { people, hosts, others, tokens, principals } = await seedFixture(environment)
   const { user, manager, administrator, other } = people
@@ -24,8 +24,8 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
     path: string,
     token: string,
     body?: unknown,
-    more: Partial<Sent> = {},
-  ): Promise<Got> =>
+    more: Partial<HttpRequest> = {},
+  ): Promise<HttpResponse> =>
     wire.send({
       method,
       path: path.startsWith('/agent') || path.startsWith('/worker') ? path : `${api}/${path}`,
@@ -33,18 +33,18 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
       body,
       ...more,
     })
-  const due = async (what: string, answer: Promise<Got>, ...statuses: number[]): Promise<Got> => {
-    ledger.tried++
+  const due = async (what: string, answer: Promise<HttpResponse>, ...statuses: number[]): Promise<HttpResponse> => {
+    tally.tried++
     const got = await answer
     if (!statuses.includes(got.status))
-      ledger.wrong.push(`${what}: ${got.status} ${got.text.slice(0, 200)} where ${statuses.join(' or ')} is due`)
+      tally.wrong.push(`${what}: ${got.status} ${got.text.slice(0, 200)} where ${statuses.join(' or ')} is due`)
     return got
   }
   const holds = (what: string, is: boolean): void => {
-    ledger.tried++
-    if (!is) ledger.wrong.push(what)
+    tally.tried++
+    if (!is) tally.wrong.push(what)
   }
-  const members = (got: Got): Record<string, unknown> => (jsonOf(got.text) ?? {}) as Record<string, unknown>
+  const members = (got: HttpResponse): Record<string, unknown> => (jsonOf(got.text) ?? {}) as Record<string, unknown>
 
   // IDs in paths and queries.
   for (const person of [user, manager, administrator])
@@ -181,8 +181,8 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
   for (const list of reportListNames) {
     const got = await ask('POST', 'reports/export', tokens[30].token, { list, format: 'csv' })
     if (got.status === 200) allowed.push(list)
-    ledger.tried++
-    if (got.status !== 200 && got.status !== 403) ledger.wrong.push(`export of ${list} by a User: ${got.status}`)
+    tally.tried++
+    if (got.status !== 200 && got.status !== 403) tally.wrong.push(`export of ${list} by a User: ${got.status}`)
   }
   holds(
     `a User exports the audit trail: ${allowed.join()}`,
@@ -210,15 +210,15 @@ doorTest(
   'refuses access to objects of others by their IDs',
   async ({ root }): Promise<Outcome> =>
     withEnvironment({ root }, async (environment) => {
-      const ledger: Ledger = { tried: 0, wrong: [] }
-      await tryObjects(environment, ledger)
+      const tally: Tally = { tried: 0, wrong: [] }
+      await tryObjects(environment, tally)
       return {
         findings: [
-          { what: 'cases', value: ledger.tried, atLeast: 50 },
-          { what: 'reached or done by the wrong one', value: ledger.wrong.length, atMost: 0 },
-          { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
+          atLeast('cases', tally.tried, 50),
+          atMost('reached or done by the wrong one', tally.wrong.length, 0),
+          atMost('server ended', environment.server.isRunning() ? 0 : 1, 0),
         ],
-        notes: ledger.wrong.slice(0, 20),
+        notes: tally.wrong.slice(0, 20),
       }
     }),
 )

@@ -4,7 +4,7 @@ import type { UserProfile } from '@portcullis/contract'
 import { api, type Environment, type Person, withEnvironment } from '../../proof/kit/environment.ts'
 import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
 import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../proof/kit/operations.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
+import { atLeast, atMost, figure, type Outcome } from '../../proof/kit/verdict.ts'
 import { forEachOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 
@@ -60,7 +60,7 @@ const readOnly = (id: string, member: string): boolean =>
 /** Principals that are people who have just signed in. */
 const sessionNames = new Set(['User', 'Manager', 'Administrator'])
 
-interface Ledger {
+interface Tally {
   requests: number
   taken: string[]
   other: string[]
@@ -75,10 +75,7 @@ const standing = async ({ rows }: Environment): Promise<string> =>
     await rows('select * from (select count(*)::int as n, min(user_profile) as least from api_tokens) t'),
   ])
 
-const everyBody = async (
-  environment: Environment,
-  ledger: Ledger,
-): Promise<{ operations: number; isSame: boolean }> => {
+const everyBody = async (environment: Environment, tally: Tally): Promise<{ operations: number; isSame: boolean }> => {
   const fixture = await seedFixture(environment)
   const operations = offeredBy(await readDocument(environment)).filter(
     ({ example }) => typeof example === 'object' && example !== null,
@@ -101,7 +98,7 @@ const everyBody = async (
             contractById.get(offered.id)?.fresh === true ? sessionNames.has(name) : isApiToken === true,
           )
     for (const principal of roles) {
-      ledger.requests++
+      tally.requests++
       const { status, text } = await environment.wire.send({
         method: offered.method,
         path: pathFor(fixture, offered),
@@ -117,15 +114,15 @@ const everyBody = async (
       const due = mayCall ? 400 : 403
       if (status === due) continue
       const line = `${principal.name}: ${offered.method} ${offered.path} with ${member} in ${body.slice(0, 150)}: ${status} ${text.slice(0, 200)}`
-      if (status < 400) ledger.taken.push(line)
-      else ledger.other.push(line)
+      if (status < 400) tally.taken.push(line)
+      else tally.other.push(line)
     }
   })
   return { operations: operations.length, isSame: before === (await standing(environment)) }
 }
 
 /** Tries to gain rights, and to leave no Administrator. */
-const climb = async (environment: Environment, ledger: Ledger): Promise<number> => {
+const climb = async (environment: Environment, tally: Tally): Promise<number> => {
   const { wire, admin, addPerson, rows, renew } = environment
   const user = await addPerson('climbing-user', 30)
   const manager = await addPerson('climbing-manager', 20)
@@ -142,8 +139,8 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
     steps++
     const { status, text } = await wire.send({ method: 'POST', path: `${api}/${path}`, token: who.token, body })
     const line = `${who.userName}: POST ${path} ${JSON.stringify(body)}: ${status} ${text.slice(0, 200)} where ${due.join(' or ')} is due`
-    if (status < 400) ledger.taken.push(line)
-    else if (!due.includes(status)) ledger.other.push(line)
+    if (status < 400) tally.taken.push(line)
+    else if (!due.includes(status)) tally.other.push(line)
   }
   for (const profile of [10, 20]) {
     await refused(user, 'admin/updateuserdetails', { userProfile: profile }, 400)
@@ -170,7 +167,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
   await refused(second, 'admin/deleteUsers', [victim.userName, second.userName], 409)
   for (const person of [user, manager, second, victim, admin])
     if ((await profileOf(person)) !== person.profile)
-      ledger.taken.push(`${person.userName} has another profile or no longer exists`)
+      tally.taken.push(`${person.userName} has another profile or no longer exists`)
 
   const back = { userName: victim.userName, createdAt: '2000-01-01T00:00:00Z', authSource: 'OIDC', mfaEnabled: true }
   await wire.send({ method: 'POST', path: `${api}/admin/updateuser`, token: second.token, body: back })
@@ -179,7 +176,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
     [victim.userName],
   )
   if (stored?.created_at.getFullYear() === 2000 || stored?.auth_source !== 'Local')
-    ledger.taken.push('a member that nobody changes was changed by updateuser')
+    tally.taken.push('a member that nobody changes was changed by updateuser')
 
   // If two Administrators demote each other at once, one of them stays.
   for (let round = 0; round < 5; round++) {
@@ -198,8 +195,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
       "select user_name from accounts where user_profile = 10 and is_enabled and user_name in ('admin', 'climbing-administrator')",
     )
     const others = await rows('select 1 from accounts where user_profile = 10 and is_enabled')
-    if (others.length === 0)
-      ledger.taken.push(`no Administrator is left: ${answers.map(({ status }) => status).join()}`)
+    if (others.length === 0) tally.taken.push(`no Administrator is left: ${answers.map(({ status }) => status).join()}`)
     const still = left[0]?.user_name === admin.userName ? admin : second
     const fallen = still === admin ? second : admin
     await renew(still)
@@ -215,19 +211,19 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
 }
 
 doorTest('ignores members of a body that would give its sender more rights', async ({ root }): Promise<Outcome> => {
-  const ledger: Ledger = { requests: 0, taken: [], other: [] }
+  const tally: Tally = { requests: 0, taken: [], other: [] }
   // Run separately, because the Administrators of one part would remain in the other.
-  const steps = await withEnvironment({ root }, (environment) => climb(environment, ledger))
-  const { operations, isSame } = await withEnvironment({ root }, (environment) => everyBody(environment, ledger))
+  const steps = await withEnvironment({ root }, (environment) => climb(environment, tally))
+  const { operations, isSame } = await withEnvironment({ root }, (environment) => everyBody(environment, tally))
   return {
     findings: [
-      { what: 'operations with a body', value: operations, atLeast: 80 },
-      { what: 'requests with a member more', value: ledger.requests },
-      { what: 'steps up or down', value: steps, atLeast: 30 },
-      { what: 'taken', value: ledger.taken.length, atMost: 0 },
-      { what: 'refused for another reason than due', value: ledger.other.length, atMost: 0 },
-      { what: 'accounts changed', value: isSame ? 0 : 1, atMost: 0 },
+      atLeast('operations with a body', operations, 80),
+      figure('requests with a member more', tally.requests),
+      atLeast('steps up or down', steps, 30),
+      atMost('taken', tally.taken.length, 0),
+      atMost('refused for another reason than due', tally.other.length, 0),
+      atMost('accounts changed', isSame ? 0 : 1, 0),
     ],
-    notes: [...ledger.taken.slice(0, 15), ...ledger.other.slice(0, 15)],
+    notes: [...tally.taken.slice(0, 15), ...tally.other.slice(0, 15)],
   }
 })

@@ -18,8 +18,8 @@ import {
   readDocument,
 } from '../../proof/kit/operations.ts'
 import { fromRoot } from '../../proof/kit/root.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
-import { forEachOf, type Got, type Sent } from '../../proof/kit/wire.ts'
+import { atLeast, atMost, figure, type Outcome } from '../../proof/kit/verdict.ts'
+import { forEachOf, type HttpRequest, type HttpResponse } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 import { nothing, sameAs } from './path-variants.ts'
 
@@ -42,7 +42,7 @@ const expected = (
   return profile > profileFor(audience) ? 403 : 'let in'
 }
 
-interface Ledger {
+interface Tally {
   requests: number
   wrong: string[]
   unexpected: string[]
@@ -51,16 +51,16 @@ interface Ledger {
   objects: string[]
 }
 
-const isSuccess = ({ status }: Got): boolean => status >= 200 && status < 400
+const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 400
 
 /** The console's page answers every path that could be one of its views. It is the same for all users. */
-const isConsolePage = ({ status, headers, text }: Got): boolean =>
+const isConsolePage = ({ status, headers, text }: HttpResponse): boolean =>
   status === 200 && (headers['content-type'] ?? '').startsWith('text/html') && text.includes('<div id="root">')
 
 /** Unknown parameter for permission checks: after the guard, the server answers 400 and does nothing. */
 const probe = 'gate-unknown=1'
 
-const bodyFor = (offered: Offered, fixture: Fixture): Pick<Sent, 'body' | 'headers'> => {
+const bodyFor = (offered: Offered, fixture: Fixture): Pick<HttpRequest, 'body' | 'headers'> => {
   if (offered.id === 'agentCheckIn') return { body: fixture.hosts[0].checkIn() }
   if (offered.id === 'agentDebugLogs')
     return { body: Buffer.from([31, 139]), headers: { 'content-type': 'application/gzip' } }
@@ -68,19 +68,14 @@ const bodyFor = (offered: Offered, fixture: Fixture): Pick<Sent, 'body' | 'heade
 }
 
 /** Calls every operation as every principal. */
-const tryPrincipals = async (
-  { wire }: Environment,
-  fixture: Fixture,
-  operations: readonly Offered[],
-  ledger: Ledger,
-) => {
+const tryPrincipals = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], tally: Tally) => {
   const cases = operations.flatMap((offered) => fixture.principals.map((principal) => ({ offered, principal })))
   await forEachOf(cases, 8, async ({ offered, principal }) => {
     const audience = audienceOf(offered.id)
     if (audience === undefined) return
     const due = expected(offered.id, audience, principal)
-    const asked = async (path: string): Promise<Got> => {
-      ledger.requests++
+    const asked = async (path: string): Promise<HttpResponse> => {
+      tally.requests++
       return wire.send({
         method: offered.method,
         path,
@@ -89,10 +84,10 @@ const tryPrincipals = async (
         ...bodyFor(offered, fixture),
       })
     }
-    const wrong = (what: string, got: Got): void => {
+    const wrong = (what: string, got: HttpResponse): void => {
       const line = `${principal.name}: ${offered.method} ${offered.path} (${what}): ${got.status} where ${due} is due`
-      if (due !== 'let in' && isSuccess(got)) ledger.unexpected.push(line)
-      else ledger.wrong.push(line)
+      if (due !== 'let in' && isSuccess(got)) tally.unexpected.push(line)
+      else tally.wrong.push(line)
     }
     // A refusal does not reveal whether the object exists.
     if (due !== 'let in') {
@@ -112,12 +107,7 @@ const tryPrincipals = async (
 }
 
 /** Calls every operation with other spellings of its path, anonymously, as a User and as an Administrator. */
-const trySpellings = async (
-  { wire }: Environment,
-  fixture: Fixture,
-  operations: readonly Offered[],
-  ledger: Ledger,
-) => {
+const trySpellings = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], tally: Tally) => {
   const [anonymous, user, , administrator] = fixture.principals as [Principal, Principal, Principal, Principal]
   const cases = operations.flatMap((offered) => [
     ...sameAs.map((variant) => ({ offered, variant, isSame: true })),
@@ -134,7 +124,7 @@ const trySpellings = async (
       const due = expected(offered.id, audience, principal)
       // A principal with permission may use another spelling as well.
       if (isSame && due === 'let in') continue
-      ledger.requests++
+      tally.requests++
       const got = await wire.send({
         method: offered.method,
         path,
@@ -143,8 +133,8 @@ const trySpellings = async (
         ...bodyFor(offered, fixture),
       })
       const line = `${principal.name}: ${offered.method} ${path} (${variant.what}): ${got.status}`
-      if (isSuccess(got) && !isConsolePage(got)) ledger.unexpected.push(line)
-      else if (isSame ? got.status !== due : got.status >= 500 || got.status === 0) ledger.wrong.push(line)
+      if (isSuccess(got) && !isConsolePage(got)) tally.unexpected.push(line)
+      else if (isSame ? got.status !== due : got.status >= 500 || got.status === 0) tally.wrong.push(line)
     }
   })
 }
@@ -160,14 +150,14 @@ const tricks: readonly Readonly<Record<string, string>>[] = [
   { authorization: `Basic ${Buffer.from('admin:a password for the test rig only').toString('base64')}` },
 ]
 
-const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
+const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], tally: Tally) => {
   const anonymous: Principal = { name: 'anonymous', token: undefined }
   const cases = operations.flatMap((offered) => tricks.map((headers) => ({ offered, headers })))
   await forEachOf(cases, 8, async ({ offered, headers }) => {
     const audience = audienceOf(offered.id)
     const isOpenHere = contractById.get(offered.id)?.openOnLoopback === true && 'x-forwarded-for' in headers
     if (audience === undefined || (expected(offered.id, audience, anonymous) === 'let in' && !isOpenHere)) return
-    ledger.requests++
+    tally.requests++
     const body = bodyFor(offered, fixture)
     const got = await wire.send({
       method: offered.method,
@@ -177,13 +167,13 @@ const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: r
       headers: { ...body.headers, ...headers },
     })
     const line = `anonymous with ${Object.keys(headers).join()}: ${offered.method} ${offered.path}: ${got.status}`
-    if (isSuccess(got)) ledger.unexpected.push(line)
-    else if (got.status !== 401) ledger.wrong.push(line)
+    if (isSuccess(got)) tally.unexpected.push(line)
+    else if (got.status !== 401) tally.wrong.push(line)
   })
 }
 
 /** Requests missing objects as a principal with permission. */
-const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
+const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], tally: Tally) => {
   const administrator = fixture.principals[3] as Principal
   // These operations omit unknown names from the response, or answer with an empty list for an unknown host.
   const lenient = new Set([
@@ -196,7 +186,7 @@ const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: r
     const audience = audienceOf(offered.id)
     if (!offered.path.includes('{') || audience === undefined || lenient.has(offered.id)) continue
     const token = audience === 'agent' ? fixture.hosts[0].token : administrator.token
-    ledger.requests++
+    tally.requests++
     const got = await wire.send({
       method: offered.method,
       path: pathFor(fixture, offered, false),
@@ -204,7 +194,7 @@ const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: r
       ...bodyFor(offered, fixture),
     })
     if (got.status !== 404 && got.status !== 400)
-      ledger.objects.push(`${offered.method} ${offered.path}, missing object: ${got.status} ${got.text.slice(0, 200)}`)
+      tally.objects.push(`${offered.method} ${offered.path}, missing object: ${got.status} ${got.text.slice(0, 200)}`)
   }
 }
 
@@ -220,7 +210,7 @@ const tryHidden = async (
   fixture: Fixture,
   operations: readonly Offered[],
   routesFile: string,
-  ledger: Ledger,
+  tally: Tally,
 ): Promise<number> => {
   const administrator = fixture.principals[3] as Principal
   const told = new Set(operations.map(({ method, path }) => `${method} ${path.toLowerCase()}`))
@@ -232,7 +222,7 @@ const tryHidden = async (
   const registered = new Set(routes.map(({ method, path }) => `${method} ${path.toLowerCase()}`))
   for (const name of told)
     if (!registered.has(name) && name !== 'POST /agent/v1/check-in')
-      ledger.hidden.push(`${name} is told of and not there`)
+      tally.hidden.push(`${name} is told of and not there`)
   await forEachOf(
     // HEAD answers for every documented GET.
     routes.filter(
@@ -241,16 +231,16 @@ const tryHidden = async (
     ),
     8,
     async ({ method, path }) => {
-      ledger.requests++
+      tally.requests++
       const got = await wire.send({ method, path: filled(path), token: administrator.token })
-      if (got.status !== 405) ledger.hidden.push(`${method} ${path} is there, is not told of and answers ${got.status}`)
+      if (got.status !== 405) tally.hidden.push(`${method} ${path} is there, is not told of and answers ${got.status}`)
     },
   )
   for (const door of doors)
     for (const token of [undefined, administrator.token]) {
-      ledger.requests++
+      tally.requests++
       const got = await wire.send({ method: 'GET', path: `/${door}`, token })
-      if (isSuccess(got) && !isConsolePage(got)) ledger.hidden.push(`GET /${door} answers ${got.status}`)
+      if (isSuccess(got) && !isConsolePage(got)) tally.hidden.push(`GET /${door} answers ${got.status}`)
     }
   return routes.length
 }
@@ -262,36 +252,36 @@ doorTest('answers each operation only to principals with permission', async ({ r
     GATE_ROUTES_FILE: routesFile,
     NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('e2e/door/route-spy.mjs'))}`,
   }
-  const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
+  const tally: Tally = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
   try {
     return await withEnvironment({ root, env }, async (environment) => {
       const fixture = await seedFixture(environment)
       const operations = offeredBy(await readDocument(environment))
-      for (const { id } of operations) if (audienceOf(id) === undefined) ledger.unknown.push(`${id} is in no contract`)
-      await tryPrincipals(environment, fixture, operations, ledger)
-      await trySpellings(environment, fixture, operations, ledger)
-      await tryHeaders(environment, fixture, operations, ledger)
-      const routes = await tryHidden(environment, fixture, operations, routesFile, ledger)
-      await tryMissing(environment, fixture, operations, ledger)
+      for (const { id } of operations) if (audienceOf(id) === undefined) tally.unknown.push(`${id} is in no contract`)
+      await tryPrincipals(environment, fixture, operations, tally)
+      await trySpellings(environment, fixture, operations, tally)
+      await tryHeaders(environment, fixture, operations, tally)
+      const routes = await tryHidden(environment, fixture, operations, routesFile, tally)
+      await tryMissing(environment, fixture, operations, tally)
       return {
         findings: [
-          { what: 'operations', value: operations.length, atLeast: 200 },
-          { what: 'routes registered', value: routes, atLeast: operations.length - 1 },
-          { what: 'principals', value: fixture.principals.length },
-          { what: 'requests', value: ledger.requests, atLeast: operations.length * fixture.principals.length },
-          { what: 'let in where refusal is due', value: ledger.unexpected.length, atMost: 0 },
-          { what: 'other answer than due', value: ledger.wrong.length, atMost: 0 },
-          { what: 'operations without an audience', value: ledger.unknown.length, atMost: 0 },
-          { what: 'routes nobody tells of', value: ledger.hidden.length, atMost: 0 },
-          { what: 'missing objects not answered 404', value: ledger.objects.length, atMost: 0 },
-          { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
+          atLeast('operations', operations.length, 200),
+          atLeast('routes registered', routes, operations.length - 1),
+          figure('principals', fixture.principals.length),
+          atLeast('requests', tally.requests, operations.length * fixture.principals.length),
+          atMost('let in where refusal is due', tally.unexpected.length, 0),
+          atMost('other answer than due', tally.wrong.length, 0),
+          atMost('operations without an audience', tally.unknown.length, 0),
+          atMost('routes nobody tells of', tally.hidden.length, 0),
+          atMost('missing objects not answered 404', tally.objects.length, 0),
+          atMost('server ended', environment.server.isRunning() ? 0 : 1, 0),
         ],
         notes: [
-          ...ledger.unexpected.slice(0, 10),
-          ...ledger.wrong.slice(0, 20),
-          ...ledger.unknown,
-          ...ledger.hidden.slice(0, 10),
-          ...ledger.objects.slice(0, 20),
+          ...tally.unexpected.slice(0, 10),
+          ...tally.wrong.slice(0, 20),
+          ...tally.unknown,
+          ...tally.hidden.slice(0, 10),
+          ...tally.objects.slice(0, 20),
         ],
       }
     })

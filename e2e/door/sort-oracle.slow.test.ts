@@ -12,7 +12,7 @@ import {
   resolverOf,
   type Schema,
 } from '../../proof/kit/operations.ts'
-import type { Outcome } from '../../proof/kit/verdict.ts'
+import { atLeast, atMost, figure, type Outcome } from '../../proof/kit/verdict.ts'
 import { forEachOf, jsonOf } from '../../proof/kit/wire.ts'
 import { doorTest } from './door-test.ts'
 
@@ -149,13 +149,13 @@ doorTest(
       }
       return {
         findings: [
-          { what: 'lists', value: lists.length, atLeast: 10 },
-          { what: 'exports with an order', value: exports.length, atLeast: 1 },
-          { what: 'columns of the database', value: columns.length, atLeast: 100 },
-          { what: 'requests', value: requests },
-          { what: 'hidden columns or no names that were taken', value: taken.length, atMost: 0 },
-          { what: 'keys that the answer does not have', value: told.length, atMost: 0 },
-          { what: 'answers of 500 or above', value: failed.length, atMost: 0 },
+          atLeast('lists', lists.length, 10),
+          atLeast('exports with an order', exports.length, 1),
+          atLeast('columns of the database', columns.length, 100),
+          figure('requests', requests),
+          atMost('hidden columns or no names that were taken', taken.length, 0),
+          atMost('keys that the answer does not have', told.length, 0),
+          atMost('answers of 500 or above', failed.length, 0),
         ],
         notes: [...taken.slice(0, 15), ...told, ...failed.slice(0, 5)],
       }

@@ -1,7 +1,7 @@
 import { hidFunctions } from '@portcullis/domain'
 import { randomReportDescriptors, reportDescriptors, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chance } from '../../proof/kit/chance.ts'
+import { seededRandom } from '../../proof/kit/seeded-random.ts'
 import { remove, temporaryDir } from '../harness.ts'
 import { writeInitramfs } from './initramfs.ts'
 import { kernelFiles, whyNoKernel } from './kernel-files.ts'
@@ -47,7 +47,7 @@ writeFileSync('/tmp/made', '')
 setInterval(() => {}, 1e6)`
 
 describe('HID report descriptors on a real kernel', unless(whyNoKernel), () => {
-  const all = [...reportDescriptors, ...randomReportDescriptors(RANDOM, () => chance('report descriptors'))]
+  const all = [...reportDescriptors, ...randomReportDescriptors(RANDOM, () => seededRandom('report descriptors'))]
   let vm: Vm
   let dir = ''
   let typing = new Set<string>()

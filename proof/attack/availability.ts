@@ -6,10 +6,10 @@ import { agentPaths } from '@portcullis/contract'
 import { temporaryFolder } from '../kit/database.ts'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { enrolHost, type Host } from '../kit/host.ts'
-import { createLookInside } from '../kit/look-inside.ts'
 import { startProbe } from '../kit/probe.ts'
 import { adminPassword } from '../kit/server.ts'
-import type { Check, Finding, Outcome } from '../kit/verdict.ts'
+import { createServerMetrics } from '../kit/server-metrics.ts'
+import { atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'
 import { createWire, forEachOf, type Wire } from '../kit/wire.ts'
 import { type Attacked, type AttackOptions, startAttack } from './attackers.ts'
 
@@ -107,7 +107,7 @@ const round = (value: number): number => Math.round(value * 10) / 10
 /** Runs one attack during legitimate traffic. Measures with a probe and from inside the process. */
 const runPhase = async (
   { server }: Environment,
-  inside: ReturnType<typeof createLookInside>,
+  metrics: ReturnType<typeof createServerMetrics>,
   wire: Wire,
   { name, attack, signInFrom }: Phase,
   hosts: readonly Host[],
@@ -118,43 +118,43 @@ const runPhase = async (
   const stopWork = startGoodWork(wire, others, tokens, signInFrom)
   const probe = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
   await pause(1_000)
-  await inside.look(server.pid)
+  await metrics.read(server.pid)
   await pause(2_000)
   const before = await probe.restart()
-  const { delays: quiet } = await inside.look(server.pid)
+  const { delays: quiet } = await metrics.read(server.pid)
   const stopAttack = startAttack({ url: server.url, session: flooder.token, bootId: flooder.bootId, ...attack })
   await pause(1_000)
-  await inside.look(server.pid)
+  await metrics.read(server.pid)
   await pause(500)
   await probe.restart()
   await pause(seconds * 1_000)
   const met = await probe.read()
-  const { delays } = await inside.look(server.pid)
+  const { delays } = await metrics.read(server.pid)
   const attacked: Attacked = await stopAttack()
   const { agents, people, signIns } = await stopWork()
   await probe.stop()
   const what = (text: string): string => `${text}, ${name}`
   return {
     findings: [
-      { what: what('probe p99 before the attack'), value: before.p99, unit: 'ms' },
-      { what: what('event loop delay, p99, before the attack'), value: round(quiet.p99Ms), unit: 'ms' },
-      { what: what('probe p99'), value: met.p99, unit: 'ms', atMost: 250 },
-      { what: what('probes that failed'), value: met.failed, atMost: 0 },
-      { what: what('event loop delay, p99'), value: round(delays.p99Ms), unit: 'ms', atMost: 50 },
-      { what: what('event loop delay, longest'), value: round(delays.maxMs), unit: 'ms' },
-      { what: what('check-ins'), value: agents.sent, atLeast: others.length },
-      { what: what('check-ins refused'), value: agents.refused, atMost: 0 },
-      { what: what('lists read'), value: people.sent, atLeast: tokens.length },
-      { what: what('lists refused'), value: people.refused, atMost: 0 },
-      { what: what('correct sign-ins'), value: signIns.sent, atLeast: 3 },
-      { what: what('correct sign-ins refused'), value: signIns.refused, atMost: 0 },
-      { what: what('bodies without a key'), value: attacked.bodies, atLeast: 20 },
-      { what: what('bodies without a key that were not answered 401'), value: attacked.taken, atMost: 0 },
-      { what: what('reports of the agent over its quota'), value: attacked.reports, atLeast: 20 },
+      figure(what('probe p99 before the attack'), before.p99, 'ms'),
+      figure(what('event loop delay, p99, before the attack'), round(quiet.p99Ms), 'ms'),
+      atMost(what('probe p99'), met.p99, 250, 'ms'),
+      atMost(what('probes that failed'), met.failed, 0),
+      atMost(what('event loop delay, p99'), round(delays.p99Ms), 50, 'ms'),
+      figure(what('event loop delay, longest'), round(delays.maxMs), 'ms'),
+      atLeast(what('check-ins'), agents.sent, others.length),
+      atMost(what('check-ins refused'), agents.refused, 0),
+      atLeast(what('lists read'), people.sent, tokens.length),
+      atMost(what('lists refused'), people.refused, 0),
+      atLeast(what('correct sign-ins'), signIns.sent, 3),
+      atMost(what('correct sign-ins refused'), signIns.refused, 0),
+      atLeast(what('bodies without a key'), attacked.bodies, 20),
+      atMost(what('bodies without a key that were not answered 401'), attacked.taken, 0),
+      atLeast(what('reports of the agent over its quota'), attacked.reports, 20),
       // The quota allows a burst of 16 MiB, then 32 KiB per second.
-      { what: what('reports over the quota that were parsed'), value: attacked.parsed, atMost: 10 },
-      { what: what('wrong sign-ins'), value: attacked.signIns, atLeast: 260 },
-      { what: what('slow bodies'), value: attacked.slow, atLeast: 50 },
+      atMost(what('reports over the quota that were parsed'), attacked.parsed, 10),
+      atLeast(what('wrong sign-ins'), attacked.signIns, 260),
+      atLeast(what('slow bodies'), attacked.slow, 50),
     ],
     notes: [...agents.examples, ...people.examples, ...signIns.examples, ...met.failures].map((n) => `${name}: ${n}`),
   }
@@ -166,9 +166,9 @@ export const availability: Check = {
   what: `Four clients without a key send bodies of 3.2 MB, one agent exceeds its quota, and others send slow bodies. Wrong sign-ins come over 270 connections from one address, then over 400 from as many networks. At the same time, ${hostCount - 1} hosts check in, ${sessionCount} people read lists, people sign in, and a probe measures latency.`,
   run: async ({ root, isQuick }): Promise<Outcome> => {
     const folder = temporaryFolder('availability')
-    const inside = createLookInside(folder)
+    const metrics = createServerMetrics(folder)
     // The gate acts as a trusted proxy, so each sign-in can come from a different address.
-    const env = { ...inside.env, PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1', PORTCULLIS_LOG_LEVEL: 'info' }
+    const env = { ...metrics.env, PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1', PORTCULLIS_LOG_LEVEL: 'info' }
     const work = withEnvironment({ root, env }, async (environment) => {
       const { server, enrolmentToken } = environment
       const wire = createWire(server.url, 64)
@@ -204,7 +204,7 @@ export const availability: Check = {
         const findings: Finding[] = []
         const notes: string[] = []
         for (const phase of phases) {
-          const part = await runPhase(environment, inside, wire, phase, hosts, tokens, isQuick ? 8 : 40)
+          const part = await runPhase(environment, metrics, wire, phase, hosts, tokens, isQuick ? 8 : 40)
           findings.push(...part.findings)
           notes.push(...part.notes)
         }
@@ -212,7 +212,7 @@ export const availability: Check = {
         await server.end('SIGTERM')
         const log = server.output().slice(logBefore)
         return {
-          findings: [...findings, { what: 'log', value: log.length, unit: 'B', atMost: 100_000 }],
+          findings: [...findings, atMost('log', log.length, 100_000, 'B')],
           notes: [
             ...notes,
             ...log

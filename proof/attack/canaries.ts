@@ -11,7 +11,7 @@ import pg from 'pg'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { filled, offeredBy, readDocument } from '../kit/operations.ts'
 import { adminPassword } from '../kit/server.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
 import { totpCode } from './totp.ts'
@@ -353,19 +353,15 @@ export const canaries: Check = {
         notes.push(...hits)
         return {
           findings: [
-            { what: 'secrets planted', value: planted.length, atLeast: 40 },
-            { what: 'answers looked through', value: answered, atLeast: 150 },
-            { what: 'sinks', value: sinks.size, atLeast: 250 },
-            { what: 'read', value: Math.round(bytes / 1000), unit: 'kB', atLeast: 500 },
-            { what: 'lines of the log', value: server.output().split('\n').length, atLeast: 5 },
-            {
-              what: 'files of the support bundle',
-              value: bundle.toString('latin1').split('ustar').length - 1,
-              atLeast: 8,
-            },
-            { what: 'mails', value: receiver.mails.length, atLeast: 1 },
-            { what: 'found again', value: hits.size, atMost: 0 },
-            { what: 'exports of the key file over HTTP', value: withKeys.status === 403 ? 0 : 1, atMost: 0 },
+            atLeast('secrets planted', planted.length, 40),
+            atLeast('answers looked through', answered, 150),
+            atLeast('sinks', sinks.size, 250),
+            atLeast('read', Math.round(bytes / 1000), 500, 'kB'),
+            atLeast('lines of the log', server.output().split('\n').length, 5),
+            atLeast('files of the support bundle', bundle.toString('latin1').split('ustar').length - 1, 8),
+            atLeast('mails', receiver.mails.length, 1),
+            atMost('found again', hits.size, 0),
+            atMost('exports of the key file over HTTP', withKeys.status === 403 ? 0 : 1, 0),
           ],
           notes: notes.slice(0, 40),
         }

@@ -5,11 +5,11 @@ import { type Environment, withEnvironment } from '../kit/environment.ts'
 import { type Fixture, seedFixture } from '../kit/fixture.ts'
 import { registerWorker } from '../kit/host.ts'
 import { type Offered, type OpenApi, offeredBy, readDocument, resolverOf, type Schema } from '../kit/operations.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
-import { forEachOf, type Got, jsonOf } from '../kit/wire.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
+import { forEachOf, type HttpResponse, jsonOf } from '../kit/wire.ts'
+import { callAllOperations, callSettings } from './call-operations.ts'
 import { bodyOf, type FuzzRequest, formRequest, smaller, targetOf } from './fuzz-requests.ts'
 import { callExamples, reachedShare, recordReached } from './reach.ts'
-import { tourEstate, tourSettings } from './tour.ts'
 
 const quickRequests = 8_000
 const fullRequests = 50_000
@@ -20,7 +20,7 @@ const shrinkTries = 80
 /** Matches internal details that a problem response must not reveal. */
 const inside = /node_modules|\.ts:\d+|at async |syntax error at|relation "|violates|SQLSTATE|duplicate key|pg_catalog/
 
-type Judge = (offered: Offered, got: Got) => string | undefined
+type Judge = (offered: Offered, got: HttpResponse) => string | undefined
 
 /** Returns a schema with its references resolved, so that it can be compiled alone. */
 const inlined = (document: OpenApi, schema: unknown): unknown => {
@@ -93,9 +93,9 @@ export const fuzz: Check = {
       const document = await readDocument(environment)
       const operations = offeredBy(document)
       const reached = recordReached(wire, operations)
-      await tourSettings(environment)
+      await callSettings(environment)
       const fixture = await seedFixture(environment)
-      await tourEstate(environment, fixture)
+      await callAllOperations(environment, fixture)
       await callExamples(environment, fixture, operations, reached)
       const unreached = operations.filter(({ id }) => !reached.has(id)).map(({ id }) => id)
       const resolve = resolverOf(document)
@@ -106,7 +106,7 @@ export const fuzz: Check = {
       let checked = 0
 
       let later = 0
-      const send = async (request: FuzzRequest): Promise<Got> => {
+      const send = async (request: FuzzRequest): Promise<HttpResponse> => {
         for (let tries = 0; ; tries++) {
           const got = await wire.send({
             method: request.offered.method,
@@ -174,30 +174,38 @@ export const fuzz: Check = {
         [...found.values()].filter(({ fault }) => is(fault)).reduce((n, { count }) => n + count, 0)
       return {
         findings: [
-          { what: amount(isQuick, 'requests'), value: checked, atLeast: requests },
-          { what: 'operations', value: operations.length },
-          {
-            what: 'operations that answered 200 before the fuzzing',
-            value: operations.length - unreached.length,
-            atLeast: Math.ceil(operations.length * reachedShare),
-            isRelative: true,
-          },
+          atLeast(amount(isQuick, 'requests'), checked, requests),
+          figure('operations', operations.length),
+          relative(
+            atLeast(
+              'operations that answered 200 before the fuzzing',
+              operations.length - unreached.length,
+              Math.ceil(operations.length * reachedShare),
+            ),
+          ),
           // A response schema is only checked when the operation succeeds.
-          {
-            what: 'operations answered 200',
-            value: answeredWell.size,
-            atLeast: Math.round(operations.length * 0.6),
-            isRelative: true,
-          },
-          { what: 'answers of 500 or above', value: sum((fault) => fault.startsWith('status-')), atMost: 0 },
-          { what: 'without an answer', value: sum((fault) => fault.startsWith('unanswered')), atMost: 0 },
-          {
-            what: 'answers that the document does not tell of',
-            value: sum((fault) => /^(?:undocumented|mismatch)/.test(fault)),
-            atMost: 0,
-          },
-          { what: 'problems that tell of the inside', value: sum((fault) => fault.startsWith('internals')), atMost: 0 },
-          { what: 'server ended', value: isAlive ? 0 : 1, atMost: 0 },
+          relative(atLeast('operations answered 200', answeredWell.size, Math.round(operations.length * 0.6))),
+          atMost(
+            'answers of 500 or above',
+            sum((fault) => fault.startsWith('status-')),
+            0,
+          ),
+          atMost(
+            'without an answer',
+            sum((fault) => fault.startsWith('unanswered')),
+            0,
+          ),
+          atMost(
+            'answers that the document does not tell of',
+            sum((fault) => /^(?:undocumented|mismatch)/.test(fault)),
+            0,
+          ),
+          atMost(
+            'problems that tell of the inside',
+            sum((fault) => fault.startsWith('internals')),
+            0,
+          ),
+          atMost('server ended', isAlive ? 0 : 1, 0),
         ],
         notes: [
           ...notes,

@@ -6,7 +6,7 @@ import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.t
 import { temporaryFolder } from '../kit/database.ts'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { filled, offeredBy, readDocument } from '../kit/operations.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
 import { enrolHostile, type HostileHost } from './hostile/hosts.ts'
 import {
@@ -18,7 +18,7 @@ import {
   pdfFaults,
   sseFaults,
   syslogFaults,
-} from './hostile/judges.ts'
+} from './hostile/output-faults.ts'
 import { lookAtPages } from './hostile/pages.ts'
 import { fieldLimits, hostileTexts, otherFields } from './hostile/texts.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
@@ -270,20 +270,23 @@ export const hostileStrings: Check = {
           const fieldCount = Object.keys(fieldLimits).length + otherFields.length
           return {
             findings: [
-              { what: 'texts', value: hostileTexts.length, atLeast: 60 },
-              { what: 'fields', value: fieldCount, atLeast: 20 },
-              { what: 'said and taken', value: said, atLeast: hostileTexts.length * 15 },
-              { what: 'refused at the door', value: hosts.reduce((sum, host) => sum + host.refused, 0) },
+              atLeast('texts', hostileTexts.length, 60),
+              atLeast('fields', fieldCount, 20),
+              atLeast('said and taken', said, hostileTexts.length * 15),
+              figure(
+                'refused at the door',
+                hosts.reduce((sum, host) => sum + host.refused, 0),
+              ),
               ...sinks.flatMap((sink) => [
-                { what: `${sink}: looked at`, value: checked.get(sink) ?? 0, atLeast: 1 },
-                { what: `${sink}: interpreted`, value: faults.get(sink)?.length ?? 0, atMost: 0 },
+                atLeast(`${sink}: looked at`, checked.get(sink) ?? 0, 1),
+                atMost(`${sink}: interpreted`, faults.get(sink)?.length ?? 0, 0),
               ]),
               ...(seen === null
                 ? []
                 : [
-                    { what: 'pages: looked at', value: seen.pages, atLeast: 25 },
-                    { what: 'pages: with a text in sight', value: seen.showing, atLeast: 5 },
-                    { what: 'pages: interpreted', value: seen.faults.length, atMost: 0 },
+                    atLeast('pages: looked at', seen.pages, 25),
+                    atLeast('pages: with a text in sight', seen.showing, 5),
+                    atMost('pages: interpreted', seen.faults.length, 0),
                   ]),
             ],
             notRun: seen === null ? ['the pages of the console: Chromium is not installed'] : [],

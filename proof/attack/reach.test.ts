@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Offered } from '../kit/operations.ts'
-import type { Sent, Wire } from '../kit/wire.ts'
+import type { HttpRequest, Wire } from '../kit/wire.ts'
 import { recordReached } from './reach.ts'
 
 const offered = (id: string, method: string, path: string): Offered => ({
@@ -20,7 +20,7 @@ const operations = [
 
 it('counts an operation as reached when it returns 200 to any caller', async () => {
   const wire: Wire = {
-    send: async ({ path }: Sent) => ({ status: path.endsWith('7') ? 404 : 200, headers: {}, text: '' }),
+    send: async ({ path }: HttpRequest) => ({ status: path.endsWith('7') ? 404 : 200, headers: {}, text: '' }),
     close: () => {},
   }
   const reached = recordReached(wire, operations)

@@ -4,7 +4,7 @@ import type { Environment } from '../kit/environment.ts'
 import type { Fixture } from '../kit/fixture.ts'
 import { pathFor } from '../kit/fixture.ts'
 import { audienceOf, type Offered } from '../kit/operations.ts'
-import type { Got, Sent, Wire } from '../kit/wire.ts'
+import type { HttpRequest, HttpResponse, Wire } from '../kit/wire.ts'
 
 /** Share of all operations that must return 200 before fuzzing counts. */
 export const reachedShare = 0.9
@@ -17,7 +17,7 @@ const matcherOf = (operations: readonly Offered[]) => {
       pattern: new RegExp(`^${offered.path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`),
     }))
     .sort((a, b) => Number(a.offered.path.includes('{')) - Number(b.offered.path.includes('{')))
-  return ({ method, path }: Pick<Sent, 'method' | 'path'>): Offered | undefined => {
+  return ({ method, path }: Pick<HttpRequest, 'method' | 'path'>): Offered | undefined => {
     const bare = path.split('?')[0] as string
     return known.find(({ offered, pattern }) => offered.method === method && pattern.test(bare))?.offered
   }
@@ -28,7 +28,7 @@ export const recordReached = (wire: Wire, operations: readonly Offered[]): Reado
   const reached = new Set<string>()
   const match = matcherOf(operations)
   const { send } = wire
-  wire.send = async (sent: Sent): Promise<Got> => {
+  wire.send = async (sent: HttpRequest): Promise<HttpResponse> => {
     const got = await send(sent)
     const id = got.status === 200 ? match(sent)?.id : undefined
     if (id !== undefined) reached.add(id)

@@ -1,7 +1,7 @@
 // Invariant: No regular expression takes super-linear time.
 
 import { check } from 'recheck'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { expressionsOf } from './source/expressions.ts'
 import { sourceFiles } from './source/files.ts'
 
@@ -58,18 +58,18 @@ export const redos: Check = {
     )
     return {
       findings: [
-        { what: 'expressions', value: known.length, atLeast: 250 },
-        { what: 'super-linear', value: vulnerable.length, atMost: 0 },
-        { what: 'not decided', value: undecided.length, atMost: 0 },
-        { what: 'made at run time, unexplained', value: unexplained.length, atMost: 0 },
-        { what: 'runs on 100 kB', value: times.length, atLeast: 1_000 },
-        {
-          what: 'on 100 kB p99',
-          value: Math.round((times[Math.floor(times.length / 100)]?.ms ?? Number.NaN) * 100) / 100,
-          unit: 'ms',
-          atMost: 50,
-        },
-        { what: 'on 100 kB, slowest', value: Math.round((times[0]?.ms ?? Number.NaN) * 10) / 10, unit: 'ms' },
+        atLeast('expressions', known.length, 250),
+        atMost('super-linear', vulnerable.length, 0),
+        atMost('not decided', undecided.length, 0),
+        atMost('made at run time, unexplained', unexplained.length, 0),
+        atLeast('runs on 100 kB', times.length, 1_000),
+        atMost(
+          'on 100 kB p99',
+          Math.round((times[Math.floor(times.length / 100)]?.ms ?? Number.NaN) * 100) / 100,
+          50,
+          'ms',
+        ),
+        figure('on 100 kB, slowest', Math.round((times[0]?.ms ?? Number.NaN) * 10) / 10, 'ms'),
       ],
       notes: [...vulnerable, ...undecided, ...unexplained.map(({ place, of }) => `${place}: ${of}`)].slice(0, 20),
     }

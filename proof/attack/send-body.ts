@@ -6,7 +6,7 @@ export interface Sending {
   token: string | undefined
   type: string
   method?: string
-  /** Sent before the repeated `piece`. `tail` follows it. */
+  /** HttpRequest before the repeated `piece`. `tail` follows it. */
   head?: Buffer
   piece: Buffer
   /** Total number of bytes. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { withEnvironment } from '../kit/environment.ts'
 import { seedFixture } from '../kit/fixture.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atMost, type Check, type Outcome } from '../kit/verdict.ts'
 
 const lists = [
   'peripherals?SortBy=deviceID&GlobalSearch=stick&Vid=0781&PageSize=5',
@@ -38,7 +38,7 @@ export const sqlInjection: Check = {
         else notes.push(`${list}: ${printed.slice(-600)}`)
       }
       return {
-        findings: [{ what: 'lists injectable, or not judged', value: tried.length - judged, atMost: 0 }],
+        findings: [atMost('lists injectable, or not judged', tried.length - judged, 0)],
         notes,
       }
     })

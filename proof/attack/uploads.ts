@@ -8,7 +8,7 @@ import { agentPaths } from '@portcullis/contract'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import type { Host } from '../kit/host.ts'
 import { audienceOf, filled, type Offered, offeredBy, readDocument } from '../kit/operations.ts'
-import type { Check, Finding, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Finding, type Outcome, relative } from '../kit/verdict.ts'
 import { forEachOf, jsonOf } from '../kit/wire.ts'
 import { form, sendBody } from './send-body.ts'
 import { watched } from './watched.ts'
@@ -49,9 +49,9 @@ const costs = (
   { grown, p99, seconds, longest }: Awaited<ReturnType<typeof watched>>,
 ): Part => ({
   findings: [
-    { what: `grown by ${what}`, value: grown, unit: 'MiB', atMost: mostGrown },
-    { what: `others waited p99, ${what}`, value: p99, unit: 'ms', atMost: 300 },
-    { what: `others waited at most, ${what}`, value: longest, unit: 'ms', atMost: 1_500 },
+    atMost(`grown by ${what}`, grown, mostGrown, 'MiB'),
+    atMost(`others waited p99, ${what}`, p99, 300, 'ms'),
+    atMost(`others waited at most, ${what}`, longest, 1_500, 'ms'),
   ],
   notes: [`${what}: ${seconds.toFixed(1)} s`],
 })
@@ -107,8 +107,8 @@ const sendLarge = async (
   const { findings, notes: times } = costs('large bodies', 50, cost)
   return {
     findings: [
-      { what: 'large bodies', value: sentTo, atLeast: taking.length * 2, isRelative: true },
-      { what: 'large bodies taken to their end', value: notes.length, atMost: 0 },
+      relative(atLeast('large bodies', sentTo, taking.length * 2)),
+      atMost('large bodies taken to their end', notes.length, 0),
       ...findings,
     ],
     notes: [...times, ...notes],
@@ -203,8 +203,8 @@ const sendOdd = async (environment: Environment, offered: readonly Offered[], is
   const { findings, notes } = costs('odd files', 32 + 82, cost)
   return {
     findings: [
-      { what: 'odd files', value: files.length, atLeast: 60 },
-      { what: 'odd files of which something was stored', value: wrong.length, atMost: 0 },
+      atLeast('odd files', files.length, 60),
+      atMost('odd files of which something was stored', wrong.length, 0),
       ...findings,
     ],
     notes: [...notes, ...wrong, ...slow],
@@ -259,9 +259,9 @@ const sendBombs = async (environment: Environment, host: Host, isQuick: boolean)
   const { findings, notes } = costs('bombs', 50, cost)
   return {
     findings: [
-      { what: 'bombs', value: bombs.length, atLeast: 6 },
-      { what: 'slowest answer to a bomb', value: Math.round(slowest * 10) / 10, unit: 's', atMost: 15 },
-      { what: 'bombs taken', value: wrong.length, atMost: 0 },
+      atLeast('bombs', bombs.length, 6),
+      atMost('slowest answer to a bomb', Math.round(slowest * 10) / 10, 15, 's'),
+      atMost('bombs taken', wrong.length, 0),
       { what: 'rows kept of bombs', value: kept?.n ?? -1, atLeast: 0, atMost: 0 },
       ...findings,
     ],
@@ -299,8 +299,8 @@ export const uploads: Check = {
       return {
         findings: [
           ...parts.flatMap(({ findings }) => findings),
-          { what: 'files left', value: left.length, atMost: 0 },
-          { what: 'serves on', value: alive.status === 200 ? 1 : 0, atLeast: 1 },
+          atMost('files left', left.length, 0),
+          atLeast('serves on', alive.status === 200 ? 1 : 0, 1),
         ],
         notes: [...parts.flatMap(({ notes }) => notes), ...left.map((file) => `left: ${file}`)].slice(0, 40),
       }

@@ -3,9 +3,9 @@
 import { createFollower, messagesOf } from '../../server/test/assets.ts'
 import { startNats, whyNoNats } from '../../server/test/nats.ts'
 import { freePort } from '../kit/free-port.ts'
+import type { Installation } from '../kit/installation.ts'
 import { startNetworkPath } from '../kit/network-path.ts'
-import type { BenchServer } from '../kit/server-process.ts'
-import type { Finding } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 
 /** Starts a real NATS server behind a breakable path, or returns the reason why NATS is unavailable. */
 export const startBroker = async () => {
@@ -17,14 +17,14 @@ export const startBroker = async () => {
     path,
     env: { NATS_URL: `nats://127.0.0.1:${path.port}` },
     /** Returns whether every asset has been published to NATS. */
-    isPublished: async (server: BenchServer, token: string): Promise<boolean> => {
+    isPublished: async (server: Installation, token: string): Promise<boolean> => {
       const state = await server.call('/prime/webui/assetproducer/state', undefined, token)
       const { data } = await server.call('/prime/webui/assetproducer/consumers', undefined, token)
       const its = (data as { kind: string; lag: number; error: string }[]).find(({ kind }) => kind === 'nats')
       return state.waiting === 0 && its?.lag === 0 && its.error === ''
     },
     /** Compares the assets in the broker with the server's stream, read from the beginning. */
-    compare: async (server: BenchServer, token: string): Promise<Finding[]> => {
+    compare: async (server: Installation, token: string): Promise<Finding[]> => {
       const published = createFollower()
       for (const { text } of await nats.held()) for (const message of messagesOf(text)) published.apply(message)
       const streamed = createFollower()
@@ -37,9 +37,9 @@ export const startBroker = async () => {
         (subject) => JSON.stringify(ours[subject]) !== JSON.stringify(theirs[subject]),
       )
       return [
-        { what: 'assets', value: Object.keys(ours).length, atLeast: 32 },
-        { what: 'assets that NATS lacks or has otherwise', value: wrong.length, atMost: 0 },
-        { what: 'came again by NATS, with the same id', value: published.duplicates },
+        atLeast('assets', Object.keys(ours).length, 32),
+        atMost('assets that NATS lacks or has otherwise', wrong.length, 0),
+        figure('came again by NATS, with the same id', published.duplicates),
       ]
     },
     close: async (): Promise<void> => {

@@ -6,13 +6,13 @@ import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.t
 import { createClient } from '../kit/client.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
-import { createLookInside } from '../kit/look-inside.ts'
+import { startServer } from '../kit/installation.ts'
 import { startMailSink } from '../kit/mail-sink.ts'
 import { type PathMode, startNetworkPath } from '../kit/network-path.ts'
 import { enrolReportingHost } from '../kit/reporting-host.ts'
-import { startServer } from '../kit/server-process.ts'
+import { createServerMetrics } from '../kit/server-metrics.ts'
 import { compareStored } from '../kit/stored.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 import { startBroker } from './broken-broker.ts'
 
 const hosts = 32
@@ -41,11 +41,11 @@ export const brokenPeers: Check = {
     const broker = typeof started === 'string' ? undefined : started
     const breaking = [...paths, ...(broker === undefined ? [] : [broker.path])]
     const folder = temporaryFolder('peers')
-    const inside = createLookInside(folder)
+    const metrics = createServerMetrics(folder)
     const server = await startServer({
       databaseUrl: undefined,
       root,
-      env: { ...inside.env, ...broker?.env, PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'error' },
+      env: { ...metrics.env, ...broker?.env, PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'error' },
     })
     const client = createClient(server.connection)
     const transport = createTransport({ server: new URL(server.url), connections: hosts })
@@ -114,7 +114,7 @@ export const brokenPeers: Check = {
         await pause(1_000)
       }
       const calm = times.at(0.99)
-      const before = await inside.look(server.pid)
+      const before = await metrics.read(server.pid)
       times = createPercentiles()
       for (const mode of modes) {
         for (const path of breaking) await path.set(mode)
@@ -125,7 +125,7 @@ export const brokenPeers: Check = {
       }
       const broken = times.at(0.99)
       const checkIns = times.count()
-      const after = await inside.look(server.pid)
+      const after = await metrics.read(server.pid)
       for (const host of fleet) host.stop()
       await Promise.all(running)
       for (const path of breaking) await path.set('open')
@@ -183,44 +183,42 @@ export const brokenPeers: Check = {
       const mib = (bytes: number): number => round(bytes / 2 ** 20)
       return {
         findings: [
-          { what: amount(isQuick, 'events'), value: rows.length, atLeast: isQuick ? 300 : 10_000 },
-          { what: 'lost on the way to syslog', value: lostOf(toSyslog), atMost: 0 },
-          { what: 'came again by syslog, with the same id', value: toSyslog.length - new Set(toSyslog).size },
-          { what: 'lost on the way to the webhook', value: lostOf(toWebhook), atMost: 0 },
-          { what: 'came again by webhook, with the same id', value: toWebhook.length - new Set(toWebhook).size },
-          { what: 'mails', value: mails.rows.length, atLeast: 1 },
-          { what: 'mails lost', value: lostMails.length, atMost: 0 },
-          { what: 'mails and webhooks not delivered', value: Number(unsent.rows[0]?.n), atMost: 0 },
-          { what: 'tries on broken ways', value: breaking.reduce((sum, path) => sum + path.taken(), 0), atLeast: 6 },
-          { what: 'waited in the database at the end of the trouble', value: queued },
-          { what: 'left over', value: left, atMost: 0 },
-          { what: 'all told after healing', value: round(drainedSeconds), unit: 's', atMost: 300 },
-          { what: 'all assets published after healing', value: round(publishedSeconds), unit: 's', atMost: 300 },
+          atLeast(amount(isQuick, 'events'), rows.length, isQuick ? 300 : 10_000),
+          atMost('lost on the way to syslog', lostOf(toSyslog), 0),
+          figure('came again by syslog, with the same id', toSyslog.length - new Set(toSyslog).size),
+          atMost('lost on the way to the webhook', lostOf(toWebhook), 0),
+          figure('came again by webhook, with the same id', toWebhook.length - new Set(toWebhook).size),
+          atLeast('mails', mails.rows.length, 1),
+          atMost('mails lost', lostMails.length, 0),
+          atMost('mails and webhooks not delivered', Number(unsent.rows[0]?.n), 0),
+          atLeast(
+            'tries on broken ways',
+            breaking.reduce((sum, path) => sum + path.taken(), 0),
+            6,
+          ),
+          figure('waited in the database at the end of the trouble', queued),
+          atMost('left over', left, 0),
+          atMost('all told after healing', round(drainedSeconds), 300, 's'),
+          atMost('all assets published after healing', round(publishedSeconds), 300, 's'),
           ...assets,
-          { what: 'check-ins in trouble', value: checkIns, atLeast: 500 },
-          { what: 'p99 of check-ins before', value: round(calm), unit: 'ms' },
-          { what: 'p99 of check-ins in trouble', value: round(broken), unit: 'ms' },
-          { what: 'p99 of check-ins when all was told', value: round(calmAgain), unit: 'ms' },
-          { what: 'event loop delay in trouble, p99', value: round(after.delays.p99Ms), unit: 'ms' },
+          atLeast('check-ins in trouble', checkIns, 500),
+          figure('p99 of check-ins before', round(calm), 'ms'),
+          figure('p99 of check-ins in trouble', round(broken), 'ms'),
+          figure('p99 of check-ins when all was told', round(calmAgain), 'ms'),
+          figure('event loop delay in trouble, p99', round(after.delays.p99Ms), 'ms'),
           // On a shared machine, a difference below 25 ms is noise.
-          {
-            what: 'p99, more than in the calm',
-            value: round(broken - calm),
-            unit: 'ms',
-            atMost: round(Math.max(25, calm / 2)),
-            isRelative: true,
-          },
-          { what: 'resident memory before', value: mib(before.rss), unit: 'MiB' },
-          { what: 'resident memory, growth', value: mib(after.rss - before.rss), unit: 'MiB' },
-          {
-            what: 'what lives in memory, growth in trouble',
-            value: mib(after.heapUsed + after.external - before.heapUsed - before.external),
-            unit: 'MiB',
-            atMost: 32,
-          },
-          { what: 'reports acknowledged', value: acknowledged, atLeast: hosts },
-          { what: 'reports lost', value: lost, atMost: 0 },
-          { what: 'reports stored twice', value: twice, atMost: 0 },
+          relative(atMost('p99, more than in the calm', round(broken - calm), round(Math.max(25, calm / 2)), 'ms')),
+          figure('resident memory before', mib(before.rss), 'MiB'),
+          figure('resident memory, growth', mib(after.rss - before.rss), 'MiB'),
+          atMost(
+            'what lives in memory, growth in trouble',
+            mib(after.heapUsed + after.external - before.heapUsed - before.external),
+            32,
+            'MiB',
+          ),
+          atLeast('reports acknowledged', acknowledged, hosts),
+          atMost('reports lost', lost, 0),
+          atMost('reports stored twice', twice, 0),
         ],
         notRun: typeof started === 'string' ? [`NATS: ${started}`] : [],
         notes: [

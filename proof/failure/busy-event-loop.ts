@@ -12,9 +12,9 @@ import { createTransport } from '../../cli/simulator/transport.ts'
 import { createClient } from '../kit/client.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
-import { createLookInside } from '../kit/look-inside.ts'
 import { startProbe } from '../kit/probe.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { createServerMetrics } from '../kit/server-metrics.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { startBadTokens } from './bad-tokens.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
@@ -32,8 +32,8 @@ export const busyEventLoop: Check = {
     const seconds = isQuick ? 5 : 60
     const agents = isQuick ? 5_000 : 10_000
     const folder = temporaryFolder('busy')
-    const inside = createLookInside(folder)
-    const { server, hosts } = await startLoaded({ root, agents, peripheralsPerAgent: 11, env: inside.env })
+    const metrics = createServerMetrics(folder)
+    const { server, hosts } = await startLoaded({ root, agents, peripheralsPerAgent: 11, env: metrics.env })
     const transport = createTransport({ server: new URL(server.url), connections: 8, timeoutMs: 30_000 })
     try {
       const token = await server.signIn()
@@ -107,14 +107,14 @@ export const busyEventLoop: Check = {
       const working = [exportCsv, exportPdf, bringLog].map(again)
       // Compiling and loading take the first seconds: little of a minute, but most of the short form's five seconds.
       if (isQuick) await pause(2_000)
-      await inside.look(server.pid)
+      await metrics.read(server.pid)
       // A measurement collects all garbage, and requests that arrive meanwhile wait for it.
       await pause(500)
       await healthy.restart()
       await pause(seconds * 1_000)
       // Measure before the work ends: an idle event loop would improve the figures.
       const { p99, failed, failures: unhealthy } = await healthy.read()
-      const { delays } = await inside.look(server.pid)
+      const { delays } = await metrics.read(server.pid)
       isOver = true
       const tokens = await bad.stop()
       await Promise.all(working)
@@ -122,24 +122,20 @@ export const busyEventLoop: Check = {
       const round = (value: number): number => Math.round(value * 10) / 10
       return {
         findings: [
-          { what: 'exports as CSV', value: done.csv, atLeast: 1 },
-          { what: 'rows of each', value: done.rows, atLeast: exportedRows },
-          { what: 'exports as PDF', value: done.pdf, atLeast: 1 },
-          { what: 'debug logs', value: done.logs, atLeast: 1 },
-          { what: 'work that failed', value: failures.length, atMost: 0 },
-          { what: 'bad tokens sent', value: tokens.sent },
-          {
-            what: 'bad tokens refused, a second',
-            value: Math.round(tokens.refused / tokens.seconds),
-            atLeast: tokensPerSecond * 0.9,
-          },
-          { what: 'bad tokens not refused', value: tokens.sent - tokens.refused, atMost: 0 },
-          { what: amount(isQuick, 'looks at the event loop'), value: delays.count, atLeast: 10 * seconds },
-          { what: 'event loop delay, p99', value: round(delays.p99Ms), unit: 'ms', atMost: 50 },
-          { what: 'event loop delay, longest', value: round(delays.maxMs), unit: 'ms' },
-          { what: 'healthy requests that failed', value: failed, atMost: 0 },
-          { what: 'healthy p99 before', value: before, unit: 'ms' },
-          { what: 'healthy p99 beside the work', value: p99, unit: 'ms', atMost: 250 },
+          atLeast('exports as CSV', done.csv, 1),
+          atLeast('rows of each', done.rows, exportedRows),
+          atLeast('exports as PDF', done.pdf, 1),
+          atLeast('debug logs', done.logs, 1),
+          atMost('work that failed', failures.length, 0),
+          figure('bad tokens sent', tokens.sent),
+          atLeast('bad tokens refused, a second', Math.round(tokens.refused / tokens.seconds), tokensPerSecond * 0.9),
+          atMost('bad tokens not refused', tokens.sent - tokens.refused, 0),
+          atLeast(amount(isQuick, 'looks at the event loop'), delays.count, 10 * seconds),
+          atMost('event loop delay, p99', round(delays.p99Ms), 50, 'ms'),
+          figure('event loop delay, longest', round(delays.maxMs), 'ms'),
+          atMost('healthy requests that failed', failed, 0),
+          figure('healthy p99 before', before, 'ms'),
+          atMost('healthy p99 beside the work', p99, 250, 'ms'),
         ],
         notes: [
           ...failures.slice(0, 3),

@@ -1,7 +1,6 @@
 import type { Check } from '../kit/verdict.ts'
 import { brokenPeers } from './broken-peers.ts'
 import { busyEventLoop } from './busy-event-loop.ts'
-import { clockSkew } from './clock-skew.ts'
 import { failover } from './failover.ts'
 import { fullDisk } from './full-disk.ts'
 import { idleConnections } from './idle-connections.ts'
@@ -9,12 +8,10 @@ import { install } from './install.ts'
 import { killDatabase } from './kill-database.ts'
 import { killServer } from './kill-server.ts'
 import { killWorker } from './kill-worker.ts'
-import { lateReports } from './late-reports.ts'
 import { pauseDatabase } from './pause-database.ts'
 import { powerLoss } from './power-loss.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { rollingRestart } from './rolling-restart.ts'
-import { rotateCommandKey } from './rotate-command-key.ts'
 import { slowClients } from './slow-clients.ts'
 import { soak } from './soak.ts'
 import { stopServer } from './stop-server.ts'
@@ -29,8 +26,6 @@ export const drills: readonly Check[] = [
   pauseDatabase,
   fullDisk,
   killWorker,
-  lateReports,
-  clockSkew,
   slowClients,
   idleConnections,
   brokenPeers,
@@ -38,7 +33,6 @@ export const drills: readonly Check[] = [
   upgrade,
   install,
   restoreBackup,
-  rotateCommandKey,
   soak,
   busyEventLoop,
   thunderingHerd,

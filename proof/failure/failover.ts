@@ -5,14 +5,14 @@ import { createTransport } from '../../cli/simulator/transport.ts'
 import { startTestNodes, type TestNode, type TestNodes } from '../../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { type DelayedLink, startDelayedLink } from '../kit/delayed-link.ts'
+import { pause } from '../kit/fault-test.ts'
 import { freePort } from '../kit/free-port.ts'
 import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
-import { undoAtBreak } from '../kit/leftovers.ts'
+import { onInterrupt } from '../kit/interrupts.ts'
 import { enrolReportingHost, type ReportingHost } from '../kit/reporting-host.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 import { compareStored } from '../kit/stored.ts'
-import { pause } from '../kit/trial.ts'
-import type { Check, Finding, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Finding, type Outcome, relative } from '../kit/verdict.ts'
 
 const hosts = 64
 /** One-way delay between the primary and its standbys, as between two data centres of a region. */
@@ -56,7 +56,7 @@ const install = async (root: string, synchronous: string): Promise<Installation>
       return link.port
     },
   })
-  const undone = undoAtBreak(nodes.stop)
+  const undone = onInterrupt(nodes.stop)
   await nodes.nodes[0].admin(...rights)
   await nodes.streaming()
   const urlFile = join(folder, 'failover.url')
@@ -185,19 +185,19 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
     const { lost, twice, refused } = await compareStored(connection, fleet)
     const name = isSynchronous ? 'synchronous' : 'asynchronous'
     const findings: Finding[] = [
-      { what: `${name}: acknowledged before the kill`, value: atKill, atLeast: hosts },
-      { what: `${name}: acknowledged`, value: acknowledged(fleet), atLeast: atKill + hosts, isRelative: true },
-      { what: `${name}: exit code of the promotion`, value: code, atMost: 0 },
-      { what: `${name}: acknowledges again after the command started`, value: backMs, unit: 'ms', atMost: 30_000 },
+      atLeast(`${name}: acknowledged before the kill`, atKill, hosts),
+      relative(atLeast(`${name}: acknowledged`, acknowledged(fleet), atKill + hosts)),
+      atMost(`${name}: exit code of the promotion`, code, 0),
+      atMost(`${name}: acknowledges again after the command started`, backMs, 30_000, 'ms'),
       { what: `${name}: lost`, value: lost, ...(isSynchronous ? { atMost: 0 } : {}) },
-      { what: `${name}: stored twice`, value: twice, atMost: 0 },
-      { what: `${name}: refused`, value: refused, atMost: 0 },
+      atMost(`${name}: stored twice`, twice, 0),
+      atMost(`${name}: refused`, refused, 0),
     ]
     if (isSynchronous)
       findings.push(
-        { what: 'commits whose wait was cancelled', value: cancelled, atLeast: 1 },
-        { what: 'acknowledged while the replicas were restarted', value: sentInRestarts, atLeast: hosts },
-        { what: 'failed requests while the replicas were restarted', value: failedByRestarts, atMost: 0 },
+        atLeast('commits whose wait was cancelled', cancelled, 1),
+        atLeast('acknowledged while the replicas were restarted', sentInRestarts, hosts),
+        atMost('failed requests while the replicas were restarted', failedByRestarts, 0),
       )
     return {
       findings,

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
-import { createLookInside } from '../kit/look-inside.ts'
+import { pause, startFaultTest } from '../kit/fault-test.ts'
+import { createServerMetrics } from '../kit/server-metrics.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../kit/small-disk.ts'
 import { answers, withClient } from '../kit/stored.ts'
-import { pause, startTrial } from '../kit/trial.ts'
-import type { Check, Finding, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 32
 /** A sign-in also needs disk space: a few dozen fit into the free space of the tables, then they have to wait. */
@@ -20,31 +20,31 @@ interface Filled {
 /** Fills the disk of the database's tables or of its WAL while hosts report and people sign in and read. */
 const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Promise<Filled> => {
   const folder = temporaryFolder('full')
-  const inside = createLookInside(folder)
+  const metrics = createServerMetrics(folder)
   const disk = mountSmallDisk(join(folder, 'disk'), what === 'data' ? 160 : 128)
   try {
     const prepared = await startDatabase({ dataDir: folder })
     await prepared.stop()
     disk.take(join(prepared.clusterDir, what === 'data' ? 'base' : 'pg_wal'), what)
-    const trial = await startTrial({
+    const test = await startFaultTest({
       name: `full-${what}`,
       root,
       hosts,
       databaseOptions: { dataDir: folder },
-      env: inside.env,
+      env: metrics.env,
       // The data directory is on the filled disk, so that the health check measures that disk.
       dataDir: join(folder, 'disk', 'server'),
     })
     try {
-      const { call, signIn } = trial.server()
+      const { call, signIn } = test.server()
       let token = await signIn()
-      trial.run()
+      test.run()
       // Password hashing and reads allocate memory once and keep it, so warm up before measuring.
       await Promise.all(Array.from({ length: 8 }, () => signIn().catch(() => {})))
       for (let i = 0; i < 8; i++) for (const path of read) await call(path, undefined, token).catch(() => {})
       await pause(1_500)
-      trial.weighAnew()
-      const before = await inside.look(trial.server().pid)
+      test.weighAnew()
+      const before = await metrics.read(test.server().pid)
       const asked = { signIns: 0, reads: 0 }
       const failed = { signIns: [] as string[], reads: [] as string[] }
       const startedAt = performance.now()
@@ -55,10 +55,10 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
         disk.fill()
         // Short writes fit into the current 16 MB WAL segment, so request the next segment immediately.
         if (what === 'log')
-          await withClient({ ...trial.connection, user: 'postgres' }, (client) =>
+          await withClient({ ...test.connection, user: 'postgres' }, (client) =>
             client.query('SELECT pg_switch_wal()'),
           ).catch(() => {})
-        const before = trial.acknowledged()
+        const before = test.acknowledged()
         if (performance.now() - signedInAt > fullMs / signIns) {
           signedInAt = performance.now()
           asked.signIns += 1
@@ -75,49 +75,49 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
               diskStatus = items.find(({ name }) => name === 'disk')?.status ?? diskStatus
             })
             .catch((error: Error) => failed.reads.push(error.message))
-        trial.weigh()
+        test.weigh()
         await pause(300)
-        isRefusing ||= trial.acknowledged() === before
+        isRefusing ||= test.acknowledged() === before
       }
-      const isUp = await answers(trial.connection)
-      const after = await inside.look(trial.server().pid)
+      const isUp = await answers(test.connection)
+      const after = await metrics.read(test.server().pid)
       disk.free()
       const freedAt = performance.now()
-      while (!(await answers(trial.connection)) && performance.now() - freedAt < 60_000) await pause(20)
+      while (!(await answers(test.connection)) && performance.now() - freedAt < 60_000) await pause(20)
       const databaseMs = performance.now() - freedAt
-      const recoverMs = await trial.untilAcknowledged()
-      const isAlive = trial.server().isRunning()
-      const { findings, notes } = await trial.settle()
+      const recoverMs = await test.untilAcknowledged()
+      const isAlive = test.server().isRunning()
+      const { findings, notes } = await test.settle()
       return {
         findings: [
           ...findings.filter((finding) => finding.what !== 'sent again'),
-          { what: 'times that nothing more was acknowledged', value: isRefusing ? 1 : 0, atLeast: 1 },
+          atLeast('times that nothing more was acknowledged', isRefusing ? 1 : 0, 1),
           // A full WAL disk stops PostgreSQL itself, so reads fail too.
           ...(what === 'data'
             ? [
-                { what: 'sign-ins that failed', value: failed.signIns.length, atMost: 0 },
-                { what: 'reads that failed', value: failed.reads.length, atMost: 0 },
-                { what: 'sign-ins that worked', value: asked.signIns - failed.signIns.length, atLeast: 3 },
-                { what: 'health says Error of the disk', value: diskStatus === 'Error' ? 1 : 0, atLeast: 1 },
+                atMost('sign-ins that failed', failed.signIns.length, 0),
+                atMost('reads that failed', failed.reads.length, 0),
+                atLeast('sign-ins that worked', asked.signIns - failed.signIns.length, 3),
+                atLeast('health says Error of the disk', diskStatus === 'Error' ? 1 : 0, 1),
               ]
-            : [{ what: 'database stopped', value: isUp ? 0 : 1, atLeast: 1 }]),
-          { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
-          {
-            what: 'what lives in memory, growth',
-            value: Math.round((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20),
-            unit: 'MiB',
-            atMost: 32,
-          },
-          { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB', atMost: 64 },
+            : [atLeast('database stopped', isUp ? 0 : 1, 1)]),
+          atMost('servers that died', isAlive ? 0 : 1, 0),
+          atMost(
+            'what lives in memory, growth',
+            Math.round((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20),
+            32,
+            'MiB',
+          ),
+          atMost('memory grown', test.grownMiB(), 64, 'MiB'),
           // The server restarts PostgreSQL after 0.1 s, 0.2 s, 0.4 s and so on, up to 30 s.
-          { what: 'database back after', value: Math.round(databaseMs), unit: 'ms', atMost: 35_000 },
-          { what: 'acknowledges again after', value: Math.round(recoverMs), unit: 'ms', atMost: 5_000 },
+          atMost('database back after', Math.round(databaseMs), 35_000, 'ms'),
+          atMost('acknowledges again after', Math.round(recoverMs), 5_000, 'ms'),
         ],
         notes: [...notes, ...failed.signIns.slice(0, 1), ...failed.reads.slice(0, 1)],
       }
     } finally {
       disk.free()
-      await trial.stop()
+      await test.stop()
     }
   } finally {
     disk.unmount()

@@ -4,10 +4,10 @@ import { connect as connectTls, createSecureContext } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { temporaryFolder } from '../kit/database.ts'
-import { createLookInside } from '../kit/look-inside.ts'
+import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
-import { startServer } from '../kit/server-process.ts'
-import { amount, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
+import { createServerMetrics } from '../kit/server-metrics.ts'
+import { amount, atLeast, atMost, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
 /** Number of connections that are opened at the same time. */
@@ -65,12 +65,12 @@ const weigh = async (
   isQuick: boolean,
   bar: number | undefined,
   server: { pid: number; url: string },
-  inside: ReturnType<typeof createLookInside>,
+  metrics: ReturnType<typeof createServerMetrics>,
   assemble: () => Promise<OpenConnections>,
 ): Promise<Finding[]> => {
-  const before = await inside.look(server.pid)
+  const before = await metrics.read(server.pid)
   const opened = await assemble()
-  const after = await inside.look(server.pid)
+  const after = await metrics.read(server.pid)
   // The probe does not support TLS.
   const probe = server.url.startsWith('http:')
     ? startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
@@ -83,19 +83,14 @@ const weigh = async (
   const live = after.heapUsed + after.external - before.heapUsed - before.external
   const kb = Math.max(after.rss - before.rss, live) / 1024 / count
   return [
-    { what: amount(isQuick, `${what}: answered`), value: opened.good, atLeast: count },
-    { what: amount(isQuick, `${what}: open after three idle seconds`), value: stillOpen, atLeast: count },
-    {
-      what: `${what}: memory of each`,
-      value: Math.round(kb * 10) / 10,
-      unit: 'kB',
-      ...(bar === undefined ? {} : { atMost: bar }),
-    },
+    atLeast(amount(isQuick, `${what}: answered`), opened.good, count),
+    atLeast(amount(isQuick, `${what}: open after three idle seconds`), stillOpen, count),
+    atMost(`${what}: memory of each`, Math.round(kb * 10) / 10, bar, 'kB'),
     ...(healthy === undefined
       ? []
       : [
-          { what: `${what}: healthy p99 beside them`, value: healthy.p99, unit: 'ms', atMost: 250 },
-          { what: `${what}: healthy requests that failed`, value: healthy.failed, atMost: 0 },
+          atMost(`${what}: healthy p99 beside them`, healthy.p99, 250, 'ms'),
+          atMost(`${what}: healthy requests that failed`, healthy.failed, 0),
         ]),
   ]
 }
@@ -106,10 +101,10 @@ const wakeHello = (token: string): string =>
 const plain = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
 
 /** Gives each set of connections its own server, because a used server keeps the memory of the previous set. */
-const withInside = async <T>(work: (inside: ReturnType<typeof createLookInside>) => Promise<T>): Promise<T> => {
+const withInside = async <T>(work: (metrics: ReturnType<typeof createServerMetrics>) => Promise<T>): Promise<T> => {
   const folder = temporaryFolder('idle')
   try {
-    return await work(createLookInside(folder))
+    return await work(createServerMetrics(folder))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -134,8 +129,8 @@ const opener = (server: { url: string; ca: string | undefined }, isTls: boolean)
 }
 
 const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean, root: string): Promise<Finding[]> =>
-  withInside(async (inside) => {
-    const { server, hosts } = await startLoaded({ root, agents: count, isTls, env: inside.env })
+  withInside(async (metrics) => {
+    const { server, hosts } = await startLoaded({ root, agents: count, isTls, env: metrics.env })
     try {
       const open = opener(server, isTls)
       const transport = createTransport({
@@ -154,7 +149,7 @@ const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean
         )
       transport.close()
       await warm(open, wakeHello(tokens[0] as string))
-      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
+      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, metrics, () =>
         openAll(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
       )
     } finally {
@@ -163,12 +158,12 @@ const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean
   })
 
 const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean, root: string): Promise<Finding[]> =>
-  withInside(async (inside) => {
-    const server = await startServer({ databaseUrl: undefined, root, isTls, env: inside.env })
+  withInside(async (metrics) => {
+    const server = await startServer({ databaseUrl: undefined, root, isTls, env: metrics.env })
     try {
       const open = opener(server, isTls)
       await warm(open, plain)
-      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
+      return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, metrics, () =>
         openAll(count, open, () => plain, 'HTTP/1.1 200'),
       )
     } finally {

@@ -9,7 +9,7 @@ import { servicesOf, UNITS } from '../../e2e/installed/under-systemd.ts'
 import { eventually } from '../../e2e/kernel/vm.ts'
 import type { DebianRoot, Suite } from '../../scripts/release/debian-root.ts'
 import { previousRelease } from '../kit/other-release.ts'
-import type { Check, Finding, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'
 
 /** Boots the system and checks both services. In the short form, only the agent is killed. */
 const checkServices = async (suite: Suite, root: DebianRoot, isQuick: boolean): Promise<Finding[]> => {
@@ -41,15 +41,15 @@ const checkServices = async (suite: Suite, root: DebianRoot, isQuick: boolean): 
     )
     const [server, agent] = UNITS
     return [
-      { what: `${suite}: exposure of the server`, value: await services.exposure(server), atMost: 1.5 },
-      { what: `${suite}: exposure of the agent`, value: await services.exposure(agent), atMost: 2.5 },
-      { what: `${suite}: complaints about the units`, value: await services.complaints(), atMost: 0 },
-      { what: `${suite}: errors in the journal`, value: await services.errors(), atMost: 0 },
-      { what: `${suite}: killed units that stay down`, value: stayedDown, atMost: 0 },
-      { what: `${suite}: the agent checks in`, value: checkedIn, atLeast: 1 },
-      { what: `${suite}: units that fail to stop`, value: await services.failedStops(), atMost: 0 },
-      { what: `${suite}: both units active after`, value: activeAfter, unit: 's' },
-      { what: `${suite}: server ready after`, value: Math.round(activeAfter + readyMs / 1000), unit: 's' },
+      atMost(`${suite}: exposure of the server`, await services.exposure(server), 1.5),
+      atMost(`${suite}: exposure of the agent`, await services.exposure(agent), 2.5),
+      atMost(`${suite}: complaints about the units`, await services.complaints(), 0),
+      atMost(`${suite}: errors in the journal`, await services.errors(), 0),
+      atMost(`${suite}: killed units that stay down`, stayedDown, 0),
+      atLeast(`${suite}: the agent checks in`, checkedIn, 1),
+      atMost(`${suite}: units that fail to stop`, await services.failedStops(), 0),
+      figure(`${suite}: both units active after`, activeAfter, 's'),
+      figure(`${suite}: server ready after`, Math.round(activeAfter + readyMs / 1000), 's'),
     ]
   } finally {
     await vm.stop()
@@ -73,11 +73,11 @@ const upgradeAndPurge = async (suite: Suite, earlier: string, debs: Debs, isQuic
     const isLater = hosts.filter(([, , time], index) => index > 0 && time > (hosts[index - 1]?.[2] ?? ''))
     return {
       findings: [
-        { what: `${suite}: check-ins that kept the identity of the host`, value: kept.length, atLeast: 5 },
-        { what: `${suite}: check-ins after upgrade and way back`, value: isLater.length, atLeast: 4 },
-        { what: `${suite}: versions of the agent`, value: new Set(versions).size, atLeast: 2 },
+        atLeast(`${suite}: check-ins that kept the identity of the host`, kept.length, 5),
+        atLeast(`${suite}: check-ins after upgrade and way back`, isLater.length, 4),
+        atLeast(`${suite}: versions of the agent`, new Set(versions).size, 2),
         ...services,
-        { what: `${suite}: paths left after the purge`, value: left.length, atMost: 0 },
+        atMost(`${suite}: paths left after the purge`, left.length, 0),
       ],
       notes: [`${suite}: agents ${versions.join(', ')}`, ...left.slice(0, 20)],
     }

@@ -1,27 +1,27 @@
-import { chance } from '../kit/chance.ts'
+import { type FaultTest, pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
 import { answers } from '../kit/stored.ts'
-import { pause, startTrial, type Trial, timesOf } from '../kit/trial.ts'
-import { amount, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 32
 /** The delay before each restart of an embedded database doubles (0.1 s, 0.2 s, …). More kills would mostly wait. */
 const killsOfOneServer = 5
 
 /** Kills all processes of the database. Measures its downtime and the time until a report is acknowledged again. */
-const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: number }> => {
-  await pause(200 + chance('D3 kills') * 800)
+const killOnce = async (test: FaultTest): Promise<{ downMs: number; recoverMs: number }> => {
+  await pause(200 + seededRandom('D3 kills') * 800)
   const startedAt = performance.now()
-  if (trial.signalDatabase('SIGKILL') === 0) throw new Error('The database is not running, so it cannot be killed.')
+  if (test.signalDatabase('SIGKILL') === 0) throw new Error('The database is not running, so it cannot be killed.')
   // Responses caused by the kill itself must not count as recovery.
   await pause(20)
-  while (!(await answers(trial.connection))) {
+  while (!(await answers(test.connection))) {
     if (performance.now() - startedAt > 60_000) throw new Error('The database did not start again within a minute.')
-    trial.weigh()
+    test.weigh()
     await pause(10)
   }
   const downMs = performance.now() - startedAt
-  const recoverMs = await trial.untilAcknowledged()
-  trial.weigh()
+  const recoverMs = await test.untilAcknowledged()
+  test.weigh()
   return { downMs, recoverMs }
 }
 
@@ -31,21 +31,21 @@ const series = async (
   isQuick: boolean,
   root: string,
 ): Promise<{ findings: Finding[]; notes: string[]; recovered: number[] }> => {
-  const trial = await startTrial({ name: `crash-${whose}`, root, hosts, database: whose })
+  const test = await startFaultTest({ name: `crash-${whose}`, root, hosts, database: whose })
   try {
-    trial.run()
+    test.run()
     const recovered: number[] = []
-    for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(trial)).recoverMs)
-    const isAlive = trial.server().isRunning()
-    const { findings, notes } = await trial.settle()
+    for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(test)).recoverMs)
+    const isAlive = test.server().isRunning()
+    const { findings, notes } = await test.settle()
     findings.push(
-      { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
-      { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
-      { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB' },
+      atLeast(amount(isQuick, 'kills'), kills, kills),
+      atMost('servers that died', isAlive ? 0 : 1, 0),
+      figure('memory grown', test.grownMiB(), 'MiB'),
     )
     return { findings, notes, recovered }
   } finally {
-    await trial.stop()
+    await test.stop()
   }
 }
 

@@ -1,15 +1,15 @@
 import { eventCatalogue, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
-import { chance } from '../kit/chance.ts'
-import { farmFingerprint } from '../kit/farm/host-key.ts'
-import { startFarm } from '../kit/farm/index.ts'
+import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../kit/poll-log.ts'
 import { ownWorkerOf } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
 import type { ServerProcess } from '../kit/server.ts'
+import { sshFingerprint } from '../kit/ssh-hosts/host-key.ts'
+import { startSshHosts } from '../kit/ssh-hosts/index.ts'
 import { type Connection, withClient } from '../kit/stored.ts'
-import { pause, startTrial, timesOf } from '../kit/trial.ts'
-import { amount, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'
 import { emptyResult, playWorker, startWorkerProcess, type WorkerProcess } from '../kit/worker.ts'
 
 const base = '/prime/webui/agents/agentless'
@@ -48,7 +48,7 @@ const setUp = async (server: ServerProcess, port: number, polls: number) => {
     port,
     userName: `host-${i}`,
     password: 'a password for the rig only',
-    hostKeyFingerprint: farmFingerprint,
+    hostKeyFingerprint: sshFingerprint,
     intervalMinutes: 10_080,
   }))
   await call(`${base}/connectiondetails`, { connections }, admin)
@@ -122,22 +122,22 @@ const judge = (given: readonly Given[], silences: Silences, reads: Record<string
     },
   ).length
   return [
-    { what: 'polls that did not end', value: given.filter(({ isOver }) => !isOver).length, atMost: 0 },
-    { what: 'polls that ended twice', value: given.filter(({ ends, putOff }) => ends + putOff > 1).length, atMost: 0 },
-    {
-      what: 'polls that failed otherwise',
-      value: given.filter(({ failure, putOff }) => failure !== null && putOff === 0).length,
-      atMost: 0,
-    },
-    {
-      what: `put off before ${attempts} workers died of it`,
-      value: given.filter(({ putOff, leases }) => putOff > 0 && leases.length < attempts).length,
-      atMost: 0,
-    },
-    { what: 'put off', value: given.filter(({ putOff }) => putOff > 0).length },
-    { what: 'run again', value: again, atLeast: 1 },
-    { what: 'run again without a crash', value: causeless, atMost: 0 },
-    { what: 'hosts that were read more often than given out', value: readTooOften, atMost: 0 },
+    atMost('polls that did not end', given.filter(({ isOver }) => !isOver).length, 0),
+    atMost('polls that ended twice', given.filter(({ ends, putOff }) => ends + putOff > 1).length, 0),
+    atMost(
+      'polls that failed otherwise',
+      given.filter(({ failure, putOff }) => failure !== null && putOff === 0).length,
+      0,
+    ),
+    atMost(
+      `put off before ${attempts} workers died of it`,
+      given.filter(({ putOff, leases }) => putOff > 0 && leases.length < attempts).length,
+      0,
+    ),
+    figure('put off', given.filter(({ putOff }) => putOff > 0).length),
+    atLeast('run again', again, 1),
+    atMost('run again without a crash', causeless, 0),
+    atMost('hosts that were read more often than given out', readTooOften, 0),
     ...timesOf('given again', delays, { slowest: 30_000 }),
   ]
 }
@@ -164,13 +164,13 @@ const compare = (connection: Connection, given: readonly Given[]): Promise<Findi
       "SELECT count(*)::int AS n FROM connections c JOIN connection_runs r USING (connection_id) LEFT JOIN agent_heartbeats h USING (agent_id) WHERE r.state = 'Success' AND h.seq IS DISTINCT FROM r.fence",
     )
     return [
-      { what: 'stored of results that came too late', value: late, atMost: 0 },
-      {
-        what: 'hosts, devices and events that are missing or there twice',
-        value: stored.reduce((sum, [is, expected]) => sum + Math.abs(is - expected), 0),
-        atMost: 0,
-      },
-      { what: 'hosts whose last report is of another run', value: others, atMost: 0 },
+      atMost('stored of results that came too late', late, 0),
+      atMost(
+        'hosts, devices and events that are missing or there twice',
+        stored.reduce((sum, [is, expected]) => sum + Math.abs(is - expected), 0),
+        0,
+      ),
+      atMost('hosts whose last report is of another run', others, 0),
     ]
   })
 
@@ -181,27 +181,27 @@ export const killWorker: Check = {
   what: 'Workers poll SSH hosts that respond slowly. Workers are killed (SIGKILL) during polls or paused (SIGSTOP) for longer than a lease, and one returns its results while others repeat the same polls. Each poll ends once, is repeated at most once for each crash, and is assigned again within 30 s. The clock of the server runs three times as fast in the short form. Late results are not stored.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const { polls, workers: size, kills, pauses, slowMs, pace, spread, endMs } = forms[isQuick ? 'quick' : 'full']
-    const farm = await startFarm()
-    const trial = await startTrial({
+    const sshHosts = await startSshHosts()
+    const test = await startFaultTest({
       name: 'polled',
       root,
       hosts: 0,
       env: {
         NODE_OPTIONS: `--import ${fromRoot('proof/kit/skewed-clock.mjs')}`,
-        RIG_PACE: String(pace),
-        RIG_PACE_SINCE: String(Date.now()),
+        PROOF_PACE: String(pace),
+        PROOF_PACE_SINCE: String(Date.now()),
       },
     }).catch((error: unknown) => {
-      farm.stop()
+      sshHosts.stop()
       throw error
     })
-    const { connection } = trial
-    const server = trial.server()
+    const { connection } = test
+    const server = test.server()
     const workers: WorkerProcess[] = []
     let own = 0
     try {
-      farm.slowTo(slowMs)
-      const rig = await setUp(server, farm.port, polls)
+      sshHosts.slowTo(slowMs)
+      const rig = await setUp(server, sshHosts.port, polls)
       own = rig.own
       await watchPolls(connection)
       const played = await playWorker(server.call, await rig.token())
@@ -223,7 +223,7 @@ export const killWorker: Check = {
       /** Removes a worker that is polling now from the active workers and returns it. */
       const takeBusy = async (): Promise<WorkerProcess | undefined> => {
         while (!isLate()) {
-          const at = Math.floor(chance('D6 workers') * awake.length)
+          const at = Math.floor(seededRandom('D6 workers') * awake.length)
           const worker = awake[at]
           if (worker !== undefined && awake.length > 2 && (await runningOf(connection, worker.id)) > 0)
             return awake.splice(at, 1)[0]
@@ -241,7 +241,7 @@ export const killWorker: Check = {
       for (let i = 0; i < disruptions && !isLate(); i++) {
         // Wait for progress instead of time, so that polls are running on a machine of any speed.
         while ((await endedPolls(connection)) < (i * polls * spread) / disruptions && !isLate()) await pause(30)
-        await pause(chance('D6 moments') * 200)
+        await pause(seededRandom('D6 moments') * 200)
         const worker = await takeBusy()
         if (worker === undefined) break
         silence(worker)
@@ -270,12 +270,12 @@ export const killWorker: Check = {
       const given = await readPolls(connection)
       return {
         findings: [
-          { what: amount(isQuick, 'polls'), value: given.length, atLeast: polls },
-          { what: amount(isQuick, 'kills'), value: killed, atLeast: kills },
-          { what: amount(isQuick, 'pauses longer than a lease'), value: paused, atLeast: pauses },
-          ...judge(given, silences, await farm.reads(), pace),
-          { what: 'results that came in the middle of another run', value: inTheMiddle, atLeast: 1 },
-          { what: 'results that came too late and were taken', value: taken + after, atMost: 0 },
+          atLeast(amount(isQuick, 'polls'), given.length, polls),
+          atLeast(amount(isQuick, 'kills'), killed, kills),
+          atLeast(amount(isQuick, 'pauses longer than a lease'), paused, pauses),
+          ...judge(given, silences, await sshHosts.reads(), pace),
+          atLeast('results that came in the middle of another run', inTheMiddle, 1),
+          atMost('results that came too late and were taken', taken + after, 0),
           ...(await compare(connection, given)),
         ],
         notes: [`${size} workers of 8 polls each; a lease lasts ${workerLimits.leaseSeconds} s`],
@@ -287,8 +287,8 @@ export const killWorker: Check = {
         try {
           process.kill(own, 'SIGKILL')
         } catch {}
-      await trial.stop()
-      farm.stop()
+      await test.stop()
+      sshHosts.stop()
     }
   },
 }

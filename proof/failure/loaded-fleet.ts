@@ -3,11 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, sessionProofText } from '@portcullis/contract'
 import { signText } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
+import { startServer } from '../kit/installation.ts'
 import { seedDesigns } from '../kit/loader/designs.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { loadFleet } from '../kit/loader.ts'
 import { fromRoot } from '../kit/root.ts'
-import { startServer } from '../kit/server-process.ts'
 
 export interface LoadedOptions {
   root: string

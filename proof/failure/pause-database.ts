@@ -1,6 +1,6 @@
 import { get } from 'node:http'
-import { pause, startTrial } from '../kit/trial.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { pause, startFaultTest } from '../kit/fault-test.ts'
+import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 64
 const pausedMs = 10_000
@@ -31,22 +31,22 @@ export const pauseDatabase: Check = {
   what: `${hosts} hosts report and a person reads a list while every PostgreSQL process is paused (SIGSTOP) for ${pausedMs / 1000} s. No request waits for the database longer than 5 s, /readyz fails within 3 s, memory does not grow, and everything recovers afterwards.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const rounds = isQuick ? 1 : 5
-    const trial = await startTrial({ name: 'paused', root, hosts, timeoutMs: 20_000 })
+    const test = await startFaultTest({ name: 'paused', root, hosts, timeoutMs: 20_000 })
     try {
-      const { url, signIn } = trial.server()
+      const { url, signIn } = test.server()
       const token = await signIn()
-      trial.run()
+      test.run()
       await pause(1_500)
-      trial.weighAnew()
+      test.weighAnew()
       let redMs = 0
       let slowestPerson = 0
       let slowestHost = 0
       let unexpected = 0
       let recoverMs = 0
       for (let round = 0; round < rounds; round++) {
-        for (const { reported } of trial.fleet) reported.slowestMs = 0
+        for (const { reported } of test.fleet) reported.slowestMs = 0
         const startedAt = performance.now()
-        trial.signalDatabase('SIGSTOP')
+        test.signalDatabase('SIGSTOP')
         let isRed = false
         const readers: Promise<void>[] = []
         while (performance.now() - startedAt < pausedMs) {
@@ -61,36 +61,36 @@ export const pauseDatabase: Check = {
               redMs = Math.max(redMs, performance.now() - startedAt)
             }),
           )
-          trial.weigh()
+          test.weigh()
           await pause(250)
         }
         if (!isRed) redMs = Number.POSITIVE_INFINITY
         // Resume all processes at once, as when a disk responds again.
-        trial.signalDatabase('SIGCONT')
-        recoverMs = Math.max(recoverMs, await trial.untilAcknowledged())
+        test.signalDatabase('SIGCONT')
+        recoverMs = Math.max(recoverMs, await test.untilAcknowledged())
         await Promise.all(readers)
-        trial.weigh()
-        slowestHost = Math.max(slowestHost, ...trial.fleet.map(({ reported }) => reported.slowestMs))
+        test.weigh()
+        slowestHost = Math.max(slowestHost, ...test.fleet.map(({ reported }) => reported.slowestMs))
       }
-      const isAlive = trial.server().isRunning()
-      const { findings, notes } = await trial.settle()
+      const isAlive = test.server().isRunning()
+      const { findings, notes } = await test.settle()
       return {
         findings: [
-          { what: amount(isQuick, 'pauses'), value: rounds, atLeast: rounds },
+          atLeast(amount(isQuick, 'pauses'), rounds, rounds),
           ...findings,
-          { what: 'slowest answer to a host', value: Math.round(slowestHost), unit: 'ms', atMost: 5_000 },
-          { what: 'slowest answer to a person', value: Math.round(slowestPerson), unit: 'ms', atMost: 5_000 },
-          { what: '/readyz says 503 after', value: Math.round(redMs), unit: 'ms', atMost: 3_000 },
-          { what: 'answers of a person that are neither 200 nor 503', value: unexpected, atMost: 0 },
-          { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB', atMost: 64 },
-          { what: 'acknowledges again after', value: Math.round(recoverMs), unit: 'ms', atMost: 5_000 },
-          { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
+          atMost('slowest answer to a host', Math.round(slowestHost), 5_000, 'ms'),
+          atMost('slowest answer to a person', Math.round(slowestPerson), 5_000, 'ms'),
+          atMost('/readyz says 503 after', Math.round(redMs), 3_000, 'ms'),
+          atMost('answers of a person that are neither 200 nor 503', unexpected, 0),
+          atMost('memory grown', test.grownMiB(), 64, 'MiB'),
+          atMost('acknowledges again after', Math.round(recoverMs), 5_000, 'ms'),
+          atMost('servers that died', isAlive ? 0 : 1, 0),
         ],
         notes,
       }
     } finally {
-      trial.signalDatabase('SIGCONT')
-      await trial.stop()
+      test.signalDatabase('SIGCONT')
+      await test.stop()
     }
   },
 }

@@ -2,14 +2,14 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chance } from '../kit/chance.ts'
 import { temporaryFolder } from '../kit/database.ts'
+import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { mountLossyDisk, whyNoLossyDisk } from '../kit/lossy-disk.ts'
-import { pause, startTrial, timesOf } from '../kit/trial.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
+import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 32
-const notAgain = { what: 'power losses after which nothing starts', value: Number.NaN, atMost: 0 }
+const notAgain = atMost('power losses after which nothing starts', Number.NaN, 0)
 
 /** D19: cuts the power of the machine that runs server and database. */
 export const powerLoss: Check = {
@@ -23,7 +23,7 @@ export const powerLoss: Check = {
     const folder = temporaryFolder('power')
     const disk = mountLossyDisk(folder, 1_536)
     try {
-      const trial = await startTrial({
+      const test = await startFaultTest({
         name: 'power',
         root,
         hosts,
@@ -31,18 +31,18 @@ export const powerLoss: Check = {
         dataDir: join(disk.path, 'server'),
       })
       try {
-        trial.run()
+        test.run()
         const recovered: number[] = []
         for (let loss = 0; loss < losses; loss++) {
           // Stay below the five seconds after which the kernel writes old data to the disk.
-          await pause(500 + chance('D19 losses') * 2_500)
-          const ended = trial.server().end('SIGKILL')
-          if (trial.signalDatabase('SIGKILL') === 0)
+          await pause(500 + seededRandom('D19 losses') * 2_500)
+          const ended = test.server().end('SIGKILL')
+          if (test.signalDatabase('SIGKILL') === 0)
             throw new Error('Cannot cut the power: the database is not running.')
           await ended
-          while (trial.signalDatabase('SIGKILL') > 0) await pause(5)
+          while (test.signalDatabase('SIGKILL') > 0) await pause(5)
           disk.cut()
-          const started = await trial.startAgain().catch((error: Error) => error)
+          const started = await test.startAgain().catch((error: Error) => error)
           if (started instanceof Error)
             return {
               findings: [{ ...notAgain, value: 1 }],
@@ -50,20 +50,20 @@ export const powerLoss: Check = {
             }
           recovered.push(started.startMs)
         }
-        const { findings, notes } = await trial.settle()
+        const { findings, notes } = await test.settle()
         return {
           findings: [
             { ...notAgain, value: 0 },
-            { what: amount(isQuick, 'power losses'), value: losses, atLeast: losses },
+            atLeast(amount(isQuick, 'power losses'), losses, losses),
             ...findings,
             // A server that is always down loses nothing, so require some acknowledged work.
-            { what: 'acknowledged for each power loss', value: Math.round(trial.acknowledged() / losses), atLeast: 1 },
+            atLeast('acknowledged for each power loss', Math.round(test.acknowledged() / losses), 1),
             ...timesOf('up again', recovered, { slowest: 30_000 }),
           ],
           notes,
         }
       } finally {
-        await trial.stop()
+        await test.stop()
       }
     } finally {
       disk.unmount()

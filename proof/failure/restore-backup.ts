@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 import { permissionsOf } from '@portcullis/contract'
 import { leftOut } from '../../platform/server/backup/index.ts'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
+import { pause, startFaultTest } from '../kit/fault-test.ts'
 import { loadBeneath } from '../kit/fleet.ts'
 import { freePort } from '../kit/free-port.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 import { type Connection, withClient } from '../kit/stored.ts'
-import { pause, startTrial } from '../kit/trial.ts'
-import { amount, type Check, type Finding, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'
 import { archiveNow, baseBackup, keepLog, recover } from '../kit/wal-archive.ts'
 
 const hosts = 16
@@ -72,37 +72,37 @@ const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
     const prepared = await startDatabase({ dataDir: join(folder, 'first') })
     await keepLog(prepared.connection, prepared.clusterDir, archive)
     await prepared.stop()
-    const trial = await startTrial({
+    const test = await startFaultTest({
       name: 'saved',
       root,
       hosts,
       databaseOptions: { dataDir: join(folder, 'first') },
     })
-    const said = (): string[] => trial.fleet.flatMap(({ reported }) => reported.acknowledged)
+    const said = (): string[] => test.fleet.flatMap(({ reported }) => reported.acknowledged)
     let before: string[] = []
     let between: string[] = []
     let moment = ''
     let atEnd: string[] = []
     try {
-      trial.run(10)
+      test.run(10)
       await pause(500)
-      await baseBackup(trial.connection, trial.clusterDir, base)
+      await baseBackup(test.connection, test.clusterDir, base)
       await pause(isQuick ? 500 : 5_000)
       before = said()
-      moment = await withClient(trial.connection, async (client) => {
+      moment = await withClient(test.connection, async (client) => {
         const { rows } = await client.query<{ now: string }>('SELECT clock_timestamp()::text AS now')
         return rows[0]?.now ?? ''
       })
       // Reports in transit at this moment may be stored before or after it.
-      between = [...said(), ...trial.fleet.flatMap(({ pending }) => pending() ?? [])]
+      between = [...said(), ...test.fleet.flatMap(({ pending }) => pending() ?? [])]
       await pause(isQuick ? 500 : 5_000)
       atEnd = said()
-      await archiveNow(trial.connection)
-      trial.signalDatabase('SIGKILL')
-      await trial.server().end('SIGKILL')
-      for (const host of trial.fleet) host.stop()
+      await archiveNow(test.connection)
+      test.signalDatabase('SIGKILL')
+      await test.server().end('SIGKILL')
+      for (const host of test.fleet) host.stop()
     } finally {
-      await trial.stop()
+      await test.stop()
       // Only the base backup and the archive are left.
       rmSync(join(folder, 'first'), { recursive: true, force: true })
     }
@@ -116,24 +116,20 @@ const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
     await then.stop()
     const later = new Set(between)
     return [
-      { what: 'archive: acknowledged', value: atEnd.length, atLeast: hosts },
-      { what: 'archive: lost', value: atEnd.filter((serial) => !stored.has(serial)).length, atMost: 0 },
-      { what: 'archive: recovered within', value: Math.round(recoverMs), unit: 'ms', atMost: 600_000 },
-      {
-        what: 'to a moment: lost of what was acknowledged before it',
-        value: before.filter((serial) => !storedThen.has(serial)).length,
-        atMost: 0,
-      },
-      {
-        what: 'to a moment: there although it came after it',
-        value: atEnd.filter((serial) => !later.has(serial) && storedThen.has(serial)).length,
-        atMost: 0,
-      },
-      {
-        what: 'to a moment: acknowledged after it',
-        value: atEnd.filter((serial) => !later.has(serial)).length,
-        atLeast: 1,
-      },
+      atLeast('archive: acknowledged', atEnd.length, hosts),
+      atMost('archive: lost', atEnd.filter((serial) => !stored.has(serial)).length, 0),
+      atMost('archive: recovered within', Math.round(recoverMs), 600_000, 'ms'),
+      atMost(
+        'to a moment: lost of what was acknowledged before it',
+        before.filter((serial) => !storedThen.has(serial)).length,
+        0,
+      ),
+      atMost(
+        'to a moment: there although it came after it',
+        atEnd.filter((serial) => !later.has(serial) && storedThen.has(serial)).length,
+        0,
+      ),
+      atLeast('to a moment: acknowledged after it', atEnd.filter((serial) => !later.has(serial)).length, 1),
     ]
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -151,7 +147,7 @@ export const restoreBackup: Check = {
     writeFileSync(passphrase, 'a passphrase for the drill only', { mode: 0o600 })
     const [withKeys, withoutKeys] = [join(folder, 'with.backup'), join(folder, 'without.backup')]
     const findings: Finding[] = []
-    const trial = await startTrial({ name: 'saved', root, hosts, databaseOptions: {} })
+    const test = await startFaultTest({ name: 'saved', root, hosts, databaseOptions: {} })
     const second = await startDatabase()
     const third = await startDatabase()
     const serve = (databaseUrl: string, dataDir: string) => async (): Promise<ServerProcess> =>
@@ -163,8 +159,8 @@ export const restoreBackup: Check = {
         env: { PORTCULLIS_ALLOW_NEW_KEY: '1' },
       })
     try {
-      const first = trial.server()
-      await loadBeneath(trial, agents, 300)
+      const first = test.server()
+      await loadBeneath(test, agents, 300)
       const admin = await first.signIn()
       await first.call(
         '/prime/webui/generalconfig/AddOrUpdateSMPTConfig',
@@ -180,23 +176,23 @@ export const restoreBackup: Check = {
       writeFileSync(tokenFile, String(token), { mode: 0o600 })
       const client = ['--server', first.url, '--token-file', tokenFile]
 
-      trial.run(20)
+      test.run(20)
       await pause(1_000)
-      const before = trial.fleet.flatMap(({ reported }) => [...reported.acknowledged])
+      const before = test.fleet.flatMap(({ reported }) => [...reported.acknowledged])
       const backupAt = performance.now()
       const keys = ['--with-keys', '--passphrase-file', passphrase]
       await portcullis(root, ['backup', 'make', '--out', withKeys, ...keys], {
-        DATABASE_URL: trial.databaseUrl,
-        PORTCULLIS_DATA_DIR: trial.dataDir,
+        DATABASE_URL: test.databaseUrl,
+        PORTCULLIS_DATA_DIR: test.dataDir,
       })
       const backupMs = performance.now() - backupAt
-      const after = trial.acknowledged()
-      for (const host of trial.fleet) host.stop()
+      const after = test.acknowledged()
+      for (const host of test.fleet) host.stop()
       await pause(1_000)
-      const earlier = await hashes(trial.connection)
+      const earlier = await hashes(test.connection)
       await portcullis(root, [...client, 'backup', 'make', '--out', withoutKeys], {})
       await first.end()
-      const original = await hashes(trial.connection)
+      const original = await hashes(test.connection)
 
       // From here on, the first database and its key file are not used.
       const dataDir = join(folder, 'second')
@@ -208,11 +204,11 @@ export const restoreBackup: Check = {
       const isSameKey =
         existsSync(join(dataDir, 'portcullis.key')) &&
         readFileSync(join(dataDir, 'portcullis.key'), 'utf8') ===
-          readFileSync(join(trial.dataDir, 'portcullis.key'), 'utf8')
+          readFileSync(join(test.dataDir, 'portcullis.key'), 'utf8')
       const there = await serialsOf(second.connection)
       const restored = await serve(second.url, 'second')()
-      trial.moveTo(restored)
-      const host = await trial.fleet[0]?.again()
+      test.moveTo(restored)
+      const host = await test.fleet[0]?.again()
       const restoreMs = performance.now() - restoreAt
       const opened = await rotationOf(restored)
       await restored.end()
@@ -232,35 +228,31 @@ export const restoreBackup: Check = {
       await bare.end()
       const fleetTables = ['agents', 'agent_rows', 'peripherals', 'designs', 'events', 'models', 'tags', 'config_items']
       findings.push(
-        { what: amount(isQuick, 'hosts'), value: agents, atLeast: agents },
-        { what: 'acknowledged before the backup began', value: before.length, atLeast: hosts },
-        {
-          what: 'lost of those',
-          value: before.filter((serial) => !there.has(serial)).length,
-          atMost: 0,
-        },
-        { what: 'acknowledged while it was made', value: after - before.length },
-        { what: 'backup', value: Math.round(statSync(withKeys).size / 1_024), unit: 'KiB' },
-        { what: 'backup made within', value: Math.round(backupMs), unit: 'ms' },
-        { what: 'from the restore to the first report', value: Math.round(restoreMs), unit: 'ms', atMost: 600_000 },
-        { what: 'hosts that go on with their identity', value: host === true ? 1 : 0, atLeast: 1 },
+        atLeast(amount(isQuick, 'hosts'), agents, agents),
+        atLeast('acknowledged before the backup began', before.length, hosts),
+        atMost('lost of those', before.filter((serial) => !there.has(serial)).length, 0),
+        figure('acknowledged while it was made', after - before.length),
+        figure('backup', Math.round(statSync(withKeys).size / 1_024), 'KiB'),
+        figure('backup made within', Math.round(backupMs), 'ms'),
+        atMost('from the restore to the first report', Math.round(restoreMs), 600_000, 'ms'),
+        atLeast('hosts that go on with their identity', host === true ? 1 : 0, 1),
         // Leaving out another table on purpose requires raising this bar; otherwise it is a mistake.
-        { what: 'tables left out', value: leftOut.length, atMost: 14 },
-        { what: 'tables compared', value: compared.length, atLeast: 50 },
-        {
-          what: 'tables of the fleet compared',
-          value: fleetTables.filter((name) => compared.some(([one]) => one === name)).length,
-          atLeast: fleetTables.length,
-        },
-        { what: 'tables that differ', value: different.length, atMost: 0 },
-        { what: 'key file as it was', value: isSameKey ? 1 : 0, atLeast: 1 },
-        { what: 'secrets open with the key file', value: opened === 'completed' ? 1 : 0, atLeast: 1 },
-        { what: 'secrets open without it', value: openedBare === 'failed' ? 0 : 1, atMost: 0 },
-        {
-          what: 'says that the key file is missing',
-          value: said.includes('The backup does not contain the key file') ? 1 : 0,
-          atLeast: 1,
-        },
+        atMost('tables left out', leftOut.length, 14),
+        atLeast('tables compared', compared.length, 50),
+        atLeast(
+          'tables of the fleet compared',
+          fleetTables.filter((name) => compared.some(([one]) => one === name)).length,
+          fleetTables.length,
+        ),
+        atMost('tables that differ', different.length, 0),
+        atLeast('key file as it was', isSameKey ? 1 : 0, 1),
+        atLeast('secrets open with the key file', opened === 'completed' ? 1 : 0, 1),
+        atMost('secrets open without it', openedBare === 'failed' ? 0 : 1, 0),
+        atLeast(
+          'says that the key file is missing',
+          said.includes('The backup does not contain the key file') ? 1 : 0,
+          1,
+        ),
       )
       findings.push(...(await archived(root, isQuick)))
       return {
@@ -271,7 +263,7 @@ export const restoreBackup: Check = {
         ],
       }
     } finally {
-      await trial.stop()
+      await test.stop()
       await second.stop()
       await third.stop()
       rmSync(folder, { recursive: true, force: true })

@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startBalancer } from '../kit/balancer.ts'
-import { chance } from '../kit/chance.ts'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
 import { startProbe } from '../kit/probe.ts'
 import { enrolReportingHost } from '../kit/reporting-host.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 import { compareStored } from '../kit/stored.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 64
 /** The balancer probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */
@@ -45,7 +45,7 @@ export const rollingRestart: Check = {
     const transport = createTransport({ server: new URL(balancer.url), connections: hosts, timeoutMs: 10_000 })
     const turn = async (count: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
       for (let i = 0; i < count; i++) {
-        await pause(500 + chance('D12 restarts') * 500)
+        await pause(500 + seededRandom('D12 restarts') * 500)
         await replicas[i % 2]?.end(signal)
         replicas[i % 2] = await start(i % 2)
         while (balancer.ready() < 2) await pause(50)
@@ -82,20 +82,19 @@ export const rollingRestart: Check = {
       const { acknowledged, lost, twice } = await compareStored(database.connection, fleet)
       return {
         findings: [
-          { what: amount(isQuick, 'restarts'), value: restarts, atLeast: restarts },
-          { what: amount(isQuick, 'requests during the restarts'), value: sent, atLeast: 100 * restarts },
-          { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
-          { what: 'failed requests of people', value: failedPeople, atMost: 0 },
-          { what: 'p99 of people', value: Math.max(...read.map(({ p99 }) => p99)), unit: 'ms' },
-          { what: amount(isQuick, 'kills'), value: kills, atLeast: kills },
-          {
-            what: 'failed requests by the kills',
-            value:
-              failedOfHosts() - before - failedHosts + ended.reduce((sum, one) => sum + one.failed, 0) - failedPeople,
-          },
-          { what: 'acknowledged', value: acknowledged, atLeast: hosts },
-          { what: 'lost', value: lost, atMost: 0 },
-          { what: 'stored twice', value: twice, atMost: 0 },
+          atLeast(amount(isQuick, 'restarts'), restarts, restarts),
+          atLeast(amount(isQuick, 'requests during the restarts'), sent, 100 * restarts),
+          atMost('failed requests of hosts', failedHosts, 0),
+          atMost('failed requests of people', failedPeople, 0),
+          figure('p99 of people', Math.max(...read.map(({ p99 }) => p99)), 'ms'),
+          atLeast(amount(isQuick, 'kills'), kills, kills),
+          figure(
+            'failed requests by the kills',
+            failedOfHosts() - before - failedHosts + ended.reduce((sum, one) => sum + one.failed, 0) - failedPeople,
+          ),
+          atLeast('acknowledged', acknowledged, hosts),
+          atMost('lost', lost, 0),
+          atMost('stored twice', twice, 0),
         ],
         notes: [
           ...read.flatMap(({ failures }) => failures),

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { openFiles } from '../kit/proc.ts'
-import { startServer } from '../kit/server-process.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 
 const clients = 1_000
 const perSecond = 200
@@ -83,14 +83,14 @@ export const slowClients: Check = {
       const { sent, failed, failures, p99 } = await healthy.stop()
       return {
         findings: [
-          { what: 'slow clients held at once', value: filesAtMost - filesBefore, atLeast: clients * 0.95 },
-          { what: 'held to the end', value: held(), atMost: 0 },
+          atLeast('slow clients held at once', filesAtMost - filesBefore, clients * 0.95),
+          atMost('held to the end', held(), 0),
           // 28 s for a request, checked every 2 s, plus the interval of this measurement.
-          { what: 'all dropped after the last came', value: Math.round(seconds * 10) / 10, unit: 's', atMost: 30.5 },
-          { what: 'healthy requests', value: sent, atLeast: 20 * 20 },
-          { what: 'healthy requests that failed', value: failed, atMost: 0 },
-          { what: 'healthy p99 before', value: before, unit: 'ms' },
-          { what: 'healthy p99 beside them', value: p99, unit: 'ms', atMost: 250 },
+          atMost('all dropped after the last came', Math.round(seconds * 10) / 10, 30.5, 's'),
+          atLeast('healthy requests', sent, 20 * 20),
+          atMost('healthy requests that failed', failed, 0),
+          figure('healthy p99 before', before, 'ms'),
+          atMost('healthy p99 beside them', p99, 250, 'ms'),
         ],
         notes: failures,
       }

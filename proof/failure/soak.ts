@@ -2,19 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../kit/database.ts'
-import { createLookInside, type Look } from '../kit/look-inside.ts'
+import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
-import { startServer } from '../kit/server-process.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { createServerMetrics, type ServerMetrics } from '../kit/server-metrics.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const mib = 2 ** 20
 /** Maximum memory growth, in MiB per hour. */
-const slopeBar = 1
-/** The heap varies by about 4 MiB between measurements. A shorter soak cannot distinguish that from a leak of `slopeBar`. */
+const slopeLimit = 1
+/** The heap varies by about 4 MiB between measurements. A shorter soak cannot distinguish that from a leak of `slopeLimit`. */
 const leakMinutes = 120
 /** The short form runs for seconds, so it detects only a leak of megabytes, far above the bar. */
-const suddenSlopeBar = 800
+const suddenSlopeLimit = 800
 
 interface Point {
   hours: number
@@ -49,8 +49,8 @@ export const soak: Check = {
     const minutes = given ?? (isQuick ? 0.3 : leakMinutes)
     const agents = isQuick ? 1_000 : 10_000
     const folder = temporaryFolder('soak')
-    const inside = createLookInside(folder)
-    const server = await startServer({ databaseUrl: undefined, root, env: inside.env })
+    const metrics = createServerMetrics(folder)
+    const server = await startServer({ databaseUrl: undefined, root, env: metrics.env })
     let fleet: ChildProcess | undefined
     const kill = (): void => void fleet?.kill('SIGKILL')
     process.once('exit', kill)
@@ -84,7 +84,7 @@ export const soak: Check = {
         Number((await server.call('/prime/webui/agents?PageSize=1', undefined, admin)).recordsTotal)
       while ((await joined()) < agents && fleet.exitCode === null) await pause(500)
       const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
-      const looks: { look: Look; hours: number }[] = []
+      const looks: { look: ServerMetrics; hours: number }[] = []
       const p99: number[] = []
       let failed = 0
       let worked = 0
@@ -109,7 +109,7 @@ export const soak: Check = {
           failed += 1
           failures.push(String(error))
         })
-        const look = await inside.look(server.pid)
+        const look = await metrics.read(server.pid)
         if (elapsed() > seconds / 3) looks.push({ look, hours: elapsed() / 3_600 })
         else await probe.restart()
         if (!half && elapsed() > (seconds * 2) / 3) {
@@ -131,44 +131,29 @@ export const soak: Check = {
       const [first = 0, second = 0] = p99
       return {
         findings: [
-          { what: 'minutes', value: minutes },
-          { what: amount(isQuick, 'hosts'), value: report.agents ?? 0, atLeast: agents },
-          { what: amount(isQuick, 'check-ins'), value: report.checkIns ?? 0, atLeast: agents },
-          { what: 'requests of hosts that failed', value: report.errors ?? Number.NaN, atMost: 0 },
-          { what: 'rounds of people', value: worked, atLeast: 5 },
-          { what: 'rounds of people that failed', value: failed, atMost: 0 },
+          figure('minutes', minutes),
+          atLeast(amount(isQuick, 'hosts'), report.agents ?? 0, agents),
+          atLeast(amount(isQuick, 'check-ins'), report.checkIns ?? 0, agents),
+          atMost('requests of hosts that failed', report.errors ?? Number.NaN, 0),
+          atLeast('rounds of people', worked, 5),
+          atMost('rounds of people that failed', failed, 0),
           ...(minutes >= leakMinutes
-            ? [{ what: 'growth of what lives in memory', value: round(live), unit: 'MiB/h', atMost: slopeBar }]
-            : [
-                {
-                  what: 'sudden growth of what lives in memory',
-                  value: round(live),
-                  unit: 'MiB/h',
-                  atMost: suddenSlopeBar,
-                },
-              ]),
-          { what: 'growth of resident memory', value: round(resident), unit: 'MiB/h' },
-          { what: 'handles, second half', value: middle(handles.slice(cut)) },
-          {
-            what: 'handles, growth',
-            value: middle(handles.slice(cut)) - middle(handles.slice(0, cut)),
-            atMost: 50,
-          },
-          { what: 'p99, first half', value: first, unit: 'ms' },
-          { what: 'p99, second half', value: second, unit: 'ms' },
+            ? [atMost('growth of what lives in memory', round(live), slopeLimit, 'MiB/h')]
+            : [atMost('sudden growth of what lives in memory', round(live), suddenSlopeLimit, 'MiB/h')]),
+          figure('growth of resident memory', round(resident), 'MiB/h'),
+          figure('handles, second half', middle(handles.slice(cut))),
+          atMost('handles, growth', middle(handles.slice(cut)) - middle(handles.slice(0, cut)), 50),
+          figure('p99, first half', first, 'ms'),
+          figure('p99, second half', second, 'ms'),
           // On a shared machine, a tenth of a few milliseconds is below the measurement noise.
-          {
-            what: 'p99, growth',
-            value: round(second - first),
-            unit: 'ms',
-            atMost: Math.max(20, round(first / 10)),
-            isRelative: true,
-          },
+          relative(atMost('p99, growth', round(second - first), Math.max(20, round(first / 10)), 'ms')),
         ],
         notRun:
           minutes >= leakMinutes || isQuick
             ? []
-            : [`a leak of ${slopeBar} MiB/h: measuring it takes ${leakMinutes} minutes, but this soak took ${minutes}`],
+            : [
+                `a leak of ${slopeLimit} MiB/h: measuring it takes ${leakMinutes} minutes, but this soak took ${minutes}`,
+              ],
         notes: failures.slice(0, 3),
       }
     } finally {

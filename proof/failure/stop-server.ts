@@ -1,7 +1,7 @@
-import { chance } from '../kit/chance.ts'
+import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
 import { type Connection, withClient } from '../kit/stored.ts'
-import { pause, startTrial, timesOf } from '../kit/trial.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 64
 
@@ -22,39 +22,39 @@ export const stopServer: Check = {
   what: `${hosts} hosts report continuously while the server is stopped (SIGTERM) and restarted. The server answers every report that it accepted. No report is lost, and no host repeats a stored one.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const stops = isQuick ? 3 : 15
-    const trial = await startTrial({ name: 'stopped', root, hosts })
+    const test = await startFaultTest({ name: 'stopped', root, hosts })
     try {
-      trial.run()
+      test.run()
       const took: number[] = []
       let needless = 0
       let unclean = 0
       for (let i = 0; i < stops; i++) {
-        await pause(300 + chance('D2 stops') * 700)
+        await pause(300 + seededRandom('D2 stops') * 700)
         const startedAt = performance.now()
-        const { code } = await trial.server().end('SIGTERM')
+        const { code } = await test.server().end('SIGTERM')
         took.push(performance.now() - startedAt)
         if (code !== 0) unclean += 1
         // Responses in transit arrive. The server is stopped, so nothing else is stored.
         await pause(200)
         needless += await storedUnanswered(
-          trial.connection,
-          trial.fleet.flatMap(({ pending }) => pending() ?? []),
+          test.connection,
+          test.fleet.flatMap(({ pending }) => pending() ?? []),
         )
-        await trial.startAgain()
+        await test.startAgain()
       }
-      const { findings, notes } = await trial.settle()
+      const { findings, notes } = await test.settle()
       return {
         findings: [
-          { what: amount(isQuick, 'stops'), value: stops, atLeast: stops },
+          atLeast(amount(isQuick, 'stops'), stops, stops),
           ...findings,
-          { what: 'sent again although stored', value: needless, atMost: 0 },
-          { what: 'ends with another code than 0', value: unclean, atMost: 0 },
+          atMost('sent again although stored', needless, 0),
+          atMost('ends with another code than 0', unclean, 0),
           ...timesOf('time to the end', took, { slowest: 10_000 }),
         ],
         notes,
       }
     } finally {
-      await trial.stop()
+      await test.stop()
     }
   },
 }

@@ -9,8 +9,8 @@ import { audienceOf, type Offered, offeredBy, readDocument } from '../kit/operat
 import { startProbe } from '../kit/probe.ts'
 import { enrolReportingHost } from '../kit/reporting-host.ts'
 import { compareStored } from '../kit/stored.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
-import { forEachOf, type Got, jsonOf, type Sent } from '../kit/wire.ts'
+import { atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
+import { forEachOf, type HttpRequest, type HttpResponse, jsonOf } from '../kit/wire.ts'
 
 const reporters = 12
 /** Maximum number of statements tried per operation. A transaction has at least four. */
@@ -34,7 +34,7 @@ const form = {
   headers: { 'content-type': 'multipart/form-data; boundary=line' },
 }
 
-const bodyFor = (offered: Offered): Pick<Sent, 'body' | 'headers'> => {
+const bodyFor = (offered: Offered): Pick<HttpRequest, 'body' | 'headers'> => {
   if (offered.isUpload) return form
   if (offered.id === 'agentDebugLogs')
     return { body: Buffer.from([31, 139]), headers: { 'content-type': 'application/gzip' } }
@@ -45,7 +45,7 @@ const makesPdf = ({ described }: Offered): boolean =>
   described.responses['200']?.content?.['application/pdf'] !== undefined
 
 /** Returns the fault of a response with a status of 500 or above, or undefined. */
-const faultOf = ({ headers, text }: Got): string | undefined => {
+const faultOf = ({ headers, text }: HttpResponse): string | undefined => {
   if (inside.test(text)) return `reveals internal details: ${text.slice(0, 300)}`
   // Some clients ask for plain text.
   if (headers['content-type']?.startsWith('text/plain')) return undefined
@@ -62,7 +62,7 @@ const lentOf = async ({ wire }: Environment): Promise<number> => {
   return lines === null ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-interface Ledger {
+interface Tally {
   calls: number
   operations: Set<string>
   thrown: number
@@ -78,7 +78,7 @@ const tryOperation = async (
   { wire }: Environment,
   fixture: Fixture,
   offered: Offered,
-  ledger: Ledger,
+  tally: Tally,
   isOver: () => boolean,
   isQuick: boolean,
 ): Promise<void> => {
@@ -99,22 +99,22 @@ const tryOperation = async (
     })
     const isThrown = got.headers[thrownHeader] !== undefined
     const line = `${offered.method} ${offered.path} (${where}): ${got.status}`
-    ledger.calls += 1
+    tally.calls += 1
     const ms = Math.round(performance.now() - askedAt)
-    if (ms > patienceMs) ledger.slow.push(`${line} after ${ms} ms`)
+    if (ms > patienceMs) tally.slow.push(`${line} after ${ms} ms`)
     if (isThrown) {
-      ledger.thrown += 1
-      ledger.operations.add(offered.id)
+      tally.thrown += 1
+      tally.operations.add(offered.id)
     }
     if (got.status !== 0 && got.status < 500) {
-      if (isThrown) ledger.survived += 1
+      if (isThrown) tally.survived += 1
       return isThrown
     }
     const isLater = got.status === 503 && got.headers['retry-after'] !== undefined && makesPdf(offered)
-    if (isThrown) ledger.failed += 1
-    else if (!isLater) ledger.notAlone.push(`${line} ${got.text.slice(0, 300)}`)
+    if (isThrown) tally.failed += 1
+    else if (!isLater) tally.notAlone.push(`${line} ${got.text.slice(0, 300)}`)
     const fault = got.status === 0 ? 'got no response' : faultOf(got)
-    if (fault !== undefined) ledger.notProblems.push(`${line} ${fault}`)
+    if (fault !== undefined) tally.notProblems.push(`${line} ${fault}`)
     return isThrown
   }
   const steps = ['hook', 'handler', 'late'] as const
@@ -146,7 +146,7 @@ export const thrownErrors: Check = {
           ),
         )
         const healthy = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
-        const ledger: Ledger = {
+        const tally: Tally = {
           calls: 0,
           operations: new Set(),
           thrown: 0,
@@ -166,7 +166,7 @@ export const thrownErrors: Check = {
         for (let round = 0; round < (isQuick ? 1 : 10); round++)
           // One at a time: callers that join a running computation (such as a list reload) would share its error.
           await forEachOf(operations, 1, (offered) =>
-            tryOperation(environment, fixture, offered, ledger, isOver, isQuick),
+            tryOperation(environment, fixture, offered, tally, isOver, isQuick),
           )
         faults.outside(0)
         await pause(300)
@@ -197,47 +197,37 @@ export const thrownErrors: Check = {
         const { acknowledged, lost, twice, resent, refused } = await compareStored(database.connection, hosts)
         return {
           findings: [
-            { what: 'requests', value: ledger.calls },
-            { what: 'operations', value: operations.length },
+            figure('requests', tally.calls),
+            figure('operations', operations.length),
             // Check-ins bypass the router, so they meet only the errors thrown outside requests.
-            {
-              what: 'operations that met an error',
-              value: ledger.operations.size,
-              atLeast: operations.length - 1,
-              isRelative: true,
-            },
-            { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length, isRelative: true },
-            { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
-            {
-              what: 'requests that failed by their own error',
-              value: ledger.failed,
-              atLeast: operations.length,
-              isRelative: true,
-            },
-            { what: 'requests that succeeded in spite of it', value: ledger.survived },
-            { what: 'requests that failed by an error of others', value: ledger.notAlone.length, atMost: 0 },
-            { what: 'requests of over nine seconds', value: ledger.slow.length, atMost: 0 },
-            { what: 'failures that are no problem', value: ledger.notProblems.length, atMost: 0 },
-            { what: 'server ended', value: server.isRunning() ? 0 : 1, atMost: 0 },
-            { what: 'healthy requests that failed', value: health.failed, atMost: 0 },
-            { what: 'connections lent before', value: lentBefore },
-            { what: 'connections still lent afterwards', value: lent, atMost: lentBefore, isRelative: true },
-            { what: 'transactions left open', value: open?.n ?? Number.NaN, atMost: 0 },
-            { what: 'requests that failed afterwards', value: after.filter((a) => a.status !== 200).length, atMost: 0 },
-            { what: 'reports acknowledged', value: acknowledged, atLeast: reporters * 5 },
-            { what: 'reports sent again', value: resent },
-            { what: 'reports refused', value: refused, atMost: 0 },
-            { what: 'reports lost', value: lost, atMost: 0 },
-            { what: 'reports stored twice', value: twice, atMost: 0 },
+            relative(atLeast('operations that met an error', tally.operations.size, operations.length - 1)),
+            relative(atLeast('errors thrown in requests', inRequests, operations.length)),
+            atLeast('errors thrown elsewhere', outside, 20),
+            relative(atLeast('requests that failed by their own error', tally.failed, operations.length)),
+            figure('requests that succeeded in spite of it', tally.survived),
+            atMost('requests that failed by an error of others', tally.notAlone.length, 0),
+            atMost('requests of over nine seconds', tally.slow.length, 0),
+            atMost('failures that are no problem', tally.notProblems.length, 0),
+            atMost('server ended', server.isRunning() ? 0 : 1, 0),
+            atMost('healthy requests that failed', health.failed, 0),
+            figure('connections lent before', lentBefore),
+            relative(atMost('connections still lent afterwards', lent, lentBefore)),
+            atMost('transactions left open', open?.n ?? Number.NaN, 0),
+            atMost('requests that failed afterwards', after.filter((a) => a.status !== 200).length, 0),
+            atLeast('reports acknowledged', acknowledged, reporters * 5),
+            figure('reports sent again', resent),
+            atMost('reports refused', refused, 0),
+            atMost('reports lost', lost, 0),
+            atMost('reports stored twice', twice, 0),
           ],
           notes: [
-            ...ledger.slow.slice(0, 8),
-            ...ledger.notAlone.slice(0, 5),
-            ...ledger.notProblems.slice(0, 5),
+            ...tally.slow.slice(0, 8),
+            ...tally.notAlone.slice(0, 5),
+            ...tally.notProblems.slice(0, 5),
             ...hosts.flatMap(({ reported }) => reported.refused).slice(0, 3),
             ...health.failures,
             `Met no error: ${operations
-              .filter(({ id }) => !ledger.operations.has(id))
+              .filter(({ id }) => !tally.operations.has(id))
               .map(({ id }) => id)
               .join(', ')}.`,
             ...(server.isRunning() ? [] : [server.output().slice(-3_000).replace(/\n/g, ' | ')]),

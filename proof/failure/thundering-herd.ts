@@ -1,10 +1,10 @@
 import { agentPaths } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
-import { chance } from '../kit/chance.ts'
 import { createClient } from '../kit/client.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { residentBytes } from '../kit/proc.ts'
-import { amount, type Check, type Outcome } from '../kit/verdict.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -41,7 +41,7 @@ export const thunderingHerd: Check = {
       const later = async (retryAfterMs: number): Promise<void> => {
         counts.shed += 1
         if (retryAfterMs <= 0) counts.shedWithoutTime += 1
-        await pause((retryAfterMs || 1_000) * (1 + chance('D17 waits') / 2))
+        await pause((retryAfterMs || 1_000) * (1 + seededRandom('D17 waits') / 2))
       }
       const comeBack = async (host: PlayedHost): Promise<void> => {
         for (let backoffMs = 500; ; backoffMs = Math.min(backoffMs * 2, 30_000)) {
@@ -64,14 +64,14 @@ export const thunderingHerd: Check = {
             else if (taken.status === 408 || taken.status === 409) {
               // The host gave up on the first request and sent it again, but the server had processed it.
               counts.broken += 1
-              await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
+              await pause(backoffMs * (0.5 + seededRandom('D17 waits') / 2))
             } else {
               counts.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
               return
             }
           } catch {
             counts.broken += 1
-            await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
+            await pause(backoffMs * (0.5 + seededRandom('D17 waits') / 2))
           }
         }
       }
@@ -86,17 +86,17 @@ export const thunderingHerd: Check = {
       clearInterval(watch)
       return {
         findings: [
-          { what: amount(isQuick, 'hosts that were away'), value: away, atLeast: agents },
-          { what: amount(isQuick, 'hosts that are back'), value: counts.back, atLeast: agents },
-          { what: 'all acknowledged after', value: Math.round(backSeconds * 10) / 10, unit: 's', atMost: 60 },
-          { what: 'all shown as connected after', value: Math.round(greenSeconds * 10) / 10, unit: 's', atMost: 60 },
-          { what: amount(isQuick, 'shown as connected'), value: await connected(), atLeast: agents },
-          { what: 'told to come later', value: counts.shed },
-          { what: 'told to come later without a time', value: counts.shedWithoutTime, atMost: 0 },
-          { what: 'requests that were given up', value: counts.broken },
-          { what: 'refused', value: counts.refused.length, atMost: 0 },
-          { what: 'memory, most', value: Math.round(memory / 2 ** 20), unit: 'MiB' },
-          { what: 'memory, growth', value: Math.round((memory - memoryBefore) / 2 ** 20), unit: 'MiB', atMost: 512 },
+          atLeast(amount(isQuick, 'hosts that were away'), away, agents),
+          atLeast(amount(isQuick, 'hosts that are back'), counts.back, agents),
+          atMost('all acknowledged after', Math.round(backSeconds * 10) / 10, 60, 's'),
+          atMost('all shown as connected after', Math.round(greenSeconds * 10) / 10, 60, 's'),
+          atLeast(amount(isQuick, 'shown as connected'), await connected(), agents),
+          figure('told to come later', counts.shed),
+          atMost('told to come later without a time', counts.shedWithoutTime, 0),
+          figure('requests that were given up', counts.broken),
+          atMost('refused', counts.refused.length, 0),
+          figure('memory, most', Math.round(memory / 2 ** 20), 'MiB'),
+          atMost('memory, growth', Math.round((memory - memoryBefore) / 2 ** 20), 512, 'MiB'),
         ],
         notes: counts.refused.slice(0, 3),
       }

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../kit/database.ts'
+import { pause, startFaultTest } from '../kit/fault-test.ts'
 import { loadBeneath } from '../kit/fleet.ts'
 import { freePort } from '../kit/free-port.ts'
 import { watchLocks } from '../kit/locks.ts'
@@ -9,8 +10,7 @@ import { previousRelease, unpackRelease } from '../kit/other-release.ts'
 import { startProbe } from '../kit/probe.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 import { withClient } from '../kit/stored.ts'
-import { pause, startTrial } from '../kit/trial.ts'
-import type { Check, Outcome } from '../kit/verdict.ts'
+import { atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 import { checkOperators, createOperators } from './upgraded-operators.ts'
 
 const hosts = 16
@@ -27,11 +27,11 @@ export const upgrade: Check = {
     const release = unpackRelease(name)
     const env = { PORTCULLIS_KEY_FILE: join(folder, 'portcullis.key') }
     try {
-      const trial = await startTrial({ name: 'upgraded', root: release.root, hosts, env })
+      const test = await startFaultTest({ name: 'upgraded', root: release.root, hosts, env })
       const started: ServerProcess[] = []
       const startNew = async (): Promise<ServerProcess> => {
         const server = await startServerProcess({
-          databaseUrl: trial.databaseUrl,
+          databaseUrl: test.databaseUrl,
           dataDir: join(folder, `new-${started.length}`),
           port: await freePort(),
           root,
@@ -41,43 +41,43 @@ export const upgrade: Check = {
         return server
       }
       try {
-        const old = trial.server()
-        await loadBeneath(trial, isQuick ? 1_000 : 10_000, 300, release.root)
+        const old = test.server()
+        await loadBeneath(test, isQuick ? 1_000 : 10_000, 300, release.root)
         const operators = await createOperators(old)
         const headers = { authorization: `Bearer ${await old.signIn()}` }
         const reader = { path: '/prime/webui/agents?PageSize=50', perSecond: 20, headers }
         const schemaOf = (): Promise<number> =>
-          withClient(trial.connection, async (client) => {
+          withClient(test.connection, async (client) => {
             const { rows } = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM schema_migrations')
             return rows[0]?.n ?? 0
           })
         const schemaBefore = await schemaOf()
         const atOld = startProbe({ ...reader, url: old.url })
-        trial.run(20)
+        test.run(20)
         await pause(500)
-        const failed = (): number => trial.fleet.reduce((sum, { reported }) => sum + reported.resent, 0)
+        const failed = (): number => test.fleet.reduce((sum, { reported }) => sum + reported.resent, 0)
         const before = failed()
-        const locks = await watchLocks(trial.connection)
+        const locks = await watchLocks(test.connection)
         const startedAt = performance.now()
         const fresh = await startNew()
         const upgradeMs = performance.now() - startedAt
         const { longestMs, table } = await locks.stop()
         const migrations = (await schemaOf()) - schemaBefore
         const atNew = startProbe({ ...reader, url: fresh.url })
-        trial.shareWith(fresh)
+        test.shareWith(fresh)
         await pause(isQuick ? 2_000 : 30_000)
         const kept = await checkOperators(fresh, operators)
-        trial.shareWith(undefined)
+        test.shareWith(undefined)
         const readNew = await atNew.stop()
         await pause(200)
         await fresh.end()
         await pause(isQuick ? 1_000 : 10_000)
         const readOld = await atOld.stop()
         const failedHosts = failed() - before
-        const { findings, notes } = await trial.settle()
+        const { findings, notes } = await test.settle()
         await old.end()
         // A later release may add to the schema and record it. The previous release must start on such a schema.
-        await withClient(trial.connection, async (client) => {
+        await withClient(test.connection, async (client) => {
           await client.query('ALTER TABLE agents ADD COLUMN of_a_later_release int')
           await client.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, 'later', '')")
         })
@@ -87,17 +87,17 @@ export const upgrade: Check = {
         )
         return {
           findings: [
-            { what: 'migrations', value: migrations, atLeast: 1 },
-            { what: 'new release serves after', value: Math.round(upgradeMs), unit: 'ms', atMost: 120_000 },
-            { what: 'longest lock of a table', value: longestMs, unit: 'ms', atMost: 1_000 },
+            atLeast('migrations', migrations, 1),
+            atMost('new release serves after', Math.round(upgradeMs), 120_000, 'ms'),
+            atMost('longest lock of a table', longestMs, 1_000, 'ms'),
             ...findings,
             ...kept,
-            { what: 'failed requests of hosts', value: failedHosts, atMost: 0 },
-            { what: 'reads at the old release', value: readOld.sent, atLeast: 10 },
-            { what: 'failed reads at the old release', value: readOld.failed, atMost: 0 },
-            { what: 'reads at the new release', value: readNew.sent, atLeast: 10 },
-            { what: 'failed reads at the new release', value: readNew.failed, atMost: 0 },
-            { what: 'starts on the schema of a later release', value: again.ok ? 1 : 0, atLeast: 1 },
+            atMost('failed requests of hosts', failedHosts, 0),
+            atLeast('reads at the old release', readOld.sent, 10),
+            atMost('failed reads at the old release', readOld.failed, 0),
+            atLeast('reads at the new release', readNew.sent, 10),
+            atMost('failed reads at the new release', readNew.failed, 0),
+            atLeast('starts on the schema of a later release', again.ok ? 1 : 0, 1),
           ],
           notes: [
             ...notes,
@@ -110,7 +110,7 @@ export const upgrade: Check = {
         }
       } finally {
         for (const server of started) await server.end()
-        await trial.stop()
+        await test.stop()
       }
     } finally {
       release.remove()

@@ -1,6 +1,6 @@
 import type { ServerProcess } from '../kit/server.ts'
 import { adminPassword } from '../kit/server.ts'
-import type { Finding } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding } from '../kit/verdict.ts'
 
 const password = 'a password of an older release'
 const rules = [
@@ -94,13 +94,17 @@ export const checkOperators = async (
     ),
   )
   return [
-    { what: 'accounts lost', value: lost('accounts'), atMost: 0 },
-    { what: 'rules lost', value: lost('rules'), atMost: 0 },
-    { what: 'rules kept', value: after.rules.length, atLeast: rules.length },
-    { what: 'API tokens lost', value: lost('tokens'), atMost: 0 },
-    { what: 'API tokens marked, with an expiry date', value: limited, atLeast: Object.keys(tokens).length },
-    { what: 'API tokens that still read', value: working, atLeast: Object.keys(tokens).length },
-    { what: 'API tokens refused by an operation that needs fresh authentication', value: refused, atLeast: 2 },
-    { what: 'accounts that sign in', value: signIns.reduce((sum: number, one) => sum + one, 0), atLeast: 3 },
+    atMost('accounts lost', lost('accounts'), 0),
+    atMost('rules lost', lost('rules'), 0),
+    atLeast('rules kept', after.rules.length, rules.length),
+    atMost('API tokens lost', lost('tokens'), 0),
+    atLeast('API tokens marked, with an expiry date', limited, Object.keys(tokens).length),
+    atLeast('API tokens that still read', working, Object.keys(tokens).length),
+    atLeast('API tokens refused by an operation that needs fresh authentication', refused, 2),
+    atLeast(
+      'accounts that sign in',
+      signIns.reduce((sum: number, one) => sum + one, 0),
+      3,
+    ),
   ]
 }

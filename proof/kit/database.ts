@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { startEmbeddedPostgres } from '../../platform/server/postgres/index.ts'
-import { signalPostgres, undoAtBreak } from './leftovers.ts'
+import { onInterrupt, signalPostgres } from './interrupts.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: (...args: unknown[]) => console.error(...args), debug: () => {} }
 
@@ -15,13 +15,13 @@ export interface DatabaseOptions {
   onCrash?(): void
 }
 
-export type RigDatabase = Awaited<ReturnType<typeof startDatabase>>
+export type TestDatabase = Awaited<ReturnType<typeof startDatabase>>
 
 /** Creates a directory that the database may enter. If this process is root, the database runs as another user. */
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))
   chmodSync(folder, 0o711)
-  undoAtBreak(() => rmSync(folder, { recursive: true, force: true }))
+  onInterrupt(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -41,7 +41,7 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
     stopping ??= starting.then((database) => database.stop())
     return stopping
   }
-  const isStopped = undoAtBreak(() => {
+  const isStopped = onInterrupt(() => {
     // A stopped process does not receive other signals.
     signalPostgres(clusterDir, 'SIGCONT')
     // If it never started, there is nothing to stop.

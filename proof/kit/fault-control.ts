@@ -2,15 +2,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { chanceEnv } from './chance.ts'
 import { fromRoot } from './root.ts'
+import { randomSeedEnv } from './seeded-random.ts'
 
 /** Request header that names where to throw. */
-export const faultHeader = 'x-rig-fault'
+export const faultHeader = 'x-proof-fault'
 /** Response header that shows that the fault was thrown. */
-export const thrownHeader = 'x-rig-thrown'
+export const thrownHeader = 'x-proof-thrown'
 /** Message of the thrown error. No response may contain it. */
-export const faultText = 'thrown by the rig'
+export const faultText = 'thrown by the test'
 
 /** Returns the environment variables for the server and the controls. The server must be able to write to `folder`. */
 export const createFaults = (folder: string) => {
@@ -19,8 +19,8 @@ export const createFaults = (folder: string) => {
   return {
     env: {
       NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('proof/kit/faults.ts')).href}`,
-      RIG_FAULTS_FILE: file,
-      ...chanceEnv(),
+      PROOF_FAULTS_FILE: file,
+      ...randomSeedEnv(),
     },
     /** Sets the share of statements outside requests that throw. Takes effect within a tenth of a second. */
     outside: (share: number): void => {

@@ -1,8 +1,8 @@
 /**
  * Loaded into the server before the product (`--import`): makes database statements, handlers and hooks throw. The
- * header `x-rig-fault` of a request names where: `hook`, `handler`, `late` (after the handler finished), `thread` (a
+ * header `x-proof-fault` of a request names where: `hook`, `handler`, `late` (after the handler finished), `thread` (a
  * worker thread of the request ends), or the number of a statement. Statements outside requests throw at random,
- * with the share in RIG_FAULTS_FILE.
+ * with the share in PROOF_FAULTS_FILE.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
@@ -10,8 +10,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMainThread, Worker } from 'node:worker_threads'
 import pg from 'pg'
-import { chance } from './chance.ts'
 import { faultHeader, faultText, thrownHeader } from './fault-control.ts'
+import { seededRandom } from './seeded-random.ts'
 
 interface Course {
   where: string
@@ -29,7 +29,7 @@ interface Fastify {
   addHook(name: 'onRoute', hook: (route: Route) => void): void
 }
 
-const file = process.env.RIG_FAULTS_FILE
+const file = process.env.PROOF_FAULTS_FILE
 const everyMs = 50
 
 const load = (file: string): void => {
@@ -103,7 +103,7 @@ const load = (file: string): void => {
   const isDue = (): boolean => {
     const course = courses.getStore()
     if (course === undefined) {
-      if (chance('faults') >= share) return false
+      if (seededRandom('faults') >= share) return false
       counts.outside += 1
       return true
     }

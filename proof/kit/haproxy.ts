@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
-import { undoAtBreak } from './leftovers.ts'
+import { onInterrupt } from './interrupts.ts'
 
 const program = '/usr/sbin/haproxy'
 
@@ -42,7 +42,7 @@ ${servers.join('\n')}
     await ended
     rmSync(folder, { recursive: true, force: true })
   }
-  undoAtBreak(stop)
+  onInterrupt(stop)
   const url = `http://127.0.0.1:${port}`
   return {
     url,

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { undoAtBreak } from './leftovers.ts'
+import { onInterrupt } from './interrupts.ts'
 
 const makeFileSystem = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'].find((path) => existsSync(path))
 
@@ -32,7 +32,7 @@ export const mountLossyDisk = (folder: string, megabytes: number) => {
     if (isMounted) execFileSync('umount', ['-l', mount])
     isMounted = false
   }
-  const isUndone = undoAtBreak(unmount)
+  const isUndone = onInterrupt(unmount)
   attach()
   isMounted = true
   return {

@@ -23,19 +23,19 @@ export interface Given {
 }
 
 const trigger = `
-  CREATE TABLE rig_poll_log (n bigserial PRIMARY KEY, what text, connection_id uuid, fence int, poller uuid, state text, at float8);
-  CREATE FUNCTION rig_log_poll() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+  CREATE TABLE proof_poll_log (n bigserial PRIMARY KEY, what text, connection_id uuid, fence int, poller uuid, state text, at float8);
+  CREATE FUNCTION proof_log_poll() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
   BEGIN
     IF OLD.lease_until IS NOT NULL AND NEW.lease_until IS NULL THEN
-      INSERT INTO public.rig_poll_log (what, connection_id, fence, state, at)
+      INSERT INTO public.proof_poll_log (what, connection_id, fence, state, at)
       VALUES (CASE WHEN NEW.cause = 'worker-lost' THEN 'put off' ELSE 'end' END, OLD.connection_id, OLD.fence, NEW.state, extract(epoch FROM clock_timestamp()) * 1000);
     ELSIF NEW.lease_until IS NOT NULL AND NEW.fence <> OLD.fence THEN
-      INSERT INTO public.rig_poll_log (what, connection_id, fence, poller, at)
+      INSERT INTO public.proof_poll_log (what, connection_id, fence, poller, at)
       VALUES ('lease', NEW.connection_id, NEW.fence, NEW.poller_id, extract(epoch FROM clock_timestamp()) * 1000);
     END IF;
     RETURN NULL;
   END $$;
-  CREATE TRIGGER rig_log_poll AFTER UPDATE ON connection_runs FOR EACH ROW EXECUTE FUNCTION rig_log_poll()`
+  CREATE TRIGGER proof_log_poll AFTER UPDATE ON connection_runs FOR EACH ROW EXECUTE FUNCTION proof_log_poll()`
 
 interface Row {
   what: 'lease' | 'end' | 'put off'
@@ -56,7 +56,7 @@ export const watchPolls = (connection: Connection): Promise<void> =>
 export const endedPolls = (connection: Connection): Promise<number> =>
   withClient(connection, async (client) => {
     const { rows } = await client.query<{ n: number }>(
-      "SELECT count(DISTINCT connection_id)::int AS n FROM rig_poll_log WHERE what <> 'lease'",
+      "SELECT count(DISTINCT connection_id)::int AS n FROM proof_poll_log WHERE what <> 'lease'",
     )
     return rows[0]?.n ?? 0
   })
@@ -78,7 +78,7 @@ export const readPolls = (connection: Connection): Promise<Given[]> =>
       'SELECT computer_name AS host, lease_until IS NULL AND ended_at IS NOT NULL AS over, cause AS failure FROM connections JOIN connection_runs USING (connection_id)',
     )
     const { rows } = await client.query<Row>(
-      'SELECT what, computer_name AS host, fence, poller::text, rig_poll_log.state, at FROM rig_poll_log JOIN connections USING (connection_id) ORDER BY n',
+      'SELECT what, computer_name AS host, fence, poller::text, proof_poll_log.state, at FROM proof_poll_log JOIN connections USING (connection_id) ORDER BY n',
     )
     const byHost = Map.groupBy(rows, ({ host }) => host)
     return hosts.map(({ host, over, failure }) => {

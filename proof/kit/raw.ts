@@ -1,10 +1,10 @@
 /** Sends raw bytes to a server and reads the response, for requests that no HTTP client would send. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Got } from './wire.ts'
+import type { HttpResponse } from './wire.ts'
 
 /** Parses the head and the body of a response. */
-const readAnswer = (text: string): Got => {
+const readAnswer = (text: string): HttpResponse => {
   const end = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, end < 0 ? text.length : end).split('\r\n')
   const headers: Record<string, string> = {}
@@ -18,7 +18,7 @@ const readAnswer = (text: string): Got => {
 }
 
 /** Sends bytes and returns the first response. Status 0 means no response within two seconds or a closed connection. */
-export const sendRaw = (url: string, bytes: string | Buffer, ca?: string): Promise<Got> =>
+export const sendRaw = (url: string, bytes: string | Buffer, ca?: string): Promise<HttpResponse> =>
   new Promise((resolve) => {
     const { hostname: host, port, protocol } = new URL(url)
     const socket: Socket =

@@ -7,7 +7,7 @@ import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, signText } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
-import { chance } from './chance.ts'
+import { seededRandom } from './seeded-random.ts'
 
 /** Progress of a host so far. */
 export interface Reported {
@@ -114,7 +114,7 @@ export const enrolReportingHost = async (
       reported.resent++
       // Agents wait a second or more. Many immediate retries would take the processor time that a starting server
       // needs.
-      await pause(150 + chance(`waits of ${name}`) * 150)
+      await pause(150 + seededRandom(`waits of ${name}`) * 150)
     }
     return false
   }

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { serverArguments, serverEnvironment } from '../../scripts/bootstrap/server-arguments.mjs'
 import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
-import { signalPostgres, undoAtBreak } from './leftovers.ts'
+import { onInterrupt, signalPostgres } from './interrupts.ts'
 import { root as ownRoot } from './root.ts'
 
 /** Password of the account `admin` on every server of the rig. */
@@ -103,7 +103,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   const ownCluster = join(dataDir, 'postgres')
-  const isGone = undoAtBreak(async () => {
+  const isGone = onInterrupt(async () => {
     // A stopped process does not receive other signals.
     signalPostgres(ownCluster, 'SIGCONT')
     child.kill('SIGCONT')

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { undoAtBreak } from './leftovers.ts'
+import { onInterrupt } from './interrupts.ts'
 
 /** Returns the reason why this machine cannot create such a disk; undefined if it can. */
 export const whyNoSmallDisk = (): string | undefined =>
@@ -28,7 +28,7 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
     if (isMounted) execFileSync('umount', ['-l', folder])
     isMounted = false
   }
-  undoAtBreak(unmount)
+  onInterrupt(unmount)
   const ballast = join(folder, 'ballast')
   return {
     /** Moves a directory of a stopped database onto the disk. */

@@ -15,7 +15,7 @@ const missed: Finding = { what: 'kills', value: 1, atLeast: 2 }
 const run = (checks: string, ...args: string[]) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-verdict-'))
   const file = join(folder, 'results.json')
-  const script = `const { runChecks } = await import(${JSON.stringify(fromRoot('proof/kit/run-checks.ts'))})
+  const script = `const { runChecks } = await import(${JSON.stringify(fromRoot('proof/kit/run.ts'))})
     await runChecks('Gates', ${checks})`
   try {
     const ended = spawnSync(
@@ -39,7 +39,7 @@ const missing = check('bad', '{ findings: [{ what: "lost", value: 1, atMost: 0 }
 const partial = check('partial', '{ findings: [{ what: "lost", value: 0, atMost: 0 }], notRun: ["a part"] }')
 const empty = check('empty', '{ findings: [{ what: "seen", value: 3 }] }')
 
-it('passes only when every bar is met and every part ran', () => {
+it('passes only when every limit is met and every part ran', () => {
   expect(verdictOf({ findings: [met] })).toBe('passed')
   expect(verdictOf({ findings: [met, missed] })).toBe('missed')
   expect(verdictOf({ findings: [met], notRun: ['Chromium is missing.'] })).toBe('incomplete')
@@ -67,12 +67,12 @@ it('exits with 0 only when everything passed', () => {
   expect(good.results.map(({ seed }) => seed)).toEqual([7])
 })
 
-it('exits with 1 when a bar is missed, even if other parts did not run', () => {
+it('exits with 1 when a limit is missed, even if other parts did not run', () => {
   const bad = run(`[${passing}, ${missing}, ${partial}]`)
   expect([bad.code, bad.lastLine]).toEqual([1, 'missed: 1 passed, 1 missed (bad), 1 incomplete (partial)'])
 })
 
-it('exits with 3 when a part did not run or no figure has a bar', () => {
+it('exits with 3 when a part did not run or no figure has a limit', () => {
   expect(run(`[${passing}, ${partial}]`).code).toBe(3)
   expect(run(`[${empty}]`).code).toBe(3)
 })

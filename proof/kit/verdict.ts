@@ -1,4 +1,4 @@
-/** Results of drills, gates and benchmarks: figures and their bars. */
+/** Results of drills, gates and benchmarks: figures and their limits. */
 
 export interface Finding {
   /** Plain text, unique within its check. Used as the key in the JSON line. */
@@ -14,6 +14,28 @@ export interface Finding {
   /** True if the limit follows from the same run, such as the figure of a peer. */
   isRelative?: boolean
 }
+
+const found = (what: string, value: number, unit: string, beside: string | undefined, limit = {}): Finding => ({
+  ...{ what, value },
+  ...(unit === '' ? {} : { unit }),
+  ...(beside === undefined ? {} : { beside }),
+  ...limit,
+})
+
+/** A figure without a limit, for information. */
+export const figure = (what: string, value: number, unit = '', beside?: string): Finding =>
+  found(what, value, unit, beside)
+
+/** A figure that must not exceed its limit. Without a limit, it is for information. */
+export const atMost = (what: string, value: number, limit: number | undefined, unit = '', beside?: string): Finding =>
+  found(what, value, unit, beside, limit === undefined ? {} : { atMost: limit })
+
+/** A figure that must reach its limit, if it has one. */
+export const atLeast = (what: string, value: number, limit: number | undefined, unit = '', beside?: string): Finding =>
+  found(what, value, unit, beside, limit === undefined ? {} : { atLeast: limit })
+
+/** Marks a limit that follows from the same run, such as the figure of a peer. */
+export const relative = (finding: Finding): Finding => ({ ...finding, isRelative: true })
 
 export interface Outcome {
   findings: Finding[]
@@ -49,22 +71,22 @@ export interface Check {
 export const isMet = ({ value, atMost, atLeast }: Finding): boolean =>
   Number.isFinite(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
 
-export const isJudged = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
+export const hasLimit = ({ atMost, atLeast }: Finding): boolean => atMost !== undefined || atLeast !== undefined
 
 /**
- * `incomplete`: no bar was missed, but a part did not run or no figure has a bar. It never counts as passed.
- * `measured`: an informational benchmark without bars.
+ * `incomplete`: no limit was missed, but a part did not run or no figure has a limit. It never counts as passed.
+ * `measured`: an informational benchmark without limits.
  */
 export type Verdict = 'passed' | 'missed' | 'incomplete' | 'measured'
 
-/** Lists the figures without a bar that have no number: they were not measured. */
+/** Lists the figures without a limit that have no number: they were not measured. */
 export const unmeasuredIn = (findings: readonly Finding[]): string[] =>
-  findings.filter((one) => !isJudged(one) && !Number.isFinite(one.value)).map(({ what }) => what)
+  findings.filter((one) => !hasLimit(one) && !Number.isFinite(one.value)).map(({ what }) => what)
 
-/** Returns the verdict of an outcome. A missed bar takes precedence over parts or figures that were not measured. */
+/** Returns the verdict of an outcome. A missed limit takes precedence over parts or figures that were not measured. */
 export const verdictOf = ({ findings, notRun = [] }: Outcome): Verdict => {
-  if (findings.some((finding) => isJudged(finding) && !isMet(finding))) return 'missed'
-  return notRun.length > 0 || unmeasuredIn(findings).length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
+  if (findings.some((finding) => hasLimit(finding) && !isMet(finding))) return 'missed'
+  return notRun.length > 0 || unmeasuredIn(findings).length > 0 || !findings.some(hasLimit) ? 'incomplete' : 'passed'
 }
 
 /** Returns the worst of several verdicts; `incomplete` if there are none. */
@@ -78,18 +100,18 @@ export const worstOf = (verdicts: readonly Verdict[]): Verdict => {
 export const exitCodeOf = (verdict: Verdict): 0 | 1 | 3 => (verdict === 'missed' ? 1 : verdict === 'incomplete' ? 3 : 0)
 
 /**
- * Names an amount of work that the short form reduces. The name differs, so that nobody mistakes a reduced bar for the bar
- * of the full form. Bars on the result itself are the same in both forms.
+ * Names an amount of work that the short form reduces. The name differs, so that nobody mistakes a reduced limit for the limit
+ * of the full form. Limits on the result itself are the same in both forms.
  */
 export const amount = (isQuick: boolean, what: string): string => (isQuick ? `${what} (short form)` : what)
 
-const barNumber = (bar: number): number => Math.round(bar * 1_000) / 1_000
+const rounded = (limit: number): number => Math.round(limit * 1_000) / 1_000
 
-/** Formats a bar, such as ">= 5"; empty if the figure has none. */
-export const barOf = ({ atMost, atLeast }: Finding): string =>
+/** Formats a limit, such as ">= 5"; empty if the figure has none. */
+export const limitOf = ({ atMost, atLeast }: Finding): string =>
   [
-    ...(atLeast === undefined ? [] : [`>= ${barNumber(atLeast)}`]),
-    ...(atMost === undefined ? [] : [`<= ${barNumber(atMost)}`]),
+    ...(atLeast === undefined ? [] : [`>= ${rounded(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`<= ${rounded(atMost)}`]),
   ].join(', ')
 
 /** The JSON result of a finished check or benchmark. */
@@ -107,3 +129,10 @@ export interface Result {
   notRun: string[]
   notes: string[]
 }
+
+export const resultOf = (
+  name: string,
+  what: string,
+  { findings, notRun = [], notes = [] }: Outcome,
+  run: { seconds: number; seed: number; agents?: number },
+): Result => ({ ...{ name, what, verdict: verdictOf({ findings, notRun }) }, ...run, findings, notRun, notes })

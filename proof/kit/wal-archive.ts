@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RigDatabase, startDatabase } from './database.ts'
+import { startDatabase, type TestDatabase } from './database.ts'
 import { type Connection, withClient } from './stored.ts'
 
 const asSuperuser = (connection: Connection): Connection => ({ ...connection, user: 'postgres', database: 'postgres' })
@@ -58,7 +58,7 @@ export const recover = async (
   archive: string,
   folder: string,
   target: string | null,
-): Promise<RigDatabase> => {
+): Promise<TestDatabase> => {
   const cluster = join(folder, 'data', 'postgres')
   const { uid, gid } = statSync(base)
   mkdirSync(join(folder, 'data'), { recursive: true, mode: 0o711 })

@@ -1,9 +1,9 @@
 /** Sends requests one at a time over kept-alive connections, with the exact bytes of the path. */
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 
-export interface Sent {
+export interface HttpRequest {
   method: string
-  /** Sent unchanged: dots and slashes are not normalized. */
+  /** HttpRequest unchanged: dots and slashes are not normalized. */
   path: string
   token?: string | undefined
   headers?: Readonly<Record<string, string>>
@@ -13,7 +13,7 @@ export interface Sent {
   isHeadEnough?: boolean
 }
 
-export interface Got {
+export interface HttpResponse {
   /** 0 if there was no response. */
   status: number
   headers: IncomingHttpHeaders
@@ -39,7 +39,14 @@ export const jsonOf = (text: string): unknown => {
 export const createWire = (url: string, connections = 8) => {
   const { hostname, port } = new URL(url)
   const pool = new Agent({ keepAlive: true, maxSockets: connections })
-  const once = ({ method, path, token, headers = {}, body, isHeadEnough = false }: Sent): Promise<Got> =>
+  const once = ({
+    method,
+    path,
+    token,
+    headers = {},
+    body,
+    isHeadEnough = false,
+  }: HttpRequest): Promise<HttpResponse> =>
     new Promise((resolve) => {
       const bytes = bodyOf(body)
       const sent = httpRequest(
@@ -82,7 +89,7 @@ export const createWire = (url: string, connections = 8) => {
     })
   return {
     /** Repeats a request that got no response, because the server may have closed a kept-alive connection just then. */
-    send: async (sent: Sent): Promise<Got> => {
+    send: async (sent: HttpRequest): Promise<HttpResponse> => {
       const got = await once(sent)
       return got.status === 0 ? once(sent) : got
     },

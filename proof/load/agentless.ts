@@ -1,7 +1,8 @@
-import { farmFingerprint } from '../kit/farm/host-key.ts'
-import { bareSshMs, farmAddress, startFarm } from '../kit/farm/index.ts'
+import { type Installation, startServer } from '../kit/installation.ts'
 import { cpuSecondsOf, ownWorkerOf } from '../kit/proc.ts'
-import { type BenchServer, startServer } from '../kit/server-process.ts'
+import { sshFingerprint } from '../kit/ssh-hosts/host-key.ts'
+import { bareSshMs, sshAddress, startSshHosts } from '../kit/ssh-hosts/index.ts'
+import { atLeast, atMost, type Finding, figure, relative } from '../kit/verdict.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface AgentlessBench {
@@ -19,50 +20,36 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** Polls a farm with the whole product: server, database and one worker, all on this machine. */
 export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
-  const [farm, server] = await Promise.all([startFarm(), startServer({ databaseUrl })])
+  const [sshHosts, server] = await Promise.all([startSshHosts(), startServer({ databaseUrl })])
   try {
-    const first = await poll(server, farm.port, hosts, true)
-    const again = await poll(server, farm.port, hosts, false)
-    const bare = bareSshMs(farm.port, peers)
-    const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): BenchResult['figures'] => [
-      {
-        what: `${name}: hosts per second`,
-        value: round(hosts / run.seconds, 1),
-        unit: '/s',
-        limit: round(wantedPerSecond, 1),
-        better: 'more',
-      },
-      {
-        what: `${name}: worker, processor time per poll`,
-        value: round(run.worker),
-        unit: 'ms',
-        limit: round(bare),
-        isRelative: true,
-        better: 'less',
-      },
-      { what: `${name}: server, processor time per poll`, value: round(run.server), unit: 'ms', better: 'less' },
-      { what: `${name}: database, processor time per poll`, value: round(run.database), unit: 'ms', better: 'less' },
+    const first = await poll(server, sshHosts.port, hosts, true)
+    const again = await poll(server, sshHosts.port, hosts, false)
+    const bare = bareSshMs(sshHosts.port, peers)
+    const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): Finding[] => [
+      atLeast(`${name}: hosts per second`, round(hosts / run.seconds, 1), round(wantedPerSecond, 1), '/s'),
+      relative(atMost(`${name}: worker, processor time per poll`, round(run.worker), round(bare), 'ms')),
+      figure(`${name}: server, processor time per poll`, round(run.server), 'ms'),
+      figure(`${name}: database, processor time per poll`, round(run.database), 'ms'),
     ]
     return {
-      name: 'agentless',
-      conditions: `${hosts} hosts of six devices, one worker; farm, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
-      figures: [
+      what: `${hosts} hosts of six devices, one worker; farm, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
+      findings: [
         ...figuresOf('first poll', first),
         ...figuresOf('again, nothing changed', again),
-        { what: 'processor time of ssh host true', value: round(bare), unit: 'ms', better: 'less' },
+        figure('processor time of ssh host true', round(bare), 'ms'),
       ],
     }
   } finally {
     await server.stop()
-    farm.stop()
+    sshHosts.stop()
   }
 }
 
 /** Polls all hosts once and measures the time and the processor time. */
-const poll = async (server: BenchServer, port: number, hosts: number, isFirst: boolean) => {
+const poll = async (server: Installation, port: number, hosts: number, isFirst: boolean) => {
   const ask = async (path: string, body?: unknown, method?: string) =>
     server.call(path, body, await server.signIn(), method)
-  const names = Array.from({ length: hosts }, (_, i) => farmAddress(i))
+  const names = Array.from({ length: hosts }, (_, i) => sshAddress(i))
   const activate = async (isActivated: boolean): Promise<void> => {
     const { id } = await ask(`${base}/workerpollerdetails`)
     await ask(`${base}/workerpollerdetails/activatedstatus`, { id, isActivated }, 'PUT')
@@ -74,7 +61,7 @@ const poll = async (server: BenchServer, port: number, hosts: number, isFirst: b
         port,
         userName: `host-${at + i}`,
         password: 'a password for benchmarks only',
-        hostKeyFingerprint: farmFingerprint,
+        hostKeyFingerprint: sshFingerprint,
         intervalMinutes: 1_440,
       }))
       await ask(`${base}/connectiondetails`, { connections })

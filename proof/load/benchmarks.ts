@@ -7,14 +7,12 @@ import { benchExport } from './export.ts'
 import { benchFeeds } from './feeds.ts'
 import type { Prepared } from './fleet.ts'
 import { benchInsights } from './insights.ts'
-import { benchKernel } from './kernel.ts'
 import { benchList } from './list.ts'
 import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPlatforms } from './platforms.ts'
-import { benchPolls } from './poll.ts'
 import { benchRejudge } from './rejudge.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
@@ -43,7 +41,6 @@ export interface Settings {
 
 /** Benchmarks that do not depend on the fleet size. */
 export const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
-  poll: ({ isQuick }) => benchPolls({ polls: isQuick ? 300 : 2_000, peers: isQuick ? 10 : 50 }),
   agentless: ({ isQuick, databaseUrl }) =>
     benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
   feeds: ({ isQuick, databaseUrl }) =>
@@ -52,7 +49,6 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
     benchPlatforms({ databaseUrl, hosts: isQuick ? 200 : 1_000, rounds: isQuick ? 4 : 10 }),
   windows: ({ isQuick, databaseUrl }) =>
     benchWindows({ databaseUrl, devices: 31, arrivals: isQuick ? 5 : 20, idleSeconds: isQuick ? 20 : 60 }),
-  kernel: benchKernel,
   memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
   strangers: ({ isQuick }) => benchStrangers({ hosts: 200, consoles: 20, clients: 10_000, seconds: isQuick ? 60 : 90 }),
   start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),

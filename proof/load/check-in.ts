@@ -1,4 +1,5 @@
 /** Measures check-ins per second, and check-ins per CPU second of server and database. */
+
 import { randomUUID } from 'node:crypto'
 import { agentPaths, type DeviceReport, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -7,13 +8,14 @@ import type pg from 'pg'
 import { signText } from '../../cli/simulator/identity.ts'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
-import { chance } from '../kit/chance.ts'
+import type { Installation } from '../kit/installation.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
-import type { BenchServer } from '../kit/server-process.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
+import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { runFresh, runRaw, type Work } from './raw-client.ts'
-import { type BenchResult, type Figure, round } from './result.ts'
+import { type BenchResult, round } from './result.ts'
 
 /** A host with an open session and its prepared requests. */
 export interface Player {
@@ -29,7 +31,7 @@ const stick = storageStick({ portPath: '4-1' })
 const seqWidth = 10
 
 export const openSessions = async (
-  { url, ca }: Pick<BenchServer, 'url' | 'ca'>,
+  { url, ca }: Pick<Installation, 'url' | 'ca'>,
   hosts: readonly PlayedHost[],
 ): Promise<Player[]> => {
   const transport = createTransport({ server: new URL(url), connections: 4, ...(ca === undefined ? {} : { ca }) })
@@ -44,7 +46,7 @@ export const openSessions = async (
       // If a whole fleet opens sessions at once, the server returns 503 and asks hosts to try again later.
       while (answer.status === 503) {
         await new Promise((resolve) =>
-          setTimeout(resolve, chance('session waits') * Math.max(500, answer.retryAfterMs)),
+          setTimeout(resolve, seededRandom('session waits') * Math.max(500, answer.retryAfterMs)),
         )
         answer = await ask()
       }
@@ -85,7 +87,8 @@ const changed = (player: Player): Buffer => {
 
 /** Returns the next request of a host. A share of the requests reports a change. */
 export const requestOf = (player: Player, changedShare: number): Buffer => {
-  const bytes = changedShare > 0 && chance('check-in changes') < changedShare ? changed(player) : unchanged(player)
+  const bytes =
+    changedShare > 0 && seededRandom('check-in changes') < changedShare ? changed(player) : unchanged(player)
   player.seq += 1
   return bytes
 }
@@ -102,7 +105,7 @@ export interface Measured {
 }
 
 /** The parts of a server that a check-in measurement uses. */
-export type Measurable = Pick<BenchServer, 'url' | 'ca' | 'cpu'>
+export type Measurable = Pick<Installation, 'url' | 'ca' | 'cpu'>
 
 export const measure = async (
   server: Measurable,
@@ -123,7 +126,7 @@ export const measure = async (
       next: () => {
         if (mine.length === 0 || performance.now() >= endsAt) return undefined
         // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
-        const player = mine[Math.floor(chance(`check-in lane ${lane}`) * mine.length)] as Player
+        const player = mine[Math.floor(seededRandom(`check-in lane ${lane}`) * mine.length)] as Player
         return requestOf(player, changedShare)
       },
       answered: (status, body, milliseconds) => {
@@ -157,30 +160,13 @@ export const measure = async (
   }
 }
 
-const figures = (what: string, m: Measured, limit?: number, p99Limit?: number): Figure[] => [
-  {
-    what: `${what}: per core-second, server and database`,
-    value: Math.round(m.perCoreSecond),
-    unit: '/s',
-    ...(limit === undefined ? {} : { limit }),
-    better: 'more',
-  },
-  { what: `${what}: per second on this machine`, value: Math.round(m.perSecond), unit: '/s', better: 'more' },
-  { what: `${what}: p50`, value: round(m.p50), unit: 'ms', better: 'less' },
-  {
-    what: `${what}: p99`,
-    value: round(m.p99),
-    unit: 'ms',
-    ...(p99Limit === undefined ? {} : { limit: p99Limit }),
-    better: 'less',
-  },
-  {
-    what: `${what}: share of the server process in the CPU time`,
-    value: round(m.serverShare * 100, 0),
-    unit: '%',
-    better: 'less',
-  },
-  { what: `${what}: refused or asked for an inventory`, value: m.failed, unit: '', limit: 0, better: 'less' },
+const figures = (what: string, m: Measured, limit?: number, p99Limit?: number): Finding[] => [
+  atLeast(`${what}: per core-second, server and database`, Math.round(m.perCoreSecond), limit, '/s'),
+  figure(`${what}: per second on this machine`, Math.round(m.perSecond), '/s'),
+  figure(`${what}: p50`, round(m.p50), 'ms'),
+  atMost(`${what}: p99`, round(m.p99), p99Limit, 'ms'),
+  figure(`${what}: share of the server process in the CPU time`, round(m.serverShare * 100, 0), '%'),
+  atMost(`${what}: refused or asked for an inventory`, m.failed, 0),
 ]
 
 /** Limit for the p99 of check-ins. */
@@ -236,17 +222,15 @@ export const benchCheckIn = async ({
     const tls = await measureBoth(overTls, overTlsPlayers, seconds)
     const fresh = await measure(overTls, overTlsPlayers, freshLanes, seconds, shares['1 % changed'], runFresh)
     return {
-      name: 'check-in',
-      conditions: `${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, ${connections} kept-alive connections in a closed loop, ${seconds} s each, load generator on the same cores`,
-      figures: [
+      what: `${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, ${connections} kept-alive connections in a closed loop, ${seconds} s each, load generator on the same cores`,
+      findings: [
         ...figures('unchanged', plain.unchanged, 8_000, p99Ms),
         ...figures('1 % changed', plain['1 % changed'], undefined, p99Ms),
-        {
-          what: 'log of the database for a million check-ins, 1 % of every other one changed',
-          value: round(written / plain.asked, 0),
-          unit: 'MB',
-          better: 'less',
-        },
+        figure(
+          'log of the database for a million check-ins, 1 % of every other one changed',
+          round(written / plain.asked, 0),
+          'MB',
+        ),
         ...figures('TLS, unchanged', tls.unchanged, undefined, p99Ms),
         ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000, p99Ms),
         ...figures('TLS, 1 % changed, a handshake for each', fresh),

@@ -8,9 +8,10 @@ import { createInventory } from '../../cli/simulator/inventory.ts'
 import { createRandom } from '../../cli/simulator/random.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createWaits } from '../../cli/simulator/waits.ts'
-import type { BenchServer } from '../kit/server-process.ts'
+import type { Installation } from '../kit/installation.ts'
+import { atMost, type Finding, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import { type BenchResult, percentile, round } from './result.ts'
 
 /** Number of hosts that hold a wake socket. The commands go to them in turn. */
 const listening = 100
@@ -40,7 +41,7 @@ interface Listener {
   stop(): Promise<void>
 }
 
-const listen = async (server: BenchServer, token: string): Promise<Listener[]> => {
+const listen = async (server: Installation, token: string): Promise<Listener[]> => {
   const transport = createTransport({ server: new URL(server.url), connections: 16 })
   const waits = createWaits()
   const listeners: Listener[] = []
@@ -77,7 +78,7 @@ const listen = async (server: BenchServer, token: string): Promise<Listener[]> =
   return listeners
 }
 
-const measureOne = async (server: BenchServer, listeners: readonly Listener[], token: string, rounds: number) => {
+const measureOne = async (server: Installation, listeners: readonly Listener[], token: string, rounds: number) => {
   const delivered: number[] = []
   const confirmed: number[] = []
   // The first rounds warm up the server and do not count.
@@ -100,7 +101,7 @@ const measureOne = async (server: BenchServer, listeners: readonly Listener[], t
 }
 
 /** Measures freeing, because it costs as much as arming and every host supports it. */
-const measureMany = async (server: BenchServer, token: string): Promise<Figure[]> => {
+const measureMany = async (server: Installation, token: string): Promise<Finding[]> => {
   const page = await server.call('/prime/webui/agents?PageSize=10000&DeploymentMode=Agent', undefined, token)
   const uuids = (page.data as { uuid: string }[]).map((row) => row.uuid)
   const queued = async (jobId: string, count: number): Promise<boolean> => {
@@ -133,29 +134,16 @@ const measureMany = async (server: BenchServer, token: string): Promise<Figure[]
   await allQueued(String(bulk.jobId), Number(bulk.accepted))
   const jobMs = performance.now() - bulkAt
   return [
-    {
-      what: 'configuration of up to 10,000 hosts: answered',
-      beside: `${uuids.length} hosts`,
-      value: round(requestMs),
-      limit: requestLimitMs,
-      unit: 'ms',
-      better: 'less',
-    },
-    {
-      what: 'configuration of up to 10,000 hosts: all signed and queued',
-      value: round(configuredMs),
-      limit: queuedLimitMs,
-      unit: 'ms',
-      better: 'less',
-    },
-    { what: 'bulk on up to 10,000 hosts: answered', value: round(bulkMs), unit: 'ms', better: 'less' },
-    {
-      what: 'bulk on up to 10,000 hosts: all signed and queued',
-      value: round(jobMs),
-      limit: queuedLimitMs,
-      unit: 'ms',
-      better: 'less',
-    },
+    atMost(
+      'configuration of up to 10,000 hosts: answered',
+      round(requestMs),
+      requestLimitMs,
+      'ms',
+      `${uuids.length} hosts`,
+    ),
+    atMost('configuration of up to 10,000 hosts: all signed and queued', round(configuredMs), queuedLimitMs, 'ms'),
+    figure('bulk on up to 10,000 hosts: answered', round(bulkMs), 'ms'),
+    atMost('bulk on up to 10,000 hosts: all signed and queued', round(jobMs), queuedLimitMs, 'ms'),
   ]
 }
 
@@ -174,18 +162,11 @@ export const benchCommand = async ({ server, fleet, isQuick }: Prepared): Promis
     // Freeing this many hosts needs fresh authentication.
     const many = await measureMany(server, await server.signIn())
     return {
-      name: 'command',
-      conditions: `${fleet.agents} hosts, ${listening} with a wake socket, ${rounds} commands to one host each, from the request on`,
-      figures: [
-        {
-          what: 'delivered to a connected host, p50',
-          value: round(percentile(delivered, 0.5)),
-          unit: 'ms',
-          limit: deliveryLimitMs,
-          better: 'less',
-        },
-        { what: 'delivered, p95', value: round(percentile(delivered, 0.95)), unit: 'ms', better: 'less' },
-        { what: 'confirmed by the host, p50', value: round(percentile(confirmed, 0.5)), unit: 'ms', better: 'less' },
+      what: `${fleet.agents} hosts, ${listening} with a wake socket, ${rounds} commands to one host each, from the request on`,
+      findings: [
+        atMost('delivered to a connected host, p50', round(percentile(delivered, 0.5)), deliveryLimitMs, 'ms'),
+        figure('delivered, p95', round(percentile(delivered, 0.95)), 'ms'),
+        figure('confirmed by the host, p50', round(percentile(confirmed, 0.5)), 'ms'),
         ...many,
       ],
     }

@@ -1,4 +1,5 @@
 /** Measures the console in a real browser with a whole fleet: time to usable pages, and time to show a new device. */
+
 import { rmSync } from 'node:fs'
 import { storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
@@ -6,9 +7,10 @@ import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
 import { createTree, startAgent, temporaryDir } from '../../e2e/harness.ts'
 import { firstLoad, isConsoleBuilt, mostScriptKilobytes } from '../kit/first-load.ts'
 import { adminPassword } from '../kit/server.ts'
+import { atMost, type Finding, figure } from '../kit/verdict.ts'
 import { measureNavigation, measureSlowLine } from './console-load.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import { type BenchResult, percentile, round } from './result.ts'
 
 const usableMs = 1_000
 const navigationMs = 150
@@ -22,15 +24,9 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startedAt
 }
 
-const figuresOf = (what: string, times: readonly number[], limit?: number): Figure[] => [
-  {
-    what: `${what}: median`,
-    value: round(percentile(times, 0.5), 0),
-    unit: 'ms',
-    ...(limit === undefined ? {} : { limit }),
-    better: 'less',
-  },
-  { what: `${what}: slowest`, value: round(Math.max(...times), 0), unit: 'ms', better: 'less' },
+const figuresOf = (what: string, times: readonly number[], limit?: number): Finding[] => [
+  atMost(`${what}: median`, round(percentile(times, 0.5), 0), limit, 'ms'),
+  figure(`${what}: slowest`, round(Math.max(...times), 0), 'ms'),
 ]
 
 /** Attaches a stick to a host whose page is open, and waits until the page shows it. */
@@ -85,9 +81,8 @@ const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rou
 
 export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => {
   const { server, fleet, isQuick } = prepared
-  const name = 'console'
   if (whyNoChromium !== null)
-    return { name, conditions: 'not run', figures: [], notRun: ['Chromium is missing (PORTCULLIS_CHROMIUM).'] }
+    return { what: 'not run', findings: [], notRun: ['Chromium is missing (PORTCULLIS_CHROMIUM).'] }
   const rounds = isQuick ? 3 : 10
   const token = await server.signIn()
   const browser = await launchBrowser({ handleSIGINT: false, isWhole: true })
@@ -137,44 +132,23 @@ export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => 
     const plugs = await measurePlugs(prepared, page, token, rounds)
     await context.close()
     return {
-      name,
-      conditions: `Chromium at 1440 x 900 beside server and database, ${fleet.agents} hosts, ${rounds} rounds`,
-      figures: [
+      what: `Chromium at 1440 x 900 beside server and database, ${fleet.agents} hosts, ${rounds} rounds`,
+      findings: [
         ...figuresOf('list of hosts, from the address to the rows', loads, usableMs),
         ...figuresOf('another page, from the click to its title', walks, navigationMs),
-        {
-          what: 'scripts of the first load, compressed by gzip',
-          value: isConsoleBuilt() ? round(firstLoad().scripts, 1) : Number.NaN,
-          unit: 'kB',
-          limit: mostScriptKilobytes,
-          better: 'less',
-        },
-        {
-          what: 'shell on a slow line, from the first byte',
-          value: round(slow.shell, 0),
-          unit: 'ms',
-          beside: '400 kbit/s, 400 ms',
-          limit: shellMs,
-          better: 'less',
-        },
-        {
-          what: 'sign-in form on a slow line, from the first byte',
-          value: round(slow.signIn, 0),
-          unit: 'ms',
-          better: 'less',
-        },
+        atMost(
+          'scripts of the first load, compressed by gzip',
+          isConsoleBuilt() ? round(firstLoad().scripts, 1) : Number.NaN,
+          mostScriptKilobytes,
+          'kB',
+        ),
+        atMost('shell on a slow line, from the first byte', round(slow.shell, 0), shellMs, 'ms', '400 kbit/s, 400 ms'),
+        figure('sign-in form on a slow line, from the first byte', round(slow.signIn, 0), 'ms'),
         ...figuresOf('another order, from the click to the answer', sorts),
         ...figuresOf('search, from the last key to the answer', searches),
         ...figuresOf('device attached to a host, until it is shown', plugs, usableMs),
-        { what: 'memory of the page', value: round(heap / 2 ** 20, 0), unit: 'MB', better: 'less' },
-        {
-          what: 'errors of the page',
-          value: wrong.length,
-          unit: '',
-          ...(wrong[0] === undefined ? {} : { beside: wrong[0] }),
-          limit: 0,
-          better: 'less',
-        },
+        figure('memory of the page', round(heap / 2 ** 20, 0), 'MB'),
+        atMost('errors of the page', wrong.length, 0, '', wrong[0]),
       ],
     }
   } finally {

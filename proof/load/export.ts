@@ -1,4 +1,5 @@
 /** Measures exports of the agents list: CSV compared with a plain COPY of the same rows, XLSX, and PDF at its row limit. */
+
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,10 +9,11 @@ import { exportAgentCsv, exportAgentPdf, exportReport, maxPdfRows } from '@portc
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { agentsList } from '../../features/agents/server/index.ts'
+import type { Installation } from '../kit/installation.ts'
 import { residentBytes } from '../kit/proc.ts'
-import type { BenchServer } from '../kit/server-process.ts'
+import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import { type BenchResult, percentile, round } from './result.ts'
 
 const megabyte = 1024 * 1024
 const sampleMs = 20
@@ -36,7 +38,7 @@ const copyToFile = async (client: pg.Client, file: string): Promise<number> => {
   return performance.now() - startedAt
 }
 
-const download = (server: BenchServer, token: string, path: string, body: unknown, file: string): Promise<Timed> =>
+const download = (server: Installation, token: string, path: string, body: unknown, file: string): Promise<Timed> =>
   new Promise((resolve, reject) => {
     const startedAt = performance.now()
     let firstByteMs = 0
@@ -63,7 +65,7 @@ const download = (server: BenchServer, token: string, path: string, body: unknow
   })
 
 /** Runs `work` and returns how much the server's memory grew in the meantime, in MB. */
-const memoryGrowth = async (server: BenchServer, work: () => Promise<void>): Promise<number> => {
+const memoryGrowth = async (server: Installation, work: () => Promise<void>): Promise<number> => {
   const before = residentBytes(server.pid)
   let most = before
   const sampler = setInterval(() => {
@@ -80,12 +82,12 @@ const memoryGrowth = async (server: BenchServer, work: () => Promise<void>): Pro
 const median = (values: readonly number[]): number => percentile(values, 0.5)
 
 const csvFigures = async (
-  server: BenchServer,
+  server: Installation,
   client: pg.Client,
   token: string,
   rounds: number,
   file: string,
-): Promise<Figure[]> => {
+): Promise<Finding[]> => {
   const plain: number[] = []
   const csv: Timed[] = []
   const growth = await memoryGrowth(server, async () => {
@@ -100,58 +102,51 @@ const csvFigures = async (
   })
   const ms = median(csv.map((timed) => timed.ms))
   return [
-    { what: 'plain COPY to a file', value: round(median(plain), 0), unit: 'ms', better: 'less' },
-    { what: 'CSV', value: round(ms, 0), unit: 'ms', better: 'less' },
-    { what: 'CSV, speed to plain COPY', value: round(median(plain) / ms), unit: '', limit: 0.9, better: 'more' },
-    {
-      what: 'CSV, first byte of a row',
-      value: round(median(csv.map((timed) => timed.firstByteMs)), 0),
-      unit: 'ms',
-      limit: 200,
-      better: 'less',
-    },
-    { what: 'CSV, size', value: round((csv[0]?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
-    { what: 'CSV, growth of the server memory', value: growth, unit: 'MB', limit: 30, better: 'less' },
+    figure('plain COPY to a file', round(median(plain), 0), 'ms'),
+    figure('CSV', round(ms, 0), 'ms'),
+    atLeast('CSV, speed to plain COPY', round(median(plain) / ms), 0.9),
+    atMost('CSV, first byte of a row', round(median(csv.map((timed) => timed.firstByteMs)), 0), 200, 'ms'),
+    figure('CSV, size', round((csv[0]?.bytes ?? 0) / megabyte, 1), 'MB'),
+    atMost('CSV, growth of the server memory', growth, 30, 'MB'),
   ]
 }
 
 const pdfFigures = async (
-  server: BenchServer,
+  server: Installation,
   token: string,
   rounds: number,
   file: string,
   what: string,
   body: Record<string, unknown>,
-): Promise<Figure[]> => {
+): Promise<Finding[]> => {
   const timed: Timed[] = []
   const growth = await memoryGrowth(server, async () => {
     for (let n = 0; n <= rounds; n++) timed.push(await download(server, token, exportAgentPdf.path, body, file))
   })
   const [first, ...rest] = timed
   return [
-    { what: `PDF, ${what}: first`, value: round(first?.ms ?? 0, 0), unit: 'ms', better: 'less' },
-    {
-      what: `PDF, ${what}: later ones, median`,
-      value: round(median(rest.map(({ ms }) => ms)), 0),
-      unit: 'ms',
-      limit: 1_000,
-      better: 'less',
-    },
-    { what: `PDF, ${what}: size`, value: round((first?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
-    { what: `PDF, ${what}: growth of the server memory`, value: growth, unit: 'MB', limit: 150, better: 'less' },
+    figure(`PDF, ${what}: first`, round(first?.ms ?? 0, 0), 'ms'),
+    atMost(`PDF, ${what}: later ones, median`, round(median(rest.map(({ ms }) => ms)), 0), 1_000, 'ms'),
+    figure(`PDF, ${what}: size`, round((first?.bytes ?? 0) / megabyte, 1), 'MB'),
+    atMost(`PDF, ${what}: growth of the server memory`, growth, 150, 'MB'),
   ]
 }
 
-const workbookFigures = async (server: BenchServer, token: string, rounds: number, file: string): Promise<Figure[]> => {
+const workbookFigures = async (
+  server: Installation,
+  token: string,
+  rounds: number,
+  file: string,
+): Promise<Finding[]> => {
   const timed: Timed[] = []
   const body = { list: 'agents', format: 'xlsx' }
   const growth = await memoryGrowth(server, async () => {
     for (let n = 0; n < rounds; n++) timed.push(await download(server, token, exportReport.path, body, file))
   })
   return [
-    { what: 'XLSX', value: round(median(timed.map(({ ms }) => ms)), 0), unit: 'ms', better: 'less' },
-    { what: 'XLSX, size', value: round((timed[0]?.bytes ?? 0) / megabyte, 1), unit: 'MB', better: 'less' },
-    { what: 'XLSX, growth of the server memory', value: growth, unit: 'MB', limit: 30, better: 'less' },
+    figure('XLSX', round(median(timed.map(({ ms }) => ms)), 0), 'ms'),
+    figure('XLSX, size', round((timed[0]?.bytes ?? 0) / megabyte, 1), 'MB'),
+    atMost('XLSX, growth of the server memory', growth, 30, 'MB'),
   ]
 }
 
@@ -184,9 +179,8 @@ export const benchExport = async ({ server, fleet, client, isQuick }: Prepared):
     ])
     const all = await pdf('all columns', ['*'])
     return {
-      name: 'export',
-      conditions: `agents as CSV and XLSX, ${fleet.agents} rows of all columns; as PDF, ${pdfRows} rows; ${rounds} rounds`,
-      figures: [...csv, ...xlsx, ...some, ...all],
+      what: `agents as CSV and XLSX, ${fleet.agents} rows of all columns; as PDF, ${pdfRows} rows; ${rounds} rounds`,
+      findings: [...csv, ...xlsx, ...some, ...all],
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

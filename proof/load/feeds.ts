@@ -1,6 +1,7 @@
 import { feedLimits } from '@portcullis/contract'
 import { readFeed } from '@portcullis/domain'
-import { startServer } from '../kit/server-process.ts'
+import { startServer } from '../kit/installation.ts'
+import { atLeast, type Finding, figure } from '../kit/verdict.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface FeedsBench {
@@ -71,11 +72,7 @@ const rateOf = (lines: number, rounds: number, work: () => void): number => {
 }
 
 /** Sends lines to a server. Returns the processor time of the server process and of the database. */
-const stored = async (
-  databaseUrl: string | undefined,
-  hosts: number,
-  rounds: number,
-): Promise<BenchResult['figures']> => {
+const stored = async (databaseUrl: string | undefined, hosts: number, rounds: number): Promise<Finding[]> => {
   const server = await startServer({ databaseUrl })
   try {
     const person = await server.signIn()
@@ -106,25 +103,18 @@ const stored = async (
     }
     const lines = rounds * count
     return [
-      {
-        what: 'stored for known hosts and devices: lines per core-second of the server',
-        value: round(lines / sum.server, 0),
-        unit: '/s',
-        limit: wantedPerSecond,
-        better: 'more',
-      },
-      {
-        what: 'the same, with the database',
-        value: round(lines / (sum.server + sum.database), 0),
-        unit: '/s',
-        better: 'more',
-      },
-      {
-        what: `stored for ${hosts} new hosts with ${count} new devices, server and database`,
-        value: round(count / (first.server + first.database), 0),
-        unit: '/s',
-        better: 'more',
-      },
+      atLeast(
+        'stored for known hosts and devices: lines per core-second of the server',
+        round(lines / sum.server, 0),
+        wantedPerSecond,
+        '/s',
+      ),
+      figure('the same, with the database', round(lines / (sum.server + sum.database), 0), '/s'),
+      figure(
+        `stored for ${hosts} new hosts with ${count} new devices, server and database`,
+        round(count / (first.server + first.database), 0),
+        '/s',
+      ),
     ]
   } finally {
     await server.stop()
@@ -133,7 +123,7 @@ const stored = async (
 
 /** Reads the lines of a feed, and parses the same lines as plain JSON in the same run. */
 export const benchFeeds = async ({ databaseUrl, hosts, rounds }: FeedsBench): Promise<BenchResult> => {
-  const figures: BenchResult['figures'] = []
+  const figures: Finding[] = []
   for (const [what, lineOf] of Object.entries({
     'event 6416, JSON': winlogbeat,
     Defender: defender,
@@ -143,27 +133,28 @@ export const benchFeeds = async ({ databaseUrl, hosts, rounds }: FeedsBench): Pr
     const text = lines.join('\n')
     const { events, failed } = readFeed(text)
     if (events.length !== count || failed > 0) throw new Error(`${what}: ${events.length} of ${count} lines were read`)
-    figures.push({
-      what: `${what}: lines per core-second`,
-      value: rateOf(count, rounds, () => readFeed(text)),
-      unit: '/s',
-      limit: wantedPerSecond,
-      better: 'more',
-    })
+    figures.push(
+      atLeast(
+        `${what}: lines per core-second`,
+        rateOf(count, rounds, () => readFeed(text)),
+        wantedPerSecond,
+        '/s',
+      ),
+    )
     if (lineOf !== xml)
-      figures.push({
-        what: `${what}: the same lines by JSON.parse`,
-        value: rateOf(count, rounds, () => {
-          for (const line of lines) JSON.parse(line)
-        }),
-        unit: '/s',
-        better: 'more',
-      })
+      figures.push(
+        figure(
+          `${what}: the same lines by JSON.parse`,
+          rateOf(count, rounds, () => {
+            for (const line of lines) JSON.parse(line)
+          }),
+          '/s',
+        ),
+      )
   }
   figures.push(...(await stored(databaseUrl, hosts, 4)))
   return {
-    name: 'feeds',
-    conditions: `${count} lines in one request; reading: best of ${rounds} rounds; storing: ${hosts} hosts, server and database on this machine`,
-    figures,
+    what: `${count} lines in one request; reading: best of ${rounds} rounds; storing: ${hosts} hosts, server and database on this machine`,
+    findings: figures,
   }
 }

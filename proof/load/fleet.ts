@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { makeCertificate } from '../kit/certificate.ts'
 import { freePort } from '../kit/free-port.ts'
+import { type Installation, startServer } from '../kit/installation.ts'
 import { seedDesigns } from '../kit/loader/designs.ts'
 import { type LoadedFleet, loadFleet } from '../kit/loader.ts'
 import { fromRoot } from '../kit/root.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
-import { type BenchServer, startServer } from '../kit/server-process.ts'
 
 export interface FleetOptions {
   databaseUrl: string | undefined
@@ -23,7 +23,7 @@ const peripheralsPerAgent = 12
 const mostPlayed = { short: 5_000, full: 20_000 }
 
 export interface Prepared {
-  server: BenchServer
+  server: Installation
   fleet: LoadedFleet
   /** Seconds that loading the fleet took. */
   loadSeconds: number

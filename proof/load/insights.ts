@@ -1,5 +1,7 @@
 /** Measures the risk insights of a whole fleet: reloads, compared with the plain aggregation that they replace. */
-import type { BenchServer } from '../kit/server-process.ts'
+
+import type { Installation } from '../kit/installation.ts'
+import { atMost, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
@@ -28,7 +30,7 @@ const timed = async (work: () => Promise<unknown>, rounds: number, pauseMs = 0):
   return times
 }
 
-const rowsOf = async (server: BenchServer, path: string, token: string): Promise<number> =>
+const rowsOf = async (server: Installation, path: string, token: string): Promise<number> =>
   Number((await server.call(path, undefined, token)).recordsTotal)
 
 export const benchInsights = async ({ server, fleet, client, isQuick }: Prepared): Promise<BenchResult> => {
@@ -42,28 +44,12 @@ export const benchInsights = async ({ server, fleet, client, isQuick }: Prepared
     const pauseMs = path.endsWith('Reload') ? 0 : 1_050
     const milliseconds = await timed(() => server.call(path, undefined, token), rounds, pauseMs)
     figures.push(
-      {
-        what: `${name}: p50`,
-        value: round(percentile(milliseconds, 0.5)),
-        unit: 'ms',
-        beside: `${rows} rows`,
-        limit: reloadLimitMs,
-        better: 'less' as const,
-      },
-      { what: `${name}: p95`, value: round(percentile(milliseconds, 0.95)), unit: 'ms', better: 'less' as const },
+      atMost(`${name}: p50`, round(percentile(milliseconds, 0.5)), reloadLimitMs, 'ms', `${rows} rows`),
+      figure(`${name}: p95`, round(percentile(milliseconds, 0.95)), 'ms'),
     )
   }
   return {
-    name: 'insights',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${rounds} rounds, caches expired before each`,
-    figures: [
-      ...figures,
-      {
-        what: 'plain aggregation by shape, p50',
-        value: round(percentile(plain, 0.5)),
-        unit: 'ms',
-        better: 'less',
-      },
-    ],
+    what: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${rounds} rounds, caches expired before each`,
+    findings: [...figures, figure('plain aggregation by shape, p50', round(percentile(plain, 0.5)), 'ms')],
   }
 }

@@ -1,12 +1,14 @@
 /** Measures the agents list page by page, compared with a bare server that returns the same pages. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import type { BenchServer } from '../kit/server-process.ts'
+import type { Installation } from '../kit/installation.ts'
+import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type Combination, combinations } from './page-combinations.ts'
-import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import { type BenchResult, percentile, round } from './result.ts'
 
 interface Answer {
   milliseconds: number
@@ -77,7 +79,7 @@ const perSecond = async (get: Getter, seconds: number): Promise<{ rate: number; 
   return { rate: done / seconds, failed }
 }
 
-const startBare = async (server: BenchServer) => {
+const startBare = async (server: Installation) => {
   const script = fileURLToPath(new URL('bare-server.ts', import.meta.url))
   const child = spawn(process.execPath, [script, JSON.stringify(server.connection)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -106,18 +108,12 @@ const assertSame = async (ours: Getter, bare: Getter, { name, query }: Combinati
     throw new Error(`The bare server returned a different page for "${name}".`)
 }
 
-const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Figure[] =>
+const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Finding[] =>
   [...times]
     .map(([name, values]) => ({ name, p50: percentile(values, 0.5), p95: percentile(values, 0.95) }))
     .sort((a, b) => b.p50 - a.p50)
     .slice(0, count)
-    .map(({ name, p50, p95 }) => ({
-      what: `p50 of "${name}"`,
-      value: round(p50, 1),
-      unit: 'ms',
-      beside: `p95 ${round(p95, 1)} ms`,
-      better: 'less' as const,
-    }))
+    .map(({ name, p50, p95 }) => figure(`p50 of "${name}"`, round(p50, 1), 'ms', `p95 ${round(p95, 1)} ms`))
 
 export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<BenchResult> => {
   const options = isQuick ? { rounds: 8, bareRounds: 1, seconds: 4 } : { rounds: 25, bareRounds: 3, seconds: 10 }
@@ -136,64 +132,31 @@ export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<B
   const filtered = combinations.filter(({ isFiltered }) => isFiltered).flatMap(({ name }) => times.get(name) ?? [])
   const slow = [...times].filter(([, values]) => percentile(values, 0.95) > slowest).map(([name]) => name)
   return {
-    name: 'list',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, counts never cached; peer: a bare Node server with hand-written SQL, ${options.bareRounds} rounds`,
-    figures: [
-      {
-        what: 'p50 over all',
-        value: round(percentile(all, 0.5)),
-        unit: 'ms',
-        limit: isMillion ? 50 : 5,
-        better: 'less',
-      },
-      {
-        what: 'p95 over all',
-        value: round(percentile(all, 0.95)),
-        unit: 'ms',
-        limit: slowest,
-        better: 'less',
-      },
-      {
-        what: 'p50 over filtered pages',
-        value: round(percentile(filtered, 0.5)),
-        unit: 'ms',
-        limit: isMillion ? 50 : 5,
-        better: 'less',
-      },
-      {
-        what: 'p95 over filtered pages',
-        value: round(percentile(filtered, 0.95)),
-        unit: 'ms',
-        limit: slowest,
-        better: 'less',
-      },
-      {
-        what: 'kinds of pages whose own p95 is above the limit',
-        value: slow.length,
-        unit: '',
-        ...(slow.length === 0 ? {} : { beside: slow.join('; ') }),
-        limit: 0,
-        better: 'less',
-      },
-      { what: 'p50 over all, bare server', value: round(percentile(bareTimes, 0.5)), unit: 'ms', better: 'less' },
-      { what: 'p95 over all, bare server', value: round(percentile(bareTimes, 0.95)), unit: 'ms', better: 'less' },
-      { what: 'default page, 4 side by side', value: Math.round(rates.ours.rate), unit: '/s', better: 'more' },
-      { what: 'the same from the bare server', value: Math.round(rates.bare.rate), unit: '/s', better: 'more' },
-      {
-        what: 'share of the bare server',
-        value: round(rates.ours.rate / rates.bare.rate),
-        unit: '',
-        limit: 0.5,
-        better: 'more',
-      },
-      {
-        what: 'pages not given',
-        value: [...refused.values()].reduce((sum, n) => sum + n, rates.ours.failed),
-        unit: '',
-        ...(refused.size === 0 ? {} : { beside: [...refused.keys()].join('; ') }),
-        limit: 0,
-        better: 'less',
-      },
+    what: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, counts never cached; peer: a bare Node server with hand-written SQL, ${options.bareRounds} rounds`,
+    findings: [
+      atMost('p50 over all', round(percentile(all, 0.5)), isMillion ? 50 : 5, 'ms'),
+      atMost('p95 over all', round(percentile(all, 0.95)), slowest, 'ms'),
+      atMost('p50 over filtered pages', round(percentile(filtered, 0.5)), isMillion ? 50 : 5, 'ms'),
+      atMost('p95 over filtered pages', round(percentile(filtered, 0.95)), slowest, 'ms'),
+      atMost(
+        'kinds of pages whose own p95 is above the limit',
+        slow.length,
+        0,
+        '',
+        slow.length === 0 ? undefined : slow.join('; '),
+      ),
+      figure('p50 over all, bare server', round(percentile(bareTimes, 0.5)), 'ms'),
+      figure('p95 over all, bare server', round(percentile(bareTimes, 0.95)), 'ms'),
+      figure('default page, 4 side by side', Math.round(rates.ours.rate), '/s'),
+      figure('the same from the bare server', Math.round(rates.bare.rate), '/s'),
+      atLeast('share of the bare server', round(rates.ours.rate / rates.bare.rate), 0.5),
+      atMost(
+        'pages not given',
+        [...refused.values()].reduce((sum, n) => sum + n, rates.ours.failed),
+        0,
+        '',
+        refused.size === 0 ? undefined : [...refused.keys()].join('; '),
+      ),
       ...worst(times, combinations.length),
     ],
   }

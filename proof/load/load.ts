@@ -1,5 +1,7 @@
 /** Measures the cost of a fleet before any request: loading time, size on disk, and the server's memory. */
+
 import { residentBytes } from '../kit/proc.ts'
+import { figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 
@@ -12,14 +14,13 @@ export const describeLoad = async ({ server, client, fleet, loadSeconds }: Prepa
   )
   const [events = 0, whole = 0, n = 0] = [rows[0]?.events, rows[0]?.whole, rows[0]?.n].map(Number)
   return {
-    name: 'load',
-    conditions: `${fleet.agents} hosts with ${fleet.peripherals} peripherals and ${n} events, by COPY`,
-    figures: [
-      { what: 'devices', value: fleet.peripherals, unit: '', better: 'more' },
-      { what: 'time to load the fleet', value: round(loadSeconds, 0), unit: 's', better: 'less' },
-      { what: 'disk, without events', value: round((whole - events) / megabyte, 0), unit: 'MB', better: 'less' },
-      { what: 'disk of a million events', value: round(events / n, 0), unit: 'MB', better: 'less' },
-      { what: 'server memory', value: round(residentBytes(server.pid) / megabyte, 0), unit: 'MB', better: 'less' },
+    what: `${fleet.agents} hosts with ${fleet.peripherals} peripherals and ${n} events, by COPY`,
+    findings: [
+      figure('devices', fleet.peripherals),
+      figure('time to load the fleet', round(loadSeconds, 0), 's'),
+      figure('disk, without events', round((whole - events) / megabyte, 0), 'MB'),
+      figure('disk of a million events', round(events / n, 0), 'MB'),
+      figure('server memory', round(residentBytes(server.pid) / megabyte, 0), 'MB'),
     ],
   }
 }

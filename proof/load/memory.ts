@@ -1,4 +1,5 @@
 /** Measures the memory of agent, server and database when nothing happens. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { temporaryFolder } from '../kit/database.ts'
 import { memoryOfFamily } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'
 import type { ServerProcess } from '../kit/server.ts'
+import { atMost, figure } from '../kit/verdict.ts'
 import { copyProgram, createProduction } from './production.ts'
 import { type BenchResult, round } from './result.ts'
 
@@ -93,31 +95,23 @@ export const benchMemory = async ({ hosts, idleSeconds }: MemoryBench): Promise<
     const own = memoryOfFamily(server.pid, (command) => !isDatabase(command) && !isWorker(command))
     const parts = `${own.processes + worker.processes} processes of the server, ${database.processes} of PostgreSQL`
     return {
-      name: 'memory',
-      conditions: `Pss ${idleSeconds} s after ${hosts} hosts connected, each with a wake socket and a check-in per minute; ${parts}; nobody is signed in`,
-      figures: [
+      what: `Pss ${idleSeconds} s after ${hosts} hosts connected, each with a wake socket and a check-in per minute; ${parts}; nobody is signed in`,
+      findings: [
         ...(ofAgent === undefined
           ? []
           : [
-              {
-                what: 'agent, idle',
-                value: megabytes(ofAgent.total),
-                beside: `${megabytes(ofAgent.anonymous)} MB of it without a file`,
-                unit: 'MB',
-                limit: 60,
-                better: 'less' as const,
-              },
+              atMost(
+                'agent, idle',
+                megabytes(ofAgent.total),
+                60,
+                'MB',
+                `${megabytes(ofAgent.anonymous)} MB of it without a file`,
+              ),
             ]),
-        {
-          what: 'server and PostgreSQL, idle',
-          value: megabytes(own.total + worker.total + database.total),
-          unit: 'MB',
-          limit: 350,
-          better: 'less',
-        },
-        { what: 'server', value: megabytes(own.total), unit: 'MB', better: 'less' },
-        { what: 'agentless worker', value: megabytes(worker.total), unit: 'MB', better: 'less' },
-        { what: 'PostgreSQL', value: megabytes(database.total), unit: 'MB', better: 'less' },
+        atMost('server and PostgreSQL, idle', megabytes(own.total + worker.total + database.total), 350, 'MB'),
+        figure('server', megabytes(own.total), 'MB'),
+        figure('agentless worker', megabytes(worker.total), 'MB'),
+        figure('PostgreSQL', megabytes(database.total), 'MB'),
       ],
       notRun: ofAgent === undefined ? [`agent: ${program} does not exist`] : [],
     }

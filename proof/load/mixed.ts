@@ -1,13 +1,15 @@
 /** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
+
 import { Agent, request } from 'node:https'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
-import { chance } from '../kit/chance.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
+import { seededRandom } from '../kit/seeded-random.ts'
+import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 import { openSessions, type Player, requestOf } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
 import { combinations } from './page-combinations.ts'
 import { runPaced } from './raw-client.ts'
-import { type BenchResult, type Figure, percentile, round } from './result.ts'
+import { type BenchResult, percentile, round } from './result.ts'
 
 /** Check-in interval of the fleet. This machine also runs the load generator. */
 const intervalSeconds = 60
@@ -43,7 +45,7 @@ const readPages = async (url: string, ca: string, token: string, seconds: number
   const asked: Promise<void>[] = []
   for (let n = 0; n < seconds * pagesPerSecond; n++) {
     const { query } = combinations[
-      Math.floor(chance('mixed pages') * combinations.length)
+      Math.floor(seededRandom('mixed pages') * combinations.length)
     ] as (typeof combinations)[number]
     asked.push(get(query))
     await new Promise((resolve) => setTimeout(resolve, 1_000 / pagesPerSecond))
@@ -63,7 +65,7 @@ const checkIn = async (url: string, ca: string, players: readonly Player[], perS
       next: (): Buffer | undefined =>
         mine.length === 0
           ? undefined
-          : requestOf(mine[Math.floor(chance('mixed hosts') * mine.length)] as Player, changedShare),
+          : requestOf(mine[Math.floor(seededRandom('mixed hosts') * mine.length)] as Player, changedShare),
       answered: (status: number, body: string, milliseconds: number): void => {
         times.add(milliseconds)
         if (status === 200 && !body.includes('needInventory')) tally.taken += 1
@@ -91,44 +93,24 @@ export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepa
       checkIn(replica.url, ca, players, wanted, seconds),
     ])
     const spent = cpuSecondsOf(replica.pid) - cpu.server + (server.cpu().database - cpu.database)
-    const figures: Figure[] = [
-      {
-        what: 'pages: p50',
-        value: round(percentile(pages.times, 0.5)),
-        unit: 'ms',
-        limit: isMillion ? 50 : 5,
-        better: 'less',
-      },
-      {
-        what: 'pages: p95',
-        value: round(percentile(pages.times, 0.95)),
-        unit: 'ms',
-        limit: isMillion ? 200 : 30,
-        better: 'less',
-      },
-      { what: 'pages: failed', value: pages.failed, unit: '', limit: 0, better: 'less' },
-      {
-        what: 'check-ins: share of the wanted pace',
-        value: round(hosts.taken / seconds / wanted),
-        unit: '',
-        beside: `${Math.round(wanted)} /s wanted`,
-        limit: 0.95,
-        better: 'more',
-      },
-      {
-        what: 'check-ins: p99 from the time they are due',
-        value: round(hosts.p99),
-        unit: 'ms',
-        limit: 250,
-        better: 'less',
-      },
-      { what: 'check-ins: failed', value: hosts.failed, unit: '', limit: 0, better: 'less' },
-      { what: 'processor time of server and database', value: round(spent / seconds), unit: 'cores', better: 'less' },
+    const figures: Finding[] = [
+      atMost('pages: p50', round(percentile(pages.times, 0.5)), isMillion ? 50 : 5, 'ms'),
+      atMost('pages: p95', round(percentile(pages.times, 0.95)), isMillion ? 200 : 30, 'ms'),
+      atMost('pages: failed', pages.failed, 0),
+      atLeast(
+        'check-ins: share of the wanted pace',
+        round(hosts.taken / seconds / wanted),
+        0.95,
+        '',
+        `${Math.round(wanted)} /s wanted`,
+      ),
+      atMost('check-ins: p99 from the time they are due', round(hosts.p99), 250, 'ms'),
+      atMost('check-ins: failed', hosts.failed, 0),
+      figure('processor time of server and database', round(spent / seconds), 'cores'),
     ]
     return {
-      name: 'mixed',
-      conditions: `${pagesPerSecond} pages of 50 a second in ${combinations.length} combinations beside check-ins of ${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, 1 % of them changed, as many as a fleet sends in ${intervalSeconds} s but at most ${mostPerSecond} a second; all over HTTPS, ${seconds} s, load generator on the same cores`,
-      figures,
+      what: `${pagesPerSecond} pages of 50 a second in ${combinations.length} combinations beside check-ins of ${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, 1 % of them changed, as many as a fleet sends in ${intervalSeconds} s but at most ${mostPerSecond} a second; all over HTTPS, ${seconds} s, load generator on the same cores`,
+      findings: figures,
     }
   } finally {
     await replica.end()

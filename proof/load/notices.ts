@@ -1,7 +1,9 @@
 /** Measures the cost of grouping events into alerts and of sending each of them to a SIEM. */
+
 import { connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
-import { type BenchServer, startServer } from '../kit/server-process.ts'
+import { type Installation, startServer } from '../kit/installation.ts'
+import { atLeast, atMost, figure } from '../kit/verdict.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface NoticesBench {
@@ -68,7 +70,7 @@ const bareSeconds = async (port: number, bytes: number): Promise<number> => {
 }
 
 /** Adds events of blocked devices of fifty models, in the form that ingest stores: one stream without gaps. */
-const appendEvents = async (server: BenchServer, count: number): Promise<void> => {
+const appendEvents = async (server: Installation, count: number): Promise<void> => {
   const client = new pg.Client(server.connection)
   await client.connect()
   try {
@@ -136,50 +138,26 @@ export const benchNotices = async ({ databaseUrl, events }: NoticesBench): Promi
     const bare = await bareSeconds(receiver.port, bytes)
     const perEvent = (seconds: number): number => round((seconds / events) * 1e6, 1)
     return {
-      name: 'notices',
-      conditions: `${events} events of 50 subjects; server, database and receiver on this machine; peer: the same bytes by a bare socket`,
-      figures: [
-        {
-          what: 'folded, events per second',
-          value: round((events - folding.miscounted) / Math.max(folding.folded, 0.001)),
-          unit: '/s',
-          limit: round(mostEventsPerSecond),
-          better: 'more',
-        },
-        {
-          what: 'server, processor time per folded event',
-          value: perEvent(folding.server),
-          unit: 'µs',
-          better: 'less',
-        },
-        {
-          what: 'database, processor time per folded event',
-          value: perEvent(folding.database),
-          unit: 'µs',
-          better: 'less',
-        },
-        {
-          what: 'streamed to syslog, events per second',
-          value: round((events - both.lost) / both.streamed),
-          unit: '/s',
-          limit: round(mostEventsPerSecond),
-          better: 'more',
-        },
-        {
-          what: 'server, processor time per folded and streamed event',
-          value: perEvent(both.server),
-          unit: 'µs',
-          better: 'less',
-        },
-        {
-          what: 'events folded into no notice or twice',
-          value: folding.miscounted + both.miscounted,
-          unit: '',
-          limit: 0,
-          better: 'less',
-        },
-        { what: 'events that syslog did not get', value: both.lost, unit: '', limit: 0, better: 'less' },
-        { what: 'bare socket, events per second', value: round(events / bare), unit: '/s', better: 'more' },
+      what: `${events} events of 50 subjects; server, database and receiver on this machine; peer: the same bytes by a bare socket`,
+      findings: [
+        atLeast(
+          'folded, events per second',
+          round((events - folding.miscounted) / Math.max(folding.folded, 0.001)),
+          round(mostEventsPerSecond),
+          '/s',
+        ),
+        figure('server, processor time per folded event', perEvent(folding.server), 'µs'),
+        figure('database, processor time per folded event', perEvent(folding.database), 'µs'),
+        atLeast(
+          'streamed to syslog, events per second',
+          round((events - both.lost) / both.streamed),
+          round(mostEventsPerSecond),
+          '/s',
+        ),
+        figure('server, processor time per folded and streamed event', perEvent(both.server), 'µs'),
+        atMost('events folded into no notice or twice', folding.miscounted + both.miscounted, 0),
+        atMost('events that syslog did not get', both.lost, 0),
+        figure('bare socket, events per second', round(events / bare), '/s'),
       ],
     }
   } finally {

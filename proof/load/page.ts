@@ -1,7 +1,9 @@
 /** Measures a page of a million rows: its speed, its memory, and whether it is complete. */
+
 import { request } from 'node:http'
+import type { Installation } from '../kit/installation.ts'
 import { residentBytes } from '../kit/proc.ts'
-import type { BenchServer } from '../kit/server-process.ts'
+import { atLeast, atMost, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 import { createRowReader } from './row-reader.ts'
@@ -15,7 +17,7 @@ interface Fetched {
   bytes: number
 }
 
-const fetchPage = (server: BenchServer, token: string, hear: (chunk: Buffer) => void): Promise<Fetched> =>
+const fetchPage = (server: Installation, token: string, hear: (chunk: Buffer) => void): Promise<Fetched> =>
   new Promise((resolve, reject) => {
     const startedAt = performance.now()
     let bytes = 0
@@ -57,30 +59,17 @@ export const benchPage = async ({ server, fleet }: Prepared): Promise<BenchResul
   await fetchPage(server, token, rows.add)
   const { total, count, isComplete } = rows.end()
   return {
-    name: 'page',
-    conditions: `GET agents with PageSize=1000000 at ${fleet.agents} hosts`,
-    figures: [
-      { what: 'time', value: round(timed.seconds), unit: 's', better: 'less' },
-      { what: 'first byte', value: round(timed.firstByteMs, 0), unit: 'ms', better: 'less' },
-      { what: 'size', value: round(timed.bytes / megabyte, 1), unit: 'MB', better: 'less' },
-      { what: 'rate', value: round(timed.bytes / megabyte / timed.seconds, 1), unit: 'MB/s', better: 'more' },
-      { what: 'server memory before', value: round(before / megabyte, 0), unit: 'MB', better: 'less' },
-      {
-        what: 'growth of the server memory',
-        value: round((most - before) / megabyte, 1),
-        unit: 'MB',
-        limit: 50,
-        better: 'less',
-      },
-      {
-        what: 'rows missing or too many',
-        value: Math.abs(fleet.agents - count),
-        unit: '',
-        limit: 0,
-        better: 'less',
-      },
-      { what: 'recordsTotal off by', value: Math.abs(fleet.agents - total), unit: '', limit: 0, better: 'less' },
-      { what: 'valid JSON to the end (1 = yes)', value: isComplete ? 1 : 0, unit: '', limit: 1, better: 'more' },
+    what: `GET agents with PageSize=1000000 at ${fleet.agents} hosts`,
+    findings: [
+      figure('time', round(timed.seconds), 's'),
+      figure('first byte', round(timed.firstByteMs, 0), 'ms'),
+      figure('size', round(timed.bytes / megabyte, 1), 'MB'),
+      figure('rate', round(timed.bytes / megabyte / timed.seconds, 1), 'MB/s'),
+      figure('server memory before', round(before / megabyte, 0), 'MB'),
+      atMost('growth of the server memory', round((most - before) / megabyte, 1), 50, 'MB'),
+      atMost('rows missing or too many', Math.abs(fleet.agents - count), 0),
+      atMost('recordsTotal off by', Math.abs(fleet.agents - total), 0),
+      atLeast('valid JSON to the end (1 = yes)', isComplete ? 1 : 0, 1),
     ],
   }
 }

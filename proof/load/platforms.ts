@@ -5,7 +5,8 @@ import type { Platform } from '../../cli/simulator/platforms.ts'
 import { createRandom } from '../../cli/simulator/random.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createWaits } from '../../cli/simulator/waits.ts'
-import { startServer } from '../kit/server-process.ts'
+import { startServer } from '../kit/installation.ts'
+import { atLeast, atMost, figure } from '../kit/verdict.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface PlatformsBench {
@@ -83,32 +84,28 @@ export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBe
         await reported(name, (host) => host.changeDevices())
     const changed = rates()
     return {
-      name: 'platforms',
-      conditions: `${hosts} simulated hosts of each platform in turns, ${rounds} changes each; server and database on this machine`,
-      figures: [
-        {
-          what: 'a change: check-ins of Windows hosts per core-second, as share of Linux hosts',
-          value: round(changed.windows / changed.linux),
-          unit: '',
-          beside: `${round(changed.windows, 0)}/s and ${round(changed.linux, 0)}/s`,
-          limit: wantedShare,
-          better: 'more',
-        },
-        {
-          what: 'the first inventory: the same',
-          value: round(first.windows / first.linux),
-          unit: '',
-          beside: `${round(first.windows, 0)}/s and ${round(first.linux, 0)}/s`,
-          better: 'more',
-        },
-        {
-          what: 'requests of simulated hosts that failed',
-          value: failed.length,
-          unit: '',
-          ...(failed[0] === undefined ? {} : { beside: `first: ${failed[0]}` }),
-          limit: 0,
-          better: 'less',
-        },
+      what: `${hosts} simulated hosts of each platform in turns, ${rounds} changes each; server and database on this machine`,
+      findings: [
+        atLeast(
+          'a change: check-ins of Windows hosts per core-second, as share of Linux hosts',
+          round(changed.windows / changed.linux),
+          wantedShare,
+          '',
+          `${round(changed.windows, 0)}/s and ${round(changed.linux, 0)}/s`,
+        ),
+        figure(
+          'the first inventory: the same',
+          round(first.windows / first.linux),
+          '',
+          `${round(first.windows, 0)}/s and ${round(first.linux, 0)}/s`,
+        ),
+        atMost(
+          'requests of simulated hosts that failed',
+          failed.length,
+          0,
+          '',
+          failed[0] === undefined ? undefined : `first: ${failed[0]}`,
+        ),
       ],
     }
   } finally {

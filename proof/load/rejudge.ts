@@ -1,4 +1,5 @@
 /** Measures how long a server takes to recompute all verdicts after a knowledge update, and reads its progress. */
+import { atMost, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 
@@ -49,19 +50,12 @@ export const benchRejudge = async ({ server, fleet, client, startReplica }: Prep
   }
   const limit = (limitSeconds * Math.max(fleet.agents, 1)) / fleetOfLimit
   return {
-    name: 'rejudge',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs, every verdict changes; a second server starts and judges`,
-    figures: [
-      {
-        what: 'all verdicts and decisions recomputed',
-        value: round(seconds()),
-        unit: 's',
-        limit: Math.max(limit, 30),
-        better: 'less',
-      },
-      { what: 'designs', value: round(designsDone), unit: 's', better: 'less' },
-      { what: 'hosts that were decided about', value: mostHosts, unit: '', better: 'more' },
-      { what: 'steps of its progress that were seen', value: steps, unit: '', better: 'more' },
+    what: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs, every verdict changes; a second server starts and judges`,
+    findings: [
+      atMost('all verdicts and decisions recomputed', round(seconds()), Math.max(limit, 30), 's'),
+      figure('designs', round(designsDone), 's'),
+      figure('hosts that were decided about', mostHosts),
+      figure('steps of its progress that were seen', steps),
     ],
   }
 }

@@ -2,8 +2,10 @@
  * Measures two replicas behind a balancer on one database, compared with one replica behind the same balancer. The
  * balancer adds cost to each connection, and it shares the cores with the servers.
  */
+
 import { startBalancer } from '../kit/balancer.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
+import { atLeast, atMost, figure } from '../kit/verdict.ts'
 import { connections, type Measured, measure, openSessions } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
@@ -34,33 +36,19 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
     const two = await run(both)
     const [first = 0, other = 0] = balancer.led()
     return {
-      name: 'replicas',
-      conditions: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
-      figures: [
-        { what: 'one replica: per core-second', value: Math.round(one.perCoreSecond), unit: '/s', better: 'more' },
-        { what: 'two replicas: per core-second', value: Math.round(two.perCoreSecond), unit: '/s', better: 'more' },
-        { what: 'one replica: p99', value: round(one.p99), unit: 'ms', better: 'less' },
-        {
-          what: 'two replicas, share of one',
-          value: round(two.perCoreSecond / one.perCoreSecond),
-          unit: '',
-          limit: 0.8,
-          better: 'more',
-        },
-        { what: 'two replicas: p99', value: round(two.p99), unit: 'ms', limit: 250, better: 'less' },
-        {
-          what: 'two replicas: refused or asked for an inventory',
-          value: two.failed,
-          unit: '',
-          limit: 0,
-          better: 'less',
-        },
-        {
-          what: 'connections of the replica that had fewer',
-          value: round(Math.min(first, other) / Math.max(1, first + other)),
-          unit: 'of all',
-          better: 'more',
-        },
+      what: `1 % of check-ins changed, ${fleet.played.length} hosts of ${fleet.agents}, ${seconds} s each; balancer, load generator, replicas and database on the same cores`,
+      findings: [
+        figure('one replica: per core-second', Math.round(one.perCoreSecond), '/s'),
+        figure('two replicas: per core-second', Math.round(two.perCoreSecond), '/s'),
+        figure('one replica: p99', round(one.p99), 'ms'),
+        atLeast('two replicas, share of one', round(two.perCoreSecond / one.perCoreSecond), 0.8),
+        atMost('two replicas: p99', round(two.p99), 250, 'ms'),
+        atMost('two replicas: refused or asked for an inventory', two.failed, 0),
+        figure(
+          'connections of the replica that had fewer',
+          round(Math.min(first, other) / Math.max(1, first + other)),
+          'of all',
+        ),
       ],
     }
   } finally {

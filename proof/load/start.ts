@@ -1,4 +1,5 @@
 /** Measures how long the server takes to start: empty, with a fleet, and after a kill. */
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { loadFleet } from '../kit/loader.ts'
 import { cpuSecondsOfTree } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'
 import type { ServerProcess } from '../kit/server.ts'
+import { atMost, figure } from '../kit/verdict.ts'
 import { createProduction, type Started } from './production.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
@@ -71,39 +73,24 @@ export const benchStart = async ({ hosts, rounds }: StartBench): Promise<BenchRe
       await timed('killed', production.start)
     }
     return {
-      name: 'start',
-      conditions: `${rounds} starts each until /readyz answers 200, with the embedded database and HTTPS by an own CA; files are in the page cache; medians`,
-      figures: [
-        {
-          what: 'start with an empty data directory',
-          value: seconds(times.empty),
-          beside: slowest(times.empty),
-          unit: 's',
-          limit: 6,
-          better: 'less',
-        },
-        {
-          what: `start with the data of ${hosts} hosts`,
-          value: seconds(times.loaded),
-          beside: slowest(times.loaded),
-          unit: 's',
-          limit: 3,
-          better: 'less',
-        },
-        {
-          what: `restart after a kill, with the data of ${hosts} hosts`,
-          value: seconds(times.killed),
-          beside: slowest(times.killed),
-          unit: 's',
-          limit: 1.5,
-          better: 'less',
-        },
-        ...(['empty', 'loaded', 'killed'] as const).map((kind) => ({
-          what: `processor time until then: ${{ empty: 'empty data directory', loaded: 'with hosts', killed: 'after a kill' }[kind]}`,
-          value: round(percentile(cpu[kind], 0.5)),
-          unit: 's',
-          better: 'less' as const,
-        })),
+      what: `${rounds} starts each until /readyz answers 200, with the embedded database and HTTPS by an own CA; files are in the page cache; medians`,
+      findings: [
+        atMost('start with an empty data directory', seconds(times.empty), 6, 's', slowest(times.empty)),
+        atMost(`start with the data of ${hosts} hosts`, seconds(times.loaded), 3, 's', slowest(times.loaded)),
+        atMost(
+          `restart after a kill, with the data of ${hosts} hosts`,
+          seconds(times.killed),
+          1.5,
+          's',
+          slowest(times.killed),
+        ),
+        ...(['empty', 'loaded', 'killed'] as const).map((kind) =>
+          figure(
+            `processor time until then: ${{ empty: 'empty data directory', loaded: 'with hosts', killed: 'after a kill' }[kind]}`,
+            round(percentile(cpu[kind], 0.5)),
+            's',
+          ),
+        ),
       ],
     }
   } finally {

@@ -1,4 +1,5 @@
 /** Measures a working fleet beside clients that hold connections or send costly bodies. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -6,12 +7,13 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
+import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { openFiles, residentBytes } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'
-import { startServer } from '../kit/server-process.ts'
+import { atLeast, atMost, type Finding } from '../kit/verdict.ts'
 import type { Held } from './holders.ts'
-import { type BenchResult, type Figure, round } from './result.ts'
+import { type BenchResult, round } from './result.ts'
 import type { SenderOrder } from './senders.ts'
 
 export interface StrangersBench {
@@ -183,7 +185,7 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
     await (await fetch(`${server.url}/openapi.json`)).text()
     await setTimeout(10_000)
 
-    const figures: Figure[] = []
+    const figures: Finding[] = []
     const notRun: string[] = []
     const consoleFailures = (): number => open.reduce((sum, { counts }) => sum + counts.failed, 0)
     const consoleReads = (): number => open.reduce((sum, { counts }) => sum + counts.read, 0)
@@ -225,50 +227,32 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
       const metrics = server.isRunning() ? await metricsOf(server) : ''
       await holders.stop()
       const checkIns = metricOf(metrics, 'portcullis_check_ins_total') - before.checkIns
-      const less = 'less' as const
       figures.push(
         does === 'send'
-          ? { what: `${what}: bodies refused`, value: answered, unit: '', limit: 20, better: 'more' }
-          : {
-              what: `${what}: connections opened`,
-              value: opened,
-              unit: '',
-              beside: `${isReader ? '' : `${answered} answered, `}at most ${most.files} open files of the server`,
-              limit: clients * share,
-              better: 'more',
-            },
-        { what: `${what}: probe p99`, value: p99, unit: 'ms', beside: `${sent} requests`, limit: 250, better: less },
-        {
-          what: `${what}: probes that failed`,
-          value: failed,
-          unit: '',
-          limit: 0,
-          better: less,
-          ...(failures[0] === undefined ? {} : { beside: failures[0] }),
-        },
-        {
-          what: `${what}: requests of consoles that failed`,
-          value: consoleFailures() - before.failed,
-          unit: '',
-          beside: `${consoleReads() - before.reads} pages read`,
-          limit: 0,
-          better: less,
-        },
-        {
-          what: `${what}: check-ins, share of the wanted pace`,
-          value: round(checkIns / ((hosts / intervalSeconds) * tookSeconds)),
-          unit: '',
-          limit: 0.95,
-          better: 'more',
-        },
-        {
-          what: `${what}: growth of the server memory`,
-          value: megabytes(most.bytes - before.bytes),
-          unit: 'MB',
-          limit: 300,
-          better: less,
-        },
-        { what: `${what}: server ended`, value: server.isRunning() ? 0 : 1, unit: '', limit: 0, better: less },
+          ? atLeast(`${what}: bodies refused`, answered, 20)
+          : atLeast(
+              `${what}: connections opened`,
+              opened,
+              clients * share,
+              '',
+              `${isReader ? '' : `${answered} answered, `}at most ${most.files} open files of the server`,
+            ),
+        atMost(`${what}: probe p99`, p99, 250, 'ms', `${sent} requests`),
+        atMost(`${what}: probes that failed`, failed, 0, '', failures[0]),
+        atMost(
+          `${what}: requests of consoles that failed`,
+          consoleFailures() - before.failed,
+          0,
+          '',
+          `${consoleReads() - before.reads} pages read`,
+        ),
+        atLeast(
+          `${what}: check-ins, share of the wanted pace`,
+          round(checkIns / ((hosts / intervalSeconds) * tookSeconds)),
+          0.95,
+        ),
+        atMost(`${what}: growth of the server memory`, megabytes(most.bytes - before.bytes), 300, 'MB'),
+        atMost(`${what}: server ended`, server.isRunning() ? 0 : 1, 0),
       )
       if (!server.isRunning()) {
         notRun.push(`the attacks after the ${what}: the server ended`)
@@ -279,11 +263,10 @@ export const benchStrangers = async ({ hosts, consoles, clients, seconds }: Stra
     fleet.kill('SIGTERM')
     await once(fleet, 'exit')
     const failedRequests = Number((JSON.parse(report.trim().split('\n').at(-1) ?? '{}') as { errors?: number }).errors)
-    figures.push({ what: 'requests of hosts that failed', value: failedRequests, unit: '', limit: 0, better: 'less' })
+    figures.push(atMost('requests of hosts that failed', failedRequests, 0))
     return {
-      name: 'strangers',
-      conditions: `${hosts} hosts with wake sockets that check in every ${intervalSeconds} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, beside ${clients * 2} idle connections of one account, and beside ${senders} connections of a User that send bodies with ${bodyNames} names; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
-      figures,
+      what: `${hosts} hosts with wake sockets that check in every ${intervalSeconds} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, beside ${clients * 2} idle connections of one account, and beside ${senders} connections of a User that send bodies with ${bodyNames} names; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
+      findings: figures,
       notRun,
     }
   } finally {

@@ -2,6 +2,7 @@
  * Measures arrivals, memory and CPU of the agent for Windows under Wine. The figures are not those of a real Windows
  * host.
  */
+
 import { setTimeout } from 'node:timers/promises'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
@@ -9,8 +10,9 @@ import { bundleForWine } from '../../e2e/windows/bundle.ts'
 import { fixtures, startOrders } from '../../e2e/windows/orders.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, whyNoWine } from '../../scripts/wine/root.ts'
+import { startServer } from '../kit/installation.ts'
 import { cpuSecondsOfFamilyWhere, memoryOfFamily } from '../kit/proc.ts'
-import { startServer } from '../kit/server-process.ts'
+import { atMost } from '../kit/verdict.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface WindowsBench {
@@ -20,8 +22,6 @@ export interface WindowsBench {
   arrivals: number
   idleSeconds: number
 }
-
-const name = 'windows'
 const withinMs = 60_000
 /** Requirement: a device is in the console within a second. */
 const arrivalLimitMs = 1_000
@@ -41,7 +41,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 export const benchWindows = async (options: WindowsBench): Promise<BenchResult> => {
   const { databaseUrl, devices, arrivals, idleSeconds } = options
   const why = whyNoWine()
-  if (why !== null) return { name, conditions: 'the agent for Windows under Wine', figures: [], notRun: [why] }
+  if (why !== null) return { what: 'the agent for Windows under Wine', findings: [], notRun: [why] }
   const [server, root, orders] = await Promise.all([startServer({ databaseUrl }), createWineRoot(), startOrders()])
   let run: ReturnType<typeof root.start> | undefined
   try {
@@ -87,26 +87,23 @@ wine /agent/node.exe 'Z:\\agent\\agent.cjs' --server ${server.url} --token ${enr
     const share = ((cpuSecondsOfFamilyWhere(pid, isAgent) - cpu) / idleSeconds) * 100
     const memory = memoryOfFamily(pid, isAgent)
     return {
-      name,
-      conditions: `one agent under Wine with ${devices} devices, ${arrivals} arrivals one after the other, then ${idleSeconds} s without any; from the order to attach to the API`,
-      figures: [
-        {
-          what: 'arrival to console, slowest',
-          value: round(Math.max(...times), 0),
-          beside: `median ${round(median(times), 0)} ms`,
-          unit: 'ms',
-          limit: arrivalLimitMs,
-          better: 'less',
-        },
-        {
-          what: 'private memory of the agent, idle',
-          value: round(memory.anonymous / 1e6, 1),
-          beside: `Pss ${round(memory.total / 1e6, 1)} MB`,
-          unit: 'MB',
-          limit: memoryLimitMb,
-          better: 'less',
-        },
-        { what: 'share of a core, idle', value: round(share), unit: '%', limit: cpuLimit, better: 'less' },
+      what: `one agent under Wine with ${devices} devices, ${arrivals} arrivals one after the other, then ${idleSeconds} s without any; from the order to attach to the API`,
+      findings: [
+        atMost(
+          'arrival to console, slowest',
+          round(Math.max(...times), 0),
+          arrivalLimitMs,
+          'ms',
+          `median ${round(median(times), 0)} ms`,
+        ),
+        atMost(
+          'private memory of the agent, idle',
+          round(memory.anonymous / 1e6, 1),
+          memoryLimitMb,
+          'MB',
+          `Pss ${round(memory.total / 1e6, 1)} MB`,
+        ),
+        atMost('share of a core, idle', round(share), cpuLimit, '%'),
       ],
     }
   } finally {

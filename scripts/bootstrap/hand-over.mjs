@@ -12,9 +12,9 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 export function handOver(node, program, args) {
   const file = join(ROOT, program)
   if (!existsSync(file)) throw new Refusal(`${program} is not part of this checkout.`)
-  // leash.mjs ends the program together with this process, even if this process is killed.
-  const leash = join(ROOT, 'scripts', 'bootstrap', 'leash.mjs')
-  const child = spawn(node, [...argumentsFor(program), '--import', leash, file, ...args], {
+  // parent-watch.mjs ends the program together with this process, even if this process is killed.
+  const parentWatch = join(ROOT, 'scripts', 'bootstrap', 'parent-watch.mjs')
+  const child = spawn(node, [...argumentsFor(program), '--import', parentWatch, file, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...environmentOf(program), ...environmentFor(node) },
   })

@@ -1,7 +1,7 @@
 /** Writes the proof pages and the sizing guide from the results. Templates hold the prose and no figures. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { barOf, type Finding, isJudged, isMet, type Result } from '../../proof/kit/verdict.ts'
+import { type Finding, hasLimit, isMet, limitOf, type Result } from '../../proof/kit/verdict.ts'
 import { type Page, type Part, parts } from './parts.ts'
 import { missesOf, type Proof, type Run } from './results.ts'
 import { sizingTable } from './sizing.ts'
@@ -72,7 +72,7 @@ const headOf = (proof: Proof, page?: Page): string => {
   const misses = runs.flatMap(({ part, run }) =>
     missesOf(run).map(
       ({ result, finding }) =>
-        `${red} **${part.name}, ${plain(finding.what)}${sizeOf(result)}: ${withUnit(finding)}, limit ${barOf(finding)}** (${measuredAt(run)}, ${ageOf(proof, part)})`,
+        `${red} **${part.name}, ${plain(finding.what)}${sizeOf(result)}: ${withUnit(finding)}, limit ${limitOf(finding)}** (${measuredAt(run)}, ${ageOf(proof, part)})`,
     ),
   )
   const eased = runs.flatMap(({ part, run }) =>
@@ -108,8 +108,8 @@ const overview = (proof: Proof): string =>
 
 const cell = (finding: Finding | undefined): string => {
   if (finding === undefined) return ''
-  if (!isJudged(finding)) return withUnit(finding)
-  const text = `${withUnit(finding)} (${barOf(finding).replaceAll('<=', '≤').replaceAll('>=', '≥')})`
+  if (!hasLimit(finding)) return withUnit(finding)
+  const text = `${withUnit(finding)} (${limitOf(finding).replaceAll('<=', '≤').replaceAll('>=', '≥')})`
   return isMet(finding) ? text : `${red} **${text}**`
 }
 
@@ -118,8 +118,8 @@ const tableOf = (name: string, results: readonly Result[]): string[] => {
   const named = (is: (one: Finding) => boolean): string[] => [
     ...new Set(results.flatMap(({ findings }) => findings.filter(is).map(({ what }) => what))),
   ]
-  const judged = named(isJudged)
-  const others = named((one) => !isJudged(one)).filter((what) => !judged.includes(what))
+  const judged = named(hasLimit)
+  const others = named((one) => !hasLimit(one)).filter((what) => !judged.includes(what))
   const rows = [...judged, ...others.slice(0, mostInformation)]
   return [
     ...results.filter(({ what }) => what !== '').map(({ what }) => `- ${plain(what)}`),

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { barOf, type Finding, isJudged, isMet, type Result, type Verdict } from '../../proof/kit/verdict.ts'
+import { type Finding, hasLimit, isMet, limitOf, type Result, type Verdict } from '../../proof/kit/verdict.ts'
 import { type Part, parts } from './parts.ts'
 
 /** One run of a part. */
@@ -87,7 +87,7 @@ export const withAges = (root: string, { runs }: Pick<Proof, 'runs'>, now: Date)
 
 export const missesOf = ({ results }: Run): { result: Result; finding: Finding }[] =>
   results.flatMap((result) =>
-    result.findings.filter((one) => isJudged(one) && !isMet(one)).map((finding) => ({ result, finding })),
+    result.findings.filter((one) => hasLimit(one) && !isMet(one)).map((finding) => ({ result, finding })),
   )
 
 const isEasier = (before: Finding, after: Finding): boolean =>
@@ -101,9 +101,9 @@ const easedLimits = (last: Run, next: Run): Eased[] =>
     if (now === undefined) return []
     return findings.flatMap((one) => {
       const found = now.findings.find(({ what }) => what === one.what)
-      if (!isJudged(one) || one.isRelative === true || found?.isRelative === true) return []
+      if (!hasLimit(one) || one.isRelative === true || found?.isRelative === true) return []
       if (found !== undefined && !isEasier(one, found)) return []
-      return [{ what: one.what, from: barOf(one), to: (found === undefined ? '' : barOf(found)) || 'none' }]
+      return [{ what: one.what, from: limitOf(one), to: (found === undefined ? '' : limitOf(found)) || 'none' }]
     })
   })
 

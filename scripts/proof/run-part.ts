@@ -23,7 +23,7 @@ const start = (root: string, args: readonly string[]): Promise<number | null> =>
   })
 
 /** Judges a run by its results and exit code. A missing result makes it incomplete. */
-export const judgeRun = (
+export const verdictOfRun = (
   { checks, isOfFleet }: Pick<Part, 'checks' | 'isOfFleet'>,
   form: Run['form'],
   code: number | null,
@@ -64,7 +64,7 @@ export const runPart = async (root: string, part: Part, form: Run['form']): Prom
       seed,
       seconds: Math.round((performance.now() - startedAt) / 100) / 10,
       inputs: digestOf(root, commit, part),
-      ...judgeRun(part, form, code, results),
+      ...verdictOfRun(part, form, code, results),
       results,
     }
   } finally {

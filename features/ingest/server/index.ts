@@ -18,7 +18,6 @@ import { createReports, type ReportsDeps } from './reports.ts'
 import { createWake } from './wake.ts'
 import { registerWorkerProtocol } from './worker-routes.ts'
 
-export { applyReport, storedHash } from './apply-report.ts'
 export { registerAgentPolicy } from './policy-routes.ts'
 
 export interface IngestDeps extends ReportsDeps {

@@ -6,14 +6,14 @@ import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcul
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { farmFingerprint } from '../../../proof/kit/farm/host-key.ts'
+import { sshFingerprint } from '../../../proof/kit/ssh-hosts/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'
 const root = new URL('../../../', import.meta.url)
 const children: ChildProcess[] = []
 let t: TestApp
 let url = ''
-let farm: ChildProcess
+let sshHosts: ChildProcess
 let port = 0
 
 const start = (file: string, args: readonly string[] = []): ChildProcess => {
@@ -28,8 +28,8 @@ beforeAll(async () => {
   t = await startTestApp({ listen: true })
   const address = t.app.fastify.server.address()
   url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  farm = start('proof/kit/farm/farm.ts')
-  port = await new Promise<number>((resolve) => farm.stdout?.once('data', (text: Buffer) => resolve(Number(text))))
+  sshHosts = start('proof/kit/ssh-hosts/process.ts')
+  port = await new Promise<number>((resolve) => sshHosts.stdout?.once('data', (text: Buffer) => resolve(Number(text))))
 })
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
@@ -63,14 +63,14 @@ const addHosts = async (names: readonly string[]): Promise<void> => {
     port,
     userName: `host-${computerName.replaceAll('.', '-')}`,
     password: 'p',
-    hostKeyFingerprint: farmFingerprint,
+    hostKeyFingerprint: sshFingerprint,
   }))
   expect((await (await t.admin()).post(`${base}/connectiondetails`, { connections })).statusCode).toBe(200)
 }
 const openConnections = (): Promise<number> =>
   new Promise((resolve) => {
-    farm.once('message', (count) => resolve(Number(count)))
-    farm.send('count')
+    sshHosts.once('message', (count) => resolve(Number(count)))
+    sshHosts.send('count')
   })
 const fleet = async () => ({
   hosts: (await pageOf(t, 'agents?DeploymentMode=Agentless&PageSize=1000')).data.length,
@@ -82,7 +82,7 @@ const fleet = async () => ({
 
 describe('worker processes', () => {
   it('share the load, and the polls of a killed process run again and are stored once', async () => {
-    farm.send('hold')
+    sshHosts.send('hold')
     await addHosts(Array.from({ length: 40 }, (_, i) => `127.0.1.${i + 1}`))
     const [first] = [await startWorker(8), await startWorker(8)]
     await until('two workers', async () => (await details()).numOfPollers === 2)
@@ -90,7 +90,7 @@ describe('worker processes', () => {
     await until('both full', async () => (await details()).pollers.every(({ running }) => running === 8))
     expect(await countOf('Running')).toBe(16)
     first?.kill('SIGKILL')
-    farm.send('go')
+    sshHosts.send('go')
     await until('the other one has polled all but those of the dead one', async () => (await countOf('Success')) === 32)
     expect(await countOf('Running')).toBe(8)
     t.clock.advance(31_000)
@@ -99,20 +99,20 @@ describe('worker processes', () => {
   }, 60_000)
 
   it('end running polls on deactivation, and continue after activation', async () => {
-    farm.send('hold')
+    sshHosts.send('hold')
     await addHosts(Array.from({ length: 8 }, (_, i) => `127.0.2.${i + 1}`))
     await until('all run', async () => (await countOf('Running')) === 8)
     await activate(false)
     await until('nobody is connected', async () => (await openConnections()) === 0)
     expect([await countOf('Running'), await countOf('Pending')]).toEqual([0, 8])
-    farm.send('go')
+    sshHosts.send('go')
     await activate(true)
     await until('all are polled', async () => (await countOf('Success')) === 48)
     expect((await fleet()).hosts).toBe(48)
   }, 60_000)
 
   it('stop permanently when the worker is deleted during polls', async () => {
-    farm.send('hold')
+    sshHosts.send('hold')
     await addHosts(['127.0.3.1'])
     await until('it runs', async () => (await countOf('Running')) === 1)
     const ended = Promise.all(

@@ -6,7 +6,7 @@ import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createKey, signText } from '../../../cli/simulator/identity.ts'
 import { api, type Environment } from '../../kit/environment.ts'
-import { type Got, jsonOf } from '../../kit/wire.ts'
+import { type HttpResponse, jsonOf } from '../../kit/wire.ts'
 import { fieldLimits } from './texts.ts'
 
 export interface HostileHost {
@@ -22,7 +22,7 @@ type Members = Record<string, unknown>
 
 /** Sends a body until it is accepted, and replaces refused members with plain text. */
 const sendUntilAccepted = async (
-  send: (body: Members) => Promise<Got>,
+  send: (body: Members) => Promise<HttpResponse>,
   make: (plain: ReadonlySet<string>) => Members,
   fields: readonly string[],
 ): Promise<{ answer: Members; refused: number }> => {
@@ -65,7 +65,7 @@ export const enrolHostile = async (
     ],
     enforcement: 'observe',
   })
-  const post = (path: string, body: unknown, token?: string): Promise<Got> =>
+  const post = (path: string, body: unknown, token?: string): Promise<HttpResponse> =>
     wire.send({ method: 'POST', path, body, token })
   const enrolled = await sendUntilAccepted(
     (body) => post(agentPaths.enrol, body),

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
-import { type Figure, judged, ratioOf } from '../result.ts'
+import { atMost, type Finding, figure } from '../../kit/verdict.ts'
+import { benchResult, ratioOf } from '../result.ts'
 
-const fast: Figure = { what: 'p50', value: 4, unit: 'ms', limit: 5, better: 'less' }
-const slow: Figure = { ...fast, value: 6 }
-const plain: Figure = { what: 'size', value: 4, unit: 'MB', better: 'less' }
-const verdictOf = (figures: Figure[], notRun?: string[]) =>
-  judged({ name: 'list', conditions: 'c', figures, ...(notRun === undefined ? {} : { notRun }) }, 1, 1).verdict
+const fast = atMost('p50', 4, 5, 'ms')
+const slow = { ...fast, value: 6 }
+const plain = figure('size', 4, 'MB')
+const verdictOf = (findings: Finding[], notRun: string[] = []) =>
+  benchResult('list', { what: 'conditions', findings, notRun }, { seconds: 1, seed: 1 }).verdict
 
 it('evaluates a benchmark by its limits', () => {
   expect(verdictOf([fast, plain])).toBe('passed')

@@ -23,8 +23,8 @@ export const writeAttribute = (path: string, value: string): void => {
 
 export interface KernelDeps {
   sysfsRoot: string
-  /** Returns why another program controls USB devices on this host (`rival.ts`). */
-  rival?: () => string | undefined
+  /** Returns why another program controls USB devices on this host (`usbguard.ts`). */
+  otherController?: () => string | undefined
 }
 
 /**
@@ -33,7 +33,7 @@ export interface KernelDeps {
  *
  * @param sysfsRoot directory to use instead of `/sys`
  */
-export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps): Gate => {
+export const createKernel = ({ sysfsRoot, otherController = () => undefined }: KernelDeps): Gate => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   /** Returns the path of a switch: `usb1` is the default for devices, `usb1/interface` the default for interfaces. */
   function defaultPath(name: string): string {
@@ -127,7 +127,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     grade(): Grade {
       const all = controllers()
       if (all.length === 0) return { grade: 'observe', reason: 'The host has no USB controller.' }
-      const other = rival()
+      const other = otherController()
       if (other !== undefined) return { grade: 'observe', reason: other }
       const problems = all.flatMap((name) => {
         const problem = refusal(defaultPath(name))

@@ -10,9 +10,9 @@ import { createKernel } from './kernel.ts'
 import { createMessage } from './message.ts'
 import { createUdevMonitor } from './monitor.ts'
 import { linuxProcesses } from './processes.ts'
-import { findRival } from './rival.ts'
 import { createSysfsCollector } from './sysfs.ts'
 import { createUdev } from './udev.ts'
+import { findOtherController } from './usbguard.ts'
 import { createWatchdog } from './watchdog.ts'
 
 const parseWords = (value: string): readonly string[] | undefined => {
@@ -46,7 +46,7 @@ const createLinux = (settings: SystemSettings): Platform => {
     monitor: monitor && ((deps) => createUdevMonitor({ ...deps, command: monitor })),
     facts: (deps) => createFactsCollector({ ...deps, sysfsRoot, etcRoot }),
     boot: currentBoot(procRoot),
-    gate: createKernel({ sysfsRoot, rival: () => findRival({ procRoot, etcRoot }) }),
+    gate: createKernel({ sysfsRoot, otherController: () => findOtherController({ procRoot, etcRoot }) }),
     interfaces: createInterfaces({ sysfsRoot }),
     needs: createHostNeeds({ procRoot, sysfsRoot }),
     programs: createUdev({ sysfsRoot, dataDir: isOwn ? '/run/udev/data' : undefined, publicDir }),

@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chanceEnv } from '../chance.ts'
+import { randomSeedEnv } from '../seeded-random.ts'
 
 /** Returns the address of a farm host. Addresses differ, because a worker limits connections per address. */
-export const farmAddress = (i: number): string =>
+export const sshAddress = (i: number): string =>
   `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
 
 /** Starts a farm of SSH hosts as a separate process. It listens on all addresses of 127.0.0.0/8. */
-export const startFarm = async () => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('farm.ts', import.meta.url))], {
+export const startSshHosts = async () => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('process.ts', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: { ...process.env, ...chanceEnv() },
+    env: { ...process.env, ...randomSeedEnv() },
   })
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))

@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts'
 import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
 import { startServerProcess } from './server.ts'
 
-export type BenchServer = Awaited<ReturnType<typeof startServer>>
+export type Installation = Awaited<ReturnType<typeof startServer>>
 
 export interface ServerOptions {
   databaseUrl: string | undefined

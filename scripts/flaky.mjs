@@ -3,11 +3,11 @@ const MOST_FILES = 3
 
 /**
  * Runs files with failed tests again, alone. A test of processes, sockets or browsers that then passes counts as passed
- * and as `unsteady`, and the summary lists it. A test that fails again counts as failed.
+ * and as `flaky`, and the summary lists it. A test that fails again counts as failed.
  * @param first result of the whole run, as returned by `runVitest`
  * @param again runs the given files
  */
-export async function judgeAgain(first, again, say = console.log) {
+export async function runAgain(first, again, say = console.log) {
   const { failed, failedFiles } = first
   const elsewhere = failed.filter((name) => !failedFiles.some((file) => name.startsWith(`${file} `)))
   if (failed.length === 0 || elsewhere.length > 0 || failedFiles.length > MOST_FILES) return first
@@ -20,5 +20,5 @@ export async function judgeAgain(first, again, say = console.log) {
   const before = first.files.filter(({ file }) => failedFiles.includes(file))
   const passed = first.passed - before.reduce((sum, { passed }) => sum + passed, 0) + second.passed
   const others = first.skipped.filter(({ name }) => !failedFiles.some((file) => name.startsWith(`${file} `)))
-  return { ...first, passed, failed: second.failed, skipped: [...others, ...second.skipped], unsteady: passedAgain }
+  return { ...first, passed, failed: second.failed, skipped: [...others, ...second.skipped], flaky: passedAgain }
 }

@@ -42,7 +42,7 @@ const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefine
 }
 
 /** Changes settings while there is only one Administrator. Later, these changes need a second approver. */
-export const tourSettings = async (environment: Environment): Promise<void> => {
+export const callSettings = async (environment: Environment): Promise<void> => {
   const { get, post, put } = callerOf(environment)
   const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
   const smtp = { SMTP_HOST: '127.0.0.1', SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'gate@example.org' }
@@ -88,7 +88,7 @@ export const tourSettings = async (environment: Environment): Promise<void> => {
   await put('agents/agentless/workerpollerdetails/activatedstatus', { id: worker.id, isActivated: true })
 }
 
-const tourAccounts = async (
+const callAccounts = async (
   { get, post, remove }: Caller,
   environment: Environment,
   fixture: Fixture,
@@ -124,7 +124,7 @@ const tourAccounts = async (
   await post('Auth/Logout', undefined, other.token)
 }
 
-const tourFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<void> => {
+const callFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<void> => {
   const [host, other] = fixture.hosts
   await post('agents/configuration', [{ uuid: other.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }])
   const bulk = { uuids: [other.agentId], action: 'free' }
@@ -148,7 +148,7 @@ const tourFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<
 }
 
 /** A host uploads its debug log and reports an attack tool. */
-const tourHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [host] }: Fixture): Promise<void> => {
+const callHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [host] }: Fixture): Promise<void> => {
   const asked = await wire.send({ method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() })
   const { commands = [] } = (jsonOf(asked.text) ?? {}) as { commands?: { payload: string }[] }
   for (const { payload } of commands) {
@@ -180,7 +180,7 @@ const tourHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [
   await post('systemNotification/riskNotifications/dismiss', notice)
 }
 
-const tourPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Promise<void> => {
+const callPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Promise<void> => {
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
   const device = { vid: '0781', pid: '5580', reason: 'gate' }
   const rule = { effect: 'allow', ...device }
@@ -193,7 +193,7 @@ const tourPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Prom
   await post('policy/test', { draft: { add: [rule] } })
 }
 
-const tourApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
+const callApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
   for (const verdict of ['approve', 'reject']) {
     await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_FROM: `${verdict}@example.org` })
     const waiting = await get('policy/changerequests')
@@ -206,7 +206,7 @@ const tourApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<v
   }
 }
 
-const tourReports = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
+const callReports = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
   const cadence = { every: 'day', time: '06:30', timeZone: 'UTC' }
   await post('reports/preview', { list: 'agents', filter: {}, format: 'csv', cadence, range: 'day' })
   await post(`reports/schedules/${fixture.others.schedule}/run`)
@@ -219,7 +219,7 @@ const tourReports = async ({ get, post }: Caller, fixture: Fixture): Promise<voi
   })
 }
 
-const tourRollouts = async ({ get, post }: Caller): Promise<void> => {
+const callRollouts = async ({ get, post }: Caller): Promise<void> => {
   const plan = { kind: 'arm', name: 'gate', rings: [{ name: 'all', sharePercent: 100 }], dwellMinutes: 60 }
   await post('rollouts/plan', plan)
   for (const orders of [['pause', 'resume', 'halt', 'revert'], ['cancel']]) {
@@ -231,7 +231,7 @@ const tourRollouts = async ({ get, post }: Caller): Promise<void> => {
   }
 }
 
-const tourFeeds = async ({ get, post, put, remove }: Caller, { others }: Fixture): Promise<void> => {
+const callFeeds = async ({ get, post, put, remove }: Caller, { others }: Fixture): Promise<void> => {
   const event = { EventID: 6416, Computer: 'gate-feed', DeviceId: 'USB\\VID_0951&PID_1666\\60A44C3F' }
   await post(`ingest/feeds/${others.feed}`, event, others.feedToken.token)
   const { data } = await get('agents?DeploymentMode=Feed')
@@ -241,7 +241,7 @@ const tourFeeds = async ({ get, post, put, remove }: Caller, { others }: Fixture
   await remove(`ingest/feeds/${id}`)
 }
 
-const tourOutputs = async ({ post }: Caller): Promise<void> => {
+const callOutputs = async ({ post }: Caller): Promise<void> => {
   const syslog = { address: '127.0.0.1:1', protocol: 'tcp', format: 'rfc5424' }
   const set = (isEnabled: boolean) =>
     post('systemNotification/notifications/update', { id: 6, channels: { syslog: { isEnabled, ...syslog } } })
@@ -256,15 +256,15 @@ const tourOutputs = async ({ post }: Caller): Promise<void> => {
 }
 
 /** Calls all other operations after people, hosts and a worker exist. */
-export const tourEstate = async (environment: Environment, fixture: Fixture): Promise<void> => {
+export const callAllOperations = async (environment: Environment, fixture: Fixture): Promise<void> => {
   const caller = callerOf(environment)
-  await tourFleet(caller, fixture)
-  await tourHost(caller, environment, fixture)
-  await tourPolicy(caller, fixture)
-  await tourApprovals(caller, fixture)
-  await tourReports(caller, fixture)
-  await tourRollouts(caller)
-  await tourFeeds(caller, fixture)
-  await tourOutputs(caller)
-  await tourAccounts(caller, environment, fixture)
+  await callFleet(caller, fixture)
+  await callHost(caller, environment, fixture)
+  await callPolicy(caller, fixture)
+  await callApprovals(caller, fixture)
+  await callReports(caller, fixture)
+  await callRollouts(caller)
+  await callFeeds(caller, fixture)
+  await callOutputs(caller)
+  await callAccounts(caller, environment, fixture)
 }

@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
-const file = process.env.RIG_INSIDE_FILE
+const file = process.env.PROOF_METRICS_FILE
 /** Sampling interval of the event loop monitor. Delays are measured on top of it. */
 const resolutionMs = 5
 

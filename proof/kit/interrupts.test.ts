@@ -6,13 +6,13 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 
-const rig = new URL('.', import.meta.url).href
+const kit = new URL('.', import.meta.url).href
 
 /** Runs `code`, which creates something and waits. Returns its output and how it ends. */
 const run = async (code: string) => {
   const text = `
-    const { undoAtBreak, unlessBrokenOff } = await import('${rig}leftovers.ts')
-    const { temporaryFolder } = await import('${rig}database.ts')
+    const { onInterrupt, unlessInterrupted } = await import('${kit}interrupts.ts')
+    const { temporaryFolder } = await import('${kit}database.ts')
     const say = (line) => console.log(line)
     const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
     ${code}
@@ -32,7 +32,7 @@ const run = async (code: string) => {
   })
   return {
     output,
-    breakOff: async (...signals: NodeJS.Signals[]) => {
+    interrupt: async (...signals: NodeJS.Signals[]) => {
       for (const signal of signals) child.kill(signal)
       return (await ended)[0] as number
     },
@@ -40,28 +40,28 @@ const run = async (code: string) => {
 }
 
 it('undoes the newest first, waits for each, and exits with the code of the signal', async () => {
-  const { output, breakOff } = await run(`
+  const { output, interrupt } = await run(`
     say(temporaryFolder('leftovers'))
-    undoAtBreak(() => say('first'))
-    undoAtBreak(() => { throw new Error('cannot be undone') })
-    undoAtBreak(async () => { await rest(100); say('second') })
-    undoAtBreak(() => say('never'))()`)
+    onInterrupt(() => say('first'))
+    onInterrupt(() => { throw new Error('cannot be undone') })
+    onInterrupt(async () => { await rest(100); say('second') })
+    onInterrupt(() => say('never'))()`)
   const [folder = ''] = output
   expect(existsSync(folder)).toBe(true)
-  expect(await breakOff('SIGTERM')).toBe(143)
+  expect(await interrupt('SIGTERM')).toBe(143)
   expect(output.slice(1)).toEqual(['second', 'first'])
   expect(existsSync(folder)).toBe(false)
 })
 
 it('handles one signal, undoes what is created meanwhile, and reports no more results', async () => {
-  const { output, breakOff } = await run(`
-    undoAtBreak(async () => {
-      undoAtBreak(() => say('made meanwhile'))
-      void rest(10).then(unlessBrokenOff).then(() => say('reported'))
+  const { output, interrupt } = await run(`
+    onInterrupt(async () => {
+      onInterrupt(() => say('made meanwhile'))
+      void rest(10).then(unlessInterrupted).then(() => say('reported'))
       await rest(200)
       say('made before')
     })`)
   // The kernel decides which of two simultaneous signals arrives first.
-  expect([130, 143]).toContain(await breakOff('SIGINT', 'SIGTERM', 'SIGINT'))
+  expect([130, 143]).toContain(await interrupt('SIGINT', 'SIGTERM', 'SIGINT'))
   expect(output).toEqual(['made before', 'made meanwhile'])
 })

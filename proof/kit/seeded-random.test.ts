@@ -4,40 +4,40 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { chance, chanceEnv, seedChance } from './chance.ts'
 import { fromRoot } from './root.ts'
+import { randomSeedEnv, seededRandom, seedRandom } from './seeded-random.ts'
 
-afterEach(() => seedChance(1))
+afterEach(() => seedRandom(1))
 
-const draw = (sequence: string): number[] => Array.from({ length: 5 }, () => chance(sequence))
+const draw = (sequence: string): number[] => Array.from({ length: 5 }, () => seededRandom(sequence))
 
 it('draws the same numbers for the same seed, whatever other sequences draw', () => {
-  seedChance(7)
+  seedRandom(7)
   const first = draw('kills')
   expect(first.every((one) => one >= 0 && one < 1)).toBe(true)
   expect(new Set(first).size).toBe(5)
-  seedChance(7)
+  seedRandom(7)
   draw('pauses')
   expect(draw('kills')).toEqual(first)
-  seedChance(8)
+  seedRandom(8)
   expect(draw('kills')).not.toEqual(first)
 })
 
 it('passes its seed to child processes', () => {
-  seedChance(7)
-  const script = `const { chance } = await import(${JSON.stringify(fromRoot('proof/kit/chance.ts'))})
-    console.log(chance('kills'))`
+  seedRandom(7)
+  const script = `const { seededRandom } = await import(${JSON.stringify(fromRoot('proof/kit/seeded-random.ts'))})
+    console.log(seededRandom('kills'))`
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
-    env: { ...process.env, ...chanceEnv() },
+    env: { ...process.env, ...randomSeedEnv() },
   })
-  expect(Number(stdout)).toBe(chance('kills'))
+  expect(Number(stdout)).toBe(seededRandom('kills'))
 })
 
 it('is seeded by the command line of drills and gates', () => {
-  const script = `const { runChecks } = await import(${JSON.stringify(fromRoot('proof/kit/run-checks.ts'))})
-    const { chance } = await import(${JSON.stringify(fromRoot('proof/kit/chance.ts'))})
-    await runChecks('Drills', [{ name: 'D1', what: 'w', run: async () => ({ findings: [{ what: 'drawn', value: chance('x'), atMost: 1 }] }) }])`
+  const script = `const { runChecks } = await import(${JSON.stringify(fromRoot('proof/kit/run.ts'))})
+    const { seededRandom } = await import(${JSON.stringify(fromRoot('proof/kit/seeded-random.ts'))})
+    await runChecks('Drills', [{ name: 'D1', what: 'w', run: async () => ({ findings: [{ what: 'drawn', value: seededRandom('x'), atMost: 1 }] }) }])`
   const drawn = (seed: string): unknown => {
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script, '--', '--seed', seed], {
       encoding: 'utf8',

@@ -23,7 +23,13 @@ const processes = (procRoot: string): string[] => {
  * Returns why another program controls the USB devices of this host, or undefined. Two programs that write the same
  * attributes would undo each other's changes.
  */
-export const findRival = ({ procRoot, etcRoot }: { procRoot: string; etcRoot: string }): string | undefined => {
+export const findOtherController = ({
+  procRoot,
+  etcRoot,
+}: {
+  procRoot: string
+  etcRoot: string
+}): string | undefined => {
   if (processes(procRoot).some((pid) => read(join(procRoot, pid, 'comm')).trim() === DAEMON))
     return `USBGuard is running on this host (${DAEMON}). Stop and disable it first.`
   if (/^\s*ImplicitPolicyTarget\s*=/m.test(read(join(etcRoot, 'usbguard/usbguard-daemon.conf'))))

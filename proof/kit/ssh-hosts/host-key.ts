@@ -1,5 +1,5 @@
 /** Host key of all farm hosts, so that connections can name it before the first contact. It protects nothing. */
-export const farmHostKey = `-----BEGIN EC PRIVATE KEY-----
+export const sshHostKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIHAjKEGsit37WHXhPXhQqxKaJ0mIR6KlcVp24kaUjpAQoAoGCCqGSM49
 AwEHoUQDQgAE4bm6vC46Ho2ye6FTwoX6xeMAMiN0egzmRGle9ifnmyU/l6TfgHj7
 IqbqEDEKitHDwZz2Vp1mBLKYtdKFWAYHYg==
@@ -7,4 +7,4 @@ IqbqEDEKitHDwZz2Vp1mBLKYtdKFWAYHYg==
 `
 
 /** Its fingerprint in the format of `ssh-keygen -l`. */
-export const farmFingerprint = 'SHA256:0akxH/2E6nUeoiYvcgVocLPFEXC0NSFEKKM2tmbkDPU'
+export const sshFingerprint = 'SHA256:0akxH/2E6nUeoiYvcgVocLPFEXC0NSFEKKM2tmbkDPU'

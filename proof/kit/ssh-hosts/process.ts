@@ -8,8 +8,8 @@
 import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
 import ssh2 from 'ssh2'
-import { chance } from '../chance.ts'
-import { farmHostKey } from './host-key.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { sshHostKey } from './host-key.ts'
 
 /** Formats bytes as `od -An -v -tx1` does. */
 const dump = (bytes: Buffer): string => {
@@ -57,7 +57,7 @@ let open = 0
 let slowMs = 0
 const reads = new Map<string, number>()
 
-const server = new ssh2.Server({ hostKeys: [farmHostKey] }, (client) => {
+const server = new ssh2.Server({ hostKeys: [sshHostKey] }, (client) => {
   let name = ''
   open++
   client.on('close', () => {
@@ -78,7 +78,7 @@ const server = new ssh2.Server({ hostKeys: [farmHostKey] }, (client) => {
         channel.end()
       }
       if (isHolding) held.push(answer)
-      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + chance('answers of hosts')))
+      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + seededRandom('answers of hosts')))
       else answer()
     })
   })

@@ -10,7 +10,7 @@ let isListening = false
 let isOver = false
 
 /** Ends the run. A check may create more in the meantime; that is undone as well. */
-const breakOff = async (signal: NodeJS.Signals): Promise<void> => {
+const interrupt = async (signal: NodeJS.Signals): Promise<void> => {
   // Ignore a second signal: killing the process while it stops a database would leave the database running.
   if (isOver) return
   isOver = true
@@ -27,15 +27,15 @@ const breakOff = async (signal: NodeJS.Signals): Promise<void> => {
 }
 
 /** Registers an undo step, before the resource exists; the newest runs first. The returned function unregisters it. */
-export const undoAtBreak = (undo: Undo): (() => void) => {
-  if (!isListening) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, breakOff)
+export const onInterrupt = (undo: Undo): (() => void) => {
+  if (!isListening) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
   isListening = true
   undos.add(undo)
   return () => void undos.delete(undo)
 }
 
 /** Returns the result. Never resolves after an interruption, because results are invalid during the undo steps. */
-export const unlessBrokenOff = <T>(result: T): T | Promise<never> => (isOver ? new Promise<never>(() => {}) : result)
+export const unlessInterrupted = <T>(result: T): T | Promise<never> => (isOver ? new Promise<never>(() => {}) : result)
 
 /** Sends a signal to every database process of a cluster. Returns the number of processes. */
 export const signalPostgres = (clusterDir: string, signal: NodeJS.Signals): number => {

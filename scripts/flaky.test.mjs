@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { judgeAgain } from './unsteady.mjs'
+import { runAgain } from './flaky.mjs'
 
 const first = {
   passed: 7,
@@ -17,7 +17,7 @@ const first = {
 const judge = async (result, second, passed = 4 - second.length) => {
   const lines = []
   const asked = []
-  const judged = await judgeAgain(
+  const judged = await runAgain(
     result,
     async (files) => {
       asked.push(...files)
@@ -28,19 +28,19 @@ const judge = async (result, second, passed = 4 - second.length) => {
   return { judged, lines, asked }
 }
 
-it('counts tests that failed once and passed alone as passed and unsteady', async () => {
+it('counts tests that failed once and passed alone as passed and flaky', async () => {
   const { judged, lines, asked } = await judge(first, [])
   // Six of the other file and four of this one, because the first run did not finish this file.
   expect([judged.passed, judged.failed, asked]).toEqual([10, [], ['a.test.ts']])
   expect(judged.skipped).toEqual([{ name: 'b.test.ts > prints', reason: 'no printer' }])
-  expect(judged.unsteady).toEqual(first.failed)
+  expect(judged.flaky).toEqual(first.failed)
   expect(lines).toEqual(['again, alone: a.test.ts'])
 })
 
 it('reports tests that failed twice, and tests that failed only the second time', async () => {
   const { judged } = await judge(first, ['a.test.ts > closes', 'a.test.ts > waits'])
   expect([judged.passed, judged.failed]).toEqual([8, ['a.test.ts > closes', 'a.test.ts > waits']])
-  expect(judged.unsteady).toEqual(['a.test.ts > opens'])
+  expect(judged.flaky).toEqual(['a.test.ts > opens'])
 })
 
 it.each([

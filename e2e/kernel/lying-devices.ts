@@ -10,7 +10,7 @@ import { connectQmp } from './qmp.ts'
 import { bootVm, eventually } from './vm.ts'
 
 /** Effects of a device on the host while it was attached. */
-export interface Loot {
+export interface ObservedEffects {
   /** Ethernet frames that the host received from it and sent to it. */
   frames: number
   sectors: number
@@ -52,10 +52,10 @@ const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
 const productIdOf = (report: { descriptors: string } | undefined): string =>
   report === undefined ? '' : Buffer.from(report.descriptors, 'base64').readUInt16LE(10).toString(16).padStart(4, '0')
 
-export type LyingRig = Awaited<ReturnType<typeof startLyingRig>>
+export type LyingRig = Awaited<ReturnType<typeof startLyingDevices>>
 
 /** Starts a virtual machine for devices with false claims, with an agent and its server. */
-export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
+export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
   const dir = temporaryDir()
   const peer = await startPeer()
   const initramfs = `${dir}/initramfs`
@@ -101,7 +101,10 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       await peer.command('policy', { version: peer.policyVersion() })
     },
     /** Attaches a device to the armed host, waits until it is judged, removes it and releases its port. */
-    tryArmed: async (lie: Lie, onceJudged?: () => Promise<void>): Promise<{ loot: Loot; held: HeldPort[] }> => {
+    tryArmed: async (
+      lie: Lie,
+      onceDecided?: () => Promise<void>,
+    ): Promise<{ effects: ObservedEffects; held: HeldPort[] }> => {
       await rig.plug(lie)
       if (lie.changesTo !== undefined)
         await eventually(`${lie.name} has changed`, async () => (await rig.productId(lie)) === lie.changesTo)
@@ -110,15 +113,15 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         const isThis = lie.changesTo === undefined || productIdOf(report) === lie.changesTo
         return isThis && report?.enforced !== undefined
       })
-      await onceJudged?.()
+      await onceDecided?.()
       // An authorised device may cause harm from here on, so the test waits.
       await eventually(`${lie.name} is stopped`, () => rig.isStopped(lie), STOPPED_MS).catch(() => {})
-      const all = await rig.loot(lie)
+      const all = await rig.effects(lie)
       // Before the change, it was a disk that a rule allows.
-      const loot = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
+      const effects = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
       await rig.unplug(lie)
       await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
-      return { loot, held: await rig.releasePorts() }
+      return { effects, held: await rig.releasePorts() }
     },
     /** Releases all held ports as an operator does, and returns them. */
     releasePorts: async (): Promise<HeldPort[]> => {
@@ -165,7 +168,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         }),
       ),
     /** Returns the effects so far. */
-    loot: async (lie: Lie): Promise<Loot> => {
+    effects: async (lie: Lie): Promise<ObservedEffects> => {
       const [uptime = '', ...rest] = (await vm.run('uptime_ms; used; echo; bindings')).split('\n')
       const split = rest.indexOf('')
       const end = split < 0 ? rest.length : split

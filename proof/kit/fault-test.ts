@@ -3,17 +3,17 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createTransport, type Transport } from '../../cli/simulator/transport.ts'
-import { chance } from './chance.ts'
 import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
-import { signalPostgres } from './leftovers.ts'
+import { signalPostgres } from './interrupts.ts'
 import { residentBytes } from './proc.ts'
 import { type EnrolledHost, enrolHost, enrolReportingHost } from './reporting-host.ts'
+import { seededRandom } from './seeded-random.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
 import { compareStored } from './stored.ts'
-import type { Finding } from './verdict.ts'
+import { atLeast, atMost, type Finding, figure } from './verdict.ts'
 
-export interface TrialOptions {
+export interface FaultTestOptions {
   /** Prefix of the host names. */
   name: string
   root: string
@@ -30,7 +30,7 @@ export interface TrialOptions {
   timeoutMs?: number
 }
 
-export type Trial = Awaited<ReturnType<typeof startTrial>>
+export type FaultTest = Awaited<ReturnType<typeof startFaultTest>>
 
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -38,7 +38,7 @@ export const pause = (milliseconds: number): Promise<void> =>
 /** Time for hosts to deliver their last report at the end. A host that needs longer is stuck. */
 const settleWithinMs = 60_000
 
-export const startTrial = async ({
+export const startFaultTest = async ({
   name,
   root,
   hosts: count,
@@ -47,8 +47,8 @@ export const startTrial = async ({
   databaseOptions = {},
   env = {},
   timeoutMs = 10_000,
-}: TrialOptions) => {
-  const folder = temporaryFolder('trial')
+}: FaultTestOptions) => {
+  const folder = temporaryFolder('test')
   const dataDir = givenDir ?? join(folder, 'server')
   const database = whose === 'own' ? null : await startDatabase(databaseOptions)
   const connection: pg.ClientConfig = database?.connection ?? {
@@ -72,7 +72,7 @@ export const startTrial = async ({
   // Closed only at the end, because requests to a previous server must still complete.
   const opened: Transport[] = []
   const way = (): Transport =>
-    shared !== undefined && chance(`ways of ${name}`) < 0.5 ? shared : (transport as Transport)
+    shared !== undefined && seededRandom(`ways of ${name}`) < 0.5 ? shared : (transport as Transport)
   let leave = (): void => {}
   const stop = async (): Promise<void> => {
     leave()
@@ -173,13 +173,13 @@ export const startTrial = async ({
         const { lost, twice, resent, shed, refused } = await compareStored(connection, fleet)
         return {
           findings: [
-            { what: 'acknowledged', value: acknowledged(), atLeast: count },
-            { what: 'lost', value: lost, atMost: 0 },
-            { what: 'stored twice', value: twice, atMost: 0 },
-            { what: 'sent again', value: resent },
-            { what: 'told to come later', value: shed },
-            { what: 'refused', value: refused, atMost: 0 },
-            { what: 'hosts that are stuck', value: stuck.length, atMost: 0 },
+            atLeast('acknowledged', acknowledged(), count),
+            atMost('lost', lost, 0),
+            atMost('stored twice', twice, 0),
+            figure('sent again', resent),
+            figure('told to come later', shed),
+            atMost('refused', refused, 0),
+            atMost('hosts that are stuck', stuck.length, 0),
           ],
           notes: fleet.flatMap(({ reported }) => reported.refused).slice(0, 3),
         }
@@ -196,12 +196,7 @@ export const startTrial = async ({
 export const timesOf = (what: string, times: readonly number[], bars: { p50?: number; slowest: number }): Finding[] => {
   const sorted = [...times].sort((a, b) => a - b)
   return [
-    {
-      what: `${what}, p50`,
-      value: Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN),
-      unit: 'ms',
-      ...(bars.p50 === undefined ? {} : { atMost: bars.p50 }),
-    },
-    { what: `${what}, slowest`, value: Math.round(sorted.at(-1) ?? Number.NaN), unit: 'ms', atMost: bars.slowest },
+    atMost(`${what}, p50`, Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN), bars.p50, 'ms'),
+    atMost(`${what}, slowest`, Math.round(sorted.at(-1) ?? Number.NaN), bars.slowest, 'ms'),
   ]
 }

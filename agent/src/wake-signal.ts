@@ -1,13 +1,13 @@
-/** Creates a latch that ends a wait early. A kick without a waiter ends the next wait. */
-export const createKick = () => {
+/** Creates a latch that ends a wait early. A signal without a waiter ends the next wait. */
+export const createWakeSignal = () => {
   let isSet = false
   let wake: (() => void) | undefined
   return {
-    kick(): void {
+    send(): void {
       isSet = true
       wake?.()
     },
-    /** Resolves after `ms`, on a kick or when the signal is aborted, and clears the latch. */
+    /** Resolves after `ms`, on a signal of this latch or when the signal is aborted, and clears the latch. */
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (!isSet && !signal.aborted && ms > 0) {
         await new Promise<void>((resolve) => {
@@ -26,4 +26,4 @@ export const createKick = () => {
     },
   }
 }
-export type Kick = ReturnType<typeof createKick>
+export type WakeSignal = ReturnType<typeof createWakeSignal>

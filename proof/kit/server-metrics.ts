@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fromRoot } from './root.ts'
 
-export interface Look {
+export interface ServerMetrics {
   looks: number
   /** Delays of the event loop since the last request. */
   delays: { count: number; p99Ms: number; maxMs: number }
@@ -20,22 +20,22 @@ export interface Look {
  * Returns the environment variables for the server and the request function. The server must be able to write to
  * `folder`.
  */
-export const createLookInside = (folder: string) => {
+export const createServerMetrics = (folder: string) => {
   const file = join(folder, 'inside.json')
   let looks = 0
   return {
     env: {
-      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('proof/kit/inside.ts')).href}`,
-      RIG_INSIDE_FILE: file,
+      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('proof/kit/report-metrics.ts')).href}`,
+      PROOF_METRICS_FILE: file,
     },
     /** Collects the server's garbage and returns the figures since the last request. */
-    look: async (pid: number): Promise<Look> => {
+    read: async (pid: number): Promise<ServerMetrics> => {
       looks += 1
       process.kill(pid, 'SIGUSR2')
       for (let tries = 0; tries < 600; tries++) {
         await new Promise((resolve) => setTimeout(resolve, 50))
         try {
-          const seen = JSON.parse(readFileSync(file, 'utf8')) as Look
+          const seen = JSON.parse(readFileSync(file, 'utf8')) as ServerMetrics
           if (seen.looks >= looks) return seen
         } catch {
           // The file does not exist yet.
