@@ -60,14 +60,18 @@ const guidanceText = ({ meaning, cause, cure, guide }: contract.Guidance): strin
     ...(guide === undefined ? [] : [`See [${guideTitle(guide)}](../guide/${guide}).`]),
   ].join('\n\n')
 
+/** Returns class and activity, with the status, state or disposition. */
+const ocsfText = ({ class: of, activityName, status, state, control }: contract.OcsfActivity): string =>
+  `OCSF: ${[`${of} ${contract.ocsfClasses[of]}`, activityName, (control?.disposition ?? state ?? status)?.[1]].filter((part) => part !== undefined).join(', ')}.`
+
 const eventsFile = (): string => {
   const groups = contract.eventCategories.map((category) => {
     const sections = Object.values(contract.eventCatalogue)
       .filter((event) => event.category === category)
-      .map(({ code, severity, name, guidance, alert }: contract.EventDefinition) => {
+      .map(({ code, severity, name, ocsf, guidance, alert }: contract.EventDefinition) => {
         const raises =
           alert === undefined ? '' : ` Raises the alert [${alert.title}](alerts.md#${anchorOf(alert.title)}).`
-        return `### ${code}\n\n**${name}** Severity ${severity} (${severityOf(severity)}).${raises}\n\n${guidanceText(guidance)}\n`
+        return `### ${code}\n\n**${name}** Severity ${severity} (${severityOf(severity)}).${raises} ${ocsfText(ocsf)}\n\n${guidanceText(guidance)}\n`
       })
     return `## ${category}\n\n${sections.join('\n')}`
   })
@@ -77,7 +81,7 @@ const eventsFile = (): string => {
 const alertsFile = (): string => {
   const risk = Object.values(contract.alertCatalogue).map((alert) => {
     const { code, severity } = contract.eventCatalogue[alert.event]
-    return `### ${alert.title}\n\nRaised by the event [${code}](events.md#${code}), severity ${severity} (${severityOf(severity)}).\n\n${guidanceText(alert)}\n`
+    return `### ${alert.title}\n\nRaised by the event [${code}](events.md#${code}), severity ${severity} (${severityOf(severity)}). Its kind is \`${alert.kind}\`. One alert covers one ${alert.subject}. The group ${alert.group} sends it.\n\n${guidanceText(alert)}\n\nNext steps: ${alert.steps.map((step) => contract.alertSteps[step]).join(', ')}.\n`
   })
   const health = contract.subsystemNames.map((name) => `### ${name}\n\n${guidanceText(contract.subsystemOf(name))}\n`)
   return `${generated}\n\n# Alerts\n\nAn alert is a finding that needs a person. [The guide](../guide/alerts.md) describes the inbox and notifications.\n\n${otherPages('alerts.md')}\n\n## Hosts, devices and accounts\n\n${risk.join('\n')}\n## Server health\n\nThe event [0x130010](events.md#0x130010) raises these alerts, and [0x130011](events.md#0x130011) ends them. The name of the part is the title.\n\n${health.join('\n')}`

@@ -3,19 +3,6 @@ import { type EventKind, eventCatalogue, type OcsfActivity } from '@portcullis/c
 /** Version of the schema that `ocsf.ts` uses. It is the first with Peripheral Activity. */
 export const ocsfVersion = '1.7.0'
 
-/** The classes by number. The thousands digit is the category. */
-export const ocsfClasses: Readonly<Record<OcsfActivity['class'], string>> = {
-  0: 'Base Event',
-  1010: 'Peripheral Activity',
-  2004: 'Detection Finding',
-  3004: 'Entity Management',
-  5001: 'Device Inventory Info',
-  5019: 'Device Config State Change',
-  6002: 'Application Lifecycle',
-  6008: 'Application Error',
-  7001: 'Remediation Activity',
-}
-
 export const ocsfCategories: Readonly<Record<number, string>> = {
   0: 'Uncategorized',
   1: 'System Activity',

@@ -51,12 +51,13 @@ export const healthCodes = {
 }
 
 /** Returns the part of a definition that groups of alerts about hosts, devices and accounts share. */
-const risk = (wanted: Alert['group']) =>
+const risk = (groupName: Alert['group']) =>
   ({
+    groupName,
     kind: 'Risk',
     of: 'notices',
     switches: Object.values(alertCatalogue)
-      .filter(({ group }) => group === wanted)
+      .filter(({ group }) => group === groupName)
       .toSorted((a, b) => (a.switchOrder ?? a.order) - (b.switchOrder ?? b.order))
       .map(({ kind, title }) => ({ id: kind, name: title })),
     channels: ['email', 'webhook', 'syslog'],
@@ -78,22 +79,19 @@ const health = (isConnected: boolean) =>
 export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 1,
-    groupName: 'Attacks',
     description:
       'Attack tools, devices that are not what they claim to be, copied agent keys, and possible duplicates.',
-    ...risk('attacks'),
+    ...risk('Attacks'),
   },
   {
     id: 2,
-    groupName: 'Devices',
     description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist, and unknown drivers.',
-    ...risk('devices'),
+    ...risk('Devices'),
   },
   {
     id: 3,
-    groupName: 'Disconnected hosts',
     description: 'Hosts that have not checked in for a long time.',
-    ...risk('disconnected'),
+    ...risk('Disconnected hosts'),
   },
   {
     id: 4,
@@ -121,9 +119,8 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   },
   {
     id: 7,
-    groupName: 'Accounts and tokens',
     description: 'API tokens that expire soon, and suspended accounts.',
-    ...risk('accounts'),
+    ...risk('Accounts and tokens'),
   },
 ]
 

@@ -1,4 +1,4 @@
-import { type AuditObject, type AuditObjectKind, type AuditRow, auditActions } from '@portcullis/contract'
+import { type AuditObject, type AuditObjectKind, type AuditRow, auditActionOf } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
@@ -6,7 +6,6 @@ import { Fragment, type ReactNode } from 'react'
 import { sentences } from './sentences.ts'
 import { counts, strings } from './strings.ts'
 
-const kinds: Readonly<Record<string, { area: string; object?: AuditObjectKind }>> = auditActions
 const longestName = 120
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
@@ -60,7 +59,7 @@ const tagsOf = (tags: readonly AuditObject[]): ReactNode =>
   strings.tagNames({ count: tags.length, names: <NameList objects={tags} /> })
 
 const whatOf = (row: AuditRow, entity: ReactNode): ReactNode => {
-  const kind = (Object.hasOwn(kinds, row.action) ? kinds[row.action]?.object : undefined) ?? row.objects[0]?.kind
+  const kind = auditActionOf(row.action)?.object ?? row.objects[0]?.kind
   const own = row.objects.filter((one) => one.kind === kind)
   if (row.action === 'bulk.ordered') {
     const hosts = counts.host({ count: row.count ?? 0 })

@@ -87,7 +87,7 @@ const boundedObjects = (objects: readonly AuditTarget[]): AuditTarget[] => {
 
 /** Returns the readable members. Omits empty ones. */
 const factsOf = (actor: Actor, entry: AuditEntry) => {
-  const kind = (auditActions[entry.action] as { object?: AuditTarget['kind'] }).object
+  const kind = auditActions[entry.action].object
   const objects = entry.objects ?? (kind === undefined ? [] : [{ kind, name: entry.entity }])
   const { variant = '', reason = '', facts = [], count, hosts } = entry
   return {

@@ -46,7 +46,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Attack tool',
       meaning: 'A device was attached that is on the list of attack tools or behaves like one.',
-      group: 'attacks',
+      group: 'Attacks',
       order: 1,
       subject: 'model',
       many: 'attack tools',
@@ -62,7 +62,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Blocked device',
       meaning: 'An armed host blocked a device, because a rule denies it or no rule allows it.',
-      group: 'devices',
+      group: 'Devices',
       order: 7,
       subject: 'model',
       many: 'blocked devices',
@@ -78,7 +78,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Vulnerable device',
       meaning: 'A device with a published vulnerability was attached.',
-      group: 'devices',
+      group: 'Devices',
       order: 4,
       subject: 'model',
       many: 'vulnerable devices',
@@ -96,7 +96,7 @@ export const eventCatalogue = {
       title: 'Uncommon device',
       meaning:
         'A device is attached whose model and interfaces are on few hosts. The thresholds are under Settings, Product.',
-      group: 'devices',
+      group: 'Devices',
       order: 5,
       subject: 'model',
       many: 'uncommon devices',
@@ -115,7 +115,7 @@ export const eventCatalogue = {
       title: 'Not on the allowlist',
       meaning:
         'An armed host lets a device work that is not on the allowlist, for example because it was attached before the host was armed.',
-      group: 'devices',
+      group: 'Devices',
       order: 6,
       subject: 'model',
       many: 'devices not on the allowlist',
@@ -132,7 +132,7 @@ export const eventCatalogue = {
       title: 'Driver mismatch',
       meaning:
         'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it.',
-      group: 'attacks',
+      group: 'Attacks',
       order: 2,
       subject: 'model',
       many: 'driver mismatches',
@@ -148,7 +148,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Unknown driver',
       meaning: 'The kernel bound a driver that the server does not know. This is no evidence of an attack.',
-      group: 'devices',
+      group: 'Devices',
       order: 3,
       switchOrder: 13,
       subject: 'model',
@@ -230,7 +230,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Copied agent key',
       meaning: 'The key of an agent was used from two places.',
-      group: 'attacks',
+      group: 'Attacks',
       order: 8,
       subject: 'host',
       many: 'copied agent keys',
@@ -252,7 +252,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Possible duplicate',
       meaning: 'A host that enrolled or was polled looks like the same machine as another one.',
-      group: 'attacks',
+      group: 'Attacks',
       order: 9,
       subject: 'host',
       headline: (hosts: string) => `Possible duplicate: ${hosts}`,
@@ -275,7 +275,7 @@ export const eventCatalogue = {
         kind: 'agentSilent',
         title: 'Disconnected host',
         meaning: 'A host has not checked in for longer than VENDORA_SILENT_HOURS (Settings, Product).',
-        group: 'disconnected',
+        group: 'Disconnected hosts',
         order: 10,
         subject: 'host',
         headline: (hosts: string) => `${hosts === '' ? 'Many hosts' : hosts} stopped checking in`,
@@ -377,7 +377,7 @@ export const eventCatalogue = {
     alert: {
       title: 'API token expires soon',
       meaning: 'An API token expires within 14 days. You are notified again 3 days before it expires.',
-      group: 'accounts',
+      group: 'Accounts and tokens',
       order: 11,
       subject: 'account',
       page: '/settings/tokens',
@@ -392,7 +392,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Account suspended',
       meaning: "An Administrator suspended another account's sessions, API tokens and approvals for 24 hours.",
-      group: 'accounts',
+      group: 'Accounts and tokens',
       order: 12,
       subject: 'account',
       page: '/settings/accounts',
@@ -407,7 +407,7 @@ export const eventCatalogue = {
     alert: {
       title: 'Account disabled or deleted',
       meaning: 'Someone disabled or deleted the account of another person, or lowered its profile.',
-      group: 'accounts',
+      group: 'Accounts and tokens',
       order: 13,
       subject: 'account',
       page: '/settings/accounts',

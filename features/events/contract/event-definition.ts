@@ -13,9 +13,22 @@ export interface Guidance {
   readonly guide?: string
 }
 
-/** Class and activity of an event in the Open Cybersecurity Schema Framework. `domain/src/siem` names the classes. */
+/** Classes of the Open Cybersecurity Schema Framework by number. The thousands digit is the category. */
+export const ocsfClasses = {
+  0: 'Base Event',
+  1010: 'Peripheral Activity',
+  2004: 'Detection Finding',
+  3004: 'Entity Management',
+  5001: 'Device Inventory Info',
+  5019: 'Device Config State Change',
+  6002: 'Application Lifecycle',
+  6008: 'Application Error',
+  7001: 'Remediation Activity',
+} as const
+
+/** What an event is in this schema. */
 export interface OcsfActivity {
-  class: 0 | 1010 | 2004 | 3004 | 5001 | 5019 | 6002 | 6008 | 7001
+  class: keyof typeof ocsfClasses
   activity: number
   activityName: string
   /** Status of the activity, for classes with a status. */
@@ -27,7 +40,17 @@ export interface OcsfActivity {
 }
 
 /** Next steps that the console can offer for an alert. */
-export type AlertStep = 'approve' | 'deny' | 'accept' | 'devices' | 'hosts' | 'events' | 'list' | 'health'
+export const alertSteps = {
+  approve: 'Approve…',
+  deny: 'Deny…',
+  accept: 'Accept finding…',
+  devices: 'Review devices',
+  hosts: 'Show hosts',
+  events: 'Show events',
+  list: 'Open list',
+  health: 'Show remedies',
+} as const
+export type AlertStep = keyof typeof alertSteps
 
 /** An alert that an event raises, aggregated by its subject. */
 export interface AlertDefinition {
@@ -37,7 +60,7 @@ export interface AlertDefinition {
   /** What happened, for the person who handles the alert. */
   readonly meaning: string
   /** The notification group that sends it. */
-  readonly group: 'attacks' | 'devices' | 'disconnected' | 'accounts'
+  readonly group: 'Attacks' | 'Devices' | 'Disconnected hosts' | 'Accounts and tokens'
   /** Position in lists of kinds. */
   readonly order: number
   /** Position in the switches of the group, if it was added after the others. */

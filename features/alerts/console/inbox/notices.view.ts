@@ -1,7 +1,12 @@
-import { alertCatalogue, noticeEntities, severityNames } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, alertKinds, noticeEntities, severityNames } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import type { ViewSpec, ViewState } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { strings } from './strings.ts'
+
+const kindLabels = messages(
+  Object.fromEntries(alertKinds.map((kind) => [kind, alertCatalogue[kind].title])) as Record<AlertKind, string>,
+)
 
 /** Filters of risk alerts, by the names of the API. */
 export const riskFilters = [
@@ -9,7 +14,7 @@ export const riskFilters = [
     name: 'kind',
     label: strings.kind,
     kind: 'choice',
-    options: Object.values(alertCatalogue).map(({ kind, title }) => ({ value: kind, label: title })),
+    options: alertKinds.map((value) => ({ value, label: kindLabels[value] })),
   },
   {
     name: 'severityString',

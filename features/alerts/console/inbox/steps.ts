@@ -1,7 +1,10 @@
-import { type AlertStep, alertCatalogue } from '@portcullis/contract'
+import { type AlertStep, alertCatalogue, alertSteps } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/notices/line.ts'
 import { strings } from './strings.ts'
+
+const labels = messages(alertSteps)
 
 /** `accept`: accepts the suspected finding about the model. */
 export type Decision = 'allow' | 'deny' | 'accept'
@@ -15,26 +18,24 @@ const stepOf = (name: AlertStep, line: Line, canDecide: boolean): Step | null =>
   const [only] = hosts
   switch (name) {
     case 'approve':
-      return model !== null && canDecide ? { decide: 'allow', label: strings.approve } : null
+      return model !== null && canDecide ? { decide: 'allow', label: labels.approve } : null
     case 'deny':
-      return model !== null && canDecide ? { decide: 'deny', label: strings.deny } : null
+      return model !== null && canDecide ? { decide: 'deny', label: labels.deny } : null
     case 'accept':
-      return model !== null && canDecide ? { decide: 'accept', label: strings.acceptFinding } : null
+      return model !== null && canDecide ? { decide: 'accept', label: labels.accept } : null
     case 'devices':
-      return model === null
-        ? null
-        : page(strings.reviewDevices, `/peripherals?vid=${model.vid}&pid=${model.pid}&present=true`)
+      return model === null ? null : page(labels.devices, `/peripherals?vid=${model.vid}&pid=${model.pid}&present=true`)
     case 'hosts':
       if (only === undefined) return null
       return hostsCount === 1
         ? page(strings.openHost, agentAddress(only.uuid))
-        : page(strings.showHosts, alertHostsAddress(line))
+        : page(labels.hosts, alertHostsAddress(line))
     case 'events':
-      return line.page?.startsWith('/events') === true ? page(strings.showEvents, line.page) : null
+      return line.page?.startsWith('/events') === true ? page(labels.events, line.page) : null
     case 'list':
-      return line.page === null ? null : page(strings.openList, line.page)
+      return line.page === null ? null : page(labels.list, line.page)
     case 'health':
-      return line.page === null ? null : page(strings.healthPage, line.page)
+      return line.page === null ? null : page(labels.health, line.page)
   }
 }
 
