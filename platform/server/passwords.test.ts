@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isCommonPassword } from './common-passwords.ts'
-import { signedInSource } from './fair-queue.ts'
+import { signedInSource } from './limiters/fair-queue.ts'
 import { createPasswords as createTurns, type PasswordCost } from './passwords.ts'
 
 const createPasswords = (cost?: PasswordCost) => {

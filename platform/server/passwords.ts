@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mustExist } from '@portcullis/domain'
 import { AppError } from './app-error.ts'
-import { createFairQueue, type Source } from './fair-queue.ts'
+import { createFairQueue, type Source } from './limiters/fair-queue.ts'
 
 /** Cost of one hash: memory in KiB, passes, lanes. */
 export interface PasswordCost {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DownloadSlots } from '@portcullis/platform/server/download-slots.ts'
+import type { DownloadSlots } from '@portcullis/platform/server/limiters/download-slots.ts'
 import type { FileBytes, SharedFiles } from '@portcullis/platform/server/shared-files.ts'
 import { installCommand, installScript, type Platform } from './install/script.ts'
 import type { WindowsInstallers } from './windows-installer.ts'

@@ -5,7 +5,7 @@ import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { createProofNonces } from './proof-nonces.ts'
 import type { SessionTokens } from './session-token.ts'
@@ -26,7 +26,7 @@ const farMs = 10 * 365 * 86_400_000
  * hosts reconnect at once. Hosts that would wait for over 3 s retry at spread times, and check-ins find a connection
  * in the meantime.
  */
-const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 15 } }
+const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, retryAfter: 2, spread: 15 }
 
 export const createSessionsService = ({
   db,
@@ -48,7 +48,7 @@ export const createSessionsService = ({
   /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
 }) => {
-  const semaphore = createSemaphore(openings)
+  const turns = createTurns(openings)
 
   async function openOne(request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> {
     if (!isId(request.agentId)) throw new AppError('agent_unknown')
@@ -121,10 +121,8 @@ export const createSessionsService = ({
      * agents without support for rotations name none. If an earlier boot reconnects, the key may have been copied, and
      * an event reports it.
      */
-    open: async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
-      await semaphore.enter()
-      return openOne(request, keyId, ip).finally(semaphore.leave)
-    },
+    open: (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> =>
+      turns.run(() => openOne(request, keyId, ip)),
 
     forgetNonces: () => store.forgetNonces(new Date(clock.now())),
   }

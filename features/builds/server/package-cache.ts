@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guarded } from '@portcullis/platform/server/body.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { decompressor } from './package-file.ts'
 
 /**
  * Limits of concurrent downloads from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The
  * others wait for less than 30 s, the timeout of an agent.
  */
-const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000, comeBack: { after: 20, spread: 20 } }
+const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000, retryAfter: 20, spread: 20 }
 
 export interface CachedBuild {
   packageId: string
@@ -42,7 +42,7 @@ const digestOf = async (path: string): Promise<string> => {
 export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   /** Verified files of this process, and those being written. */
   const files = new Map<string, Promise<string>>()
-  const semaphore = createSemaphore(downloads)
+  const turns = createTurns(downloads)
   let drafts = 0
 
   async function* compressed(packageId: string): AsyncGenerator<Buffer> {
@@ -93,18 +93,18 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   return {
     /** Returns the bytes of an executable. Ends if its reader stalls; refused while too many downloads are running. */
     download: async (build: CachedBuild): Promise<Readable> => {
-      await semaphore.enter()
+      const leave = await turns.enter()
       try {
         const file = (await openFile(build)).createReadStream()
         const body = guarded()
         body.once('close', () => {
-          semaphore.leave()
+          leave()
           file.destroy()
         })
         file.once('error', (error) => body.destroy(error))
         return file.pipe(body)
       } catch (error) {
-        semaphore.leave()
+        leave()
         throw error
       }
     },

@@ -3,7 +3,7 @@ import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portc
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { Type } from 'typebox'
 import type { PolicyApi } from '#features/policy/server/index.ts'
 import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
@@ -39,7 +39,7 @@ const fetchKnowledge = operation({
  * Limits of concurrent policy builds: each holds one of 12 connections, and check-ins need the others. When rules
  * change for a whole fleet, all its armed hosts fetch their policies. Hosts that would wait for over 3 s retry later.
  */
-const buildLimits = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
+const buildLimits = { atOnce: 6, waiting: 500, waitMs: 3_000, retryAfter: 2, spread: 10 }
 /** Seconds after which an agent retries while its first request is still running. */
 const meanwhile = 2
 
@@ -55,7 +55,7 @@ export const registerAgentPolicy = (
   { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
 ): void => {
   const agent = agentGuard({ clock, verifySession })
-  const semaphore = createSemaphore(buildLimits)
+  const turns = createTurns(buildLimits)
   /** Agents with a running request for their policy, and for the knowledge. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
   /** Refuses concurrent requests of one agent, because an agent sends one at a time. */
@@ -69,8 +69,7 @@ export const registerAgentPolicy = (
   app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
     claim(asking, agentId)
     try {
-      await semaphore.enter()
-      const signed = await policy.forAgent(agentId, body).finally(semaphore.leave)
+      const signed = await turns.run(() => policy.forAgent(agentId, body))
       if (signed === null) throw new AppError('agent_unknown')
       return signed
     } finally {

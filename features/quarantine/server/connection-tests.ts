@@ -3,7 +3,7 @@ import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { GivenItems, SettingsApi } from '#features/settings/server/index.ts'
 import { NacFault } from './fault.ts'
@@ -70,19 +70,14 @@ const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'S
 /** Wires the connection tests and health probes of both systems. */
 export const createConnectionTests = ({ db, clock, audit, settings, systems }: ConnectionTestDeps) => {
   // A test takes seconds if a system hangs; two at once are enough for people.
-  const semaphore = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+  const turns = createTurns({ atOnce: 2, waiting: 4, waitMs: 5_000, retryAfter: 5, spread: 5 })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
 
   async function tried(actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> {
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'config.tested', entity: system, variant: system, details: url }),
     )
-    await semaphore.enter()
-    try {
-      return await inSteps(system, steps)
-    } finally {
-      semaphore.leave()
-    }
+    return turns.run(() => inSteps(system, steps))
   }
 
   function required(text: string, name: string): string {

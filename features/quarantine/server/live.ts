@@ -3,7 +3,7 @@ import { cleanText } from '@portcullis/domain'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { NacFault } from './fault.ts'
 import type { IseSession } from './ise.client.ts'
 import type { NacStore } from './nac.store.ts'
@@ -36,7 +36,7 @@ type CactEnd = NacEndpoint['cact']['endpoints'][number]
 /** Reads what both systems know about a host while a person waits. */
 export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
   // A view may take eight seconds of requests: four run at once, and others get a retry time instead of waiting.
-  const semaphore = createSemaphore({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
+  const turns = createTurns({ atOnce: 4, waiting: 0, waitMs: 0, retryAfter: 3, spread: 5 })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })
   async function asked<E>(isOn: boolean, work: () => Promise<E[]>) {
     if (!isOn) return { status: 'off' as const, message: '', endpoints: [] }
@@ -86,12 +86,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
     const [host] = isId(agentId) ? await store.hosts(db, [agentId]) : []
     if (host === undefined) throw notFound(`Host ${agentId} does not exist.`)
     const macs = host.macs.slice(0, mostMacs)
-    await semaphore.enter()
-    try {
-      const [fromIse, fromCact] = await Promise.all([ise(macs), cact(macs)])
-      return { ise: fromIse, cact: fromCact }
-    } finally {
-      semaphore.leave()
-    }
+    const [fromIse, fromCact] = await turns.run(() => Promise.all([ise(macs), cact(macs)]))
+    return { ise: fromIse, cact: fromCact }
   }
 }

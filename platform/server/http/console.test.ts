@@ -30,15 +30,14 @@ describe('the served console', () => {
     expect(first?.headers['content-security-policy']).toContain("require-trusted-types-for 'script'")
   })
 
-  it('compresses files and lets browsers cache those with a hash in their name', async () => {
+  it('lets browsers cache files with a hash in their name', async () => {
     const answer = await t.request({
       method: 'GET',
       url: '/assets/app-1.js',
       headers: { 'accept-encoding': 'gzip, br' },
     })
-    expect([answer.statusCode, answer.headers['content-encoding']]).toEqual([200, 'br'])
+    expect([answer.statusCode, answer.headers['content-encoding']]).toEqual([200, undefined])
     expect(answer.headers['cache-control']).toContain('immutable')
-    expect(answer.rawPayload.length).toBeLessThan(500)
   })
 
   it.each([

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -10,11 +10,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.woff2': 'font/woff2',
-  '.json': 'application/json; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.txt': 'text/plain; charset=utf-8',
 }
 
 /** First path segments outside the console: unknown paths below them are a 404, not a page. */
@@ -37,66 +32,47 @@ const policy = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ')
 
-const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+const gzipped = promisify(gzip)
 
-type Encoding = keyof typeof compress
-
-/** Suffixes of the compressed files that the build writes. */
-const suffixes = { br: '.br', gzip: '.gz' } as const satisfies Record<Encoding, string>
+/** Suffixes of the compressed files that the build writes, best first. */
+const suffixes = { br: '.br', gzip: '.gz' } as const
 
 interface Asset {
   type: string
   plain: Buffer
-  /** Compressed by the build, or on first use. */
-  packed: Map<Encoding, Promise<Buffer>>
+  packed: Readonly<Record<string, Buffer>>
   immutable: boolean
 }
 
 /** Reads the built console into memory (about 4 MB), so that a request can name only keys of this map. */
 const readAssets = (dir: string): Map<string, Asset> => {
   const assets = new Map<string, Asset>()
-  let names: string[]
+  let files: string[]
   try {
-    names = readdirSync(dir, { recursive: true, withFileTypes: true })
+    files = readdirSync(dir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => relative(dir, join(entry.parentPath, entry.name)))
+      .map((entry) => join(entry.parentPath, entry.name))
   } catch {
     return assets
   }
-  const known = new Set(names)
-  const packedOf = (name: string) =>
-    (Object.keys(suffixes) as Encoding[])
-      .filter((encoding) => known.has(name + suffixes[encoding]))
-      .map((encoding) => [encoding, Promise.resolve(readFileSync(join(dir, name + suffixes[encoding])))] as const)
-  for (const name of names) {
-    const type = mediaTypes[extname(name)]
-    if (type !== undefined)
-      assets.set(`/${name.replaceAll('\\', '/')}`, {
-        type,
-        plain: readFileSync(join(dir, name)),
-        packed: new Map(packedOf(name)),
-        immutable: name.startsWith('assets'),
-      })
+  const known = new Set(files)
+  for (const file of files) {
+    const type = mediaTypes[extname(file)]
+    if (type === undefined) continue
+    const packed = Object.entries(suffixes).filter(([, suffix]) => known.has(file + suffix))
+    const name = relative(dir, file).replaceAll('\\', '/')
+    assets.set(`/${name}`, {
+      type,
+      plain: readFileSync(file),
+      packed: Object.fromEntries(packed.map(([encoding, suffix]) => [encoding, readFileSync(file + suffix)])),
+      immutable: name.startsWith('assets/'),
+    })
   }
   return assets
 }
 
-const packed = (asset: Asset, encoding: Encoding): Promise<Buffer> => {
-  const known = asset.packed.get(encoding)
-  if (known !== undefined) return known
-  const made =
-    encoding === 'br'
-      ? compress.br(asset.plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } })
-      : compress.gzip(asset.plain)
-  asset.packed.set(encoding, made)
-  return made
-}
-
-const accepts = (request: FastifyRequest, encoding: Encoding): boolean =>
+const accepts = (request: FastifyRequest, encoding: string): boolean =>
   new RegExp(`\\b${encoding}\\b`).test(String(request.headers['accept-encoding'] ?? ''))
-
-const encodingOf = (request: FastifyRequest): Encoding | undefined =>
-  accepts(request, 'br') ? 'br' : accepts(request, 'gzip') ? 'gzip' : undefined
 
 const decoded = (segment: string): string => {
   try {
@@ -134,7 +110,7 @@ export const createConsole = (dir: string) => {
       .type('text/html; charset=utf-8')
     const text = (index as string).replaceAll('__CSP_NONCE__', nonce)
     // Each response has another nonce, so the build cannot compress the page.
-    if (accepts(request, 'gzip')) reply.header('content-encoding', 'gzip').send(await compress.gzip(text))
+    if (accepts(request, 'gzip')) reply.header('content-encoding', 'gzip').send(await gzipped(text))
     else reply.send(text)
   }
 
@@ -149,16 +125,13 @@ export const createConsole = (dir: string) => {
         await page(request, reply)
         return true
       }
-      const encoding = encodingOf(request)
+      const encoding = Object.keys(asset.packed).find((one) => accepts(request, one))
+      if (encoding !== undefined) reply.header('content-encoding', encoding)
       reply
         .type(asset.type)
         .header('cache-control', asset.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
         .header('vary', 'accept-encoding')
-      if (encoding === undefined || asset.plain.length < 1_024) reply.send(asset.plain)
-      else {
-        const body = await packed(asset, encoding)
-        reply.header('content-encoding', encoding).send(body)
-      }
+        .send(encoding === undefined ? asset.plain : asset.packed[encoding])
       return true
     },
   }

@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { createAccountQueue } from '../account-queue.ts'
 import { AppError } from '../app-error.ts'
+import { createTurns } from '../limiters/turns.ts'
 
 const unzip = promisify(gunzip)
 
@@ -43,7 +43,7 @@ const unzipped = async (bytes: Buffer, limit: number): Promise<Buffer> => {
  * @param limit maximum bytes of a result
  */
 export const createUnpacker = (limit: number) => {
-  const turns = createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 16, waitMs: 20_000, retryAfter: 5 })
+  const turns = createTurns({ atOnce: 2, perAccount: 1, waiting: 16, waitMs: 20_000, retryAfter: 5 })
   /**
    * @param connection emits `close` when the client disconnects
    * @throws AppError as `unzipped`, or too_many_requests if the sender has too many bodies here

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { HeavyWork } from '@portcullis/contract'
-import { createAccountQueue } from '../account-queue.ts'
+import { createTurns } from '../limiters/turns.ts'
 import type { Actor } from './actor.ts'
 
 const [waitMs, retryAfter] = [20_000, 5]
@@ -21,8 +21,8 @@ export const heavyKindOf = (query: unknown, body: unknown): HeavyWork | undefine
 /** Limits heavy work. All shares together leave two connections of the export pool to other long reads. */
 export const createHeavyWork = () => {
   const queues = {
-    preview: createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 4, waitMs, retryAfter }),
-    export: createAccountQueue({ atOnce: 4, perAccount: 2, waitingPerAccount: 20, waitMs, retryAfter }),
+    preview: createTurns({ atOnce: 2, perAccount: 1, waiting: 4, waitMs, retryAfter }),
+    export: createTurns({ atOnce: 4, perAccount: 2, waiting: 20, waitMs, retryAfter }),
   } satisfies Record<HeavyWork, unknown>
 
   /** Runs `work` in the account's turn, which lasts until the response was sent or its reader left. */

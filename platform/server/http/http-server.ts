@@ -8,9 +8,9 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify'
+import { smallBody } from '../limiters/held-bytes.ts'
 import { traceOf } from '../tracing/index.ts'
 import type { Connections } from './connections.ts'
-import { smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import type { HttpOptions } from './http-options.ts'
 import type { DrainState } from './lifecycle.ts'

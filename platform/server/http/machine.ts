@@ -2,7 +2,7 @@ import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyRequest } from 'fastify'
 import { addressBucket } from '../address.ts'
 import { AppError } from '../app-error.ts'
-import { smallBody } from './held-bytes.ts'
+import { smallBody } from '../limiters/held-bytes.ts'
 
 /** The check of a machine route before its body is read. `M` is the caller. */
 export interface Guard<M> {

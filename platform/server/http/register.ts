@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createAccountQueue } from '../account-queue.ts'
+import { countedBody, createHeldBytes, smallBody } from '../limiters/held-bytes.ts'
+import { createTurns } from '../limiters/turns.ts'
 import type { Authorise } from './authorise.ts'
 import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { isRawEncoding } from './gunzip.ts'
 import { createHeavyWork, heavyKindOf } from './heavy-work.ts'
-import { countedBody, createHeldBytes, smallBody } from './held-bytes.ts'
 import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { assertOrigin } from './origin.ts'
@@ -23,7 +23,7 @@ const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
 
 /** Turns of large bodies: one is read at a time, and accounts take turns. */
-const bodyTurns = { atOnce: 1, perAccount: 1, waitingPerAccount: 20, waitMs: 20_000, retryAfter: 5 } as const
+const bodyTurns = { atOnce: 1, perAccount: 1, waiting: 20, waitMs: 20_000, retryAfter: 5 } as const
 
 /** Returns whether a body has one of these types, in UTF-8. A request without a body has no type. */
 const isRawType = (types: readonly string[], contentType = ''): boolean => {
@@ -50,7 +50,7 @@ export const createRegister = (
 ) => {
   const operations: AnyOperation[] = []
   const heavyWork = createHeavyWork()
-  const turns = createAccountQueue(bodyTurns)
+  const turns = createTurns(bodyTurns)
   const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
   const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
     headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { smallBody } from '../limiters/held-bytes.ts'
 import { hangUp } from './cut.ts'
-import { smallBody } from './held-bytes.ts'
 
 /** Bytes and time in which a peer with a credential may finish a body that is too large. Many clients read only then. */
 const drained = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const

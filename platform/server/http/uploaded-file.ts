@@ -1,7 +1,7 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../app-error.ts'
-import { createHeldBytes } from './held-bytes.ts'
+import { createHeldBytes } from '../limiters/held-bytes.ts'
 
 const bounds = (limit?: number) => (limit === undefined ? {} : { limits: { fileSize: limit } })
 

@@ -134,8 +134,8 @@ export const bans: readonly Ban[] = [
       'console/src/app/main.tsx': { places: 1, because: jitter },
       'poller/src/worker.ts': { places: 1, because: jitter },
       'features/agentless/server/polls.service.ts': { places: 1, because: jitter },
-      'platform/server/download-slots.ts': { places: 1, because: jitter },
-      'platform/server/semaphore.ts': { places: 1, because: jitter },
+      'platform/server/limiters/download-slots.ts': { places: 1, because: jitter },
+      'platform/server/limiters/turns.ts': { places: 1, because: jitter },
     },
   },
   {

@@ -7,8 +7,8 @@ import type { ResolveDestination } from '@portcullis/platform/server/destination
 import { answered } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { AccountsApi, DirectoryPort } from '../accounts/index.ts'
@@ -71,7 +71,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
   })
   // A hanging test takes seconds. Two at a time are enough for people.
-  const tests = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+  const tests = createTurns({ atOnce: 2, waiting: 4, waitMs: 5_000, retryAfter: 5, spread: 5 })
 
   app.register(testLdap, async ({ actor, body }) => {
     const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
@@ -86,12 +86,8 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
         details: candidate.urls.join(' '),
       }),
     )
-    await tests.enter()
-    try {
-      return await testLdapConnection(candidate, { userName: userName ?? '', password: password ?? '' }, clock.now())
-    } finally {
-      tests.leave()
-    }
+    const person = { userName: userName ?? '', password: password ?? '' }
+    return tests.run(() => testLdapConnection(candidate, person, clock.now()))
   })
 
   app.register(testOidc, async ({ actor, body }) => {
@@ -101,12 +97,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', variant: 'oidc', details: candidate.issuer }),
     )
-    await tests.enter()
-    try {
-      return await testOidcConnection(candidate, `${await accounts.baseUrl()}${finishOidc.path}`)
-    } finally {
-      tests.leave()
-    }
+    return tests.run(async () => testOidcConnection(candidate, `${await accounts.baseUrl()}${finishOidc.path}`))
   })
 
   app.register(startOidc, async ({ request, reply }) => {

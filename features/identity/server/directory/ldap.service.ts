@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
-import { createSemaphore } from '@portcullis/platform/server/semaphore.ts'
 import type { DirectoryPort, ExternalPerson, ExternalVerdict } from '../accounts/index.ts'
 import { type LdapConnection, openLdap } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
@@ -62,7 +62,7 @@ const refused: ExternalVerdict = { person: null, lost: null }
 export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   let pausedUntil = 0
   // 8 at a time use a directory's threads for some milliseconds each. The others wait no longer than one request hangs.
-  const semaphore = createSemaphore({ atOnce: 8, waiting: 100, waitMs: totalMs, comeBack: { after: 5, spread: 5 } })
+  const turns = createTurns({ atOnce: 8, waiting: 100, waitMs: totalMs, retryAfter: 5, spread: 5 })
 
   const unavailable = (cause?: unknown): AppError =>
     new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
@@ -70,7 +70,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   /** Asks the directory. The caller gets the same error for every failure; the log has the reason. */
   async function ask<T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> {
     if (clock.now() < pausedUntil) throw unavailable()
-    await semaphore.enter()
+    const leave = await turns.enter()
     try {
       return await withLdap(config, totalMs, async (connection) => {
         await connection.bindAsService()
@@ -83,7 +83,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
       log.warn({ code: fault.code, reason: fault.message }, 'could not query the directory')
       throw unavailable(fault)
     } finally {
-      semaphore.leave()
+      leave()
     }
   }
 

@@ -1,6 +1,6 @@
-import { addressBucket } from './address.ts'
-import { AppError } from './app-error.ts'
-import type { FileBytes } from './shared-files.ts'
+import { addressBucket } from '../address.ts'
+import { AppError } from '../app-error.ts'
+import type { FileBytes } from '../shared-files.ts'
 
 /** Concurrent downloads of callers without a credential: of this process, and of one address. */
 const most = { all: 128, perAddress: 32 } as const

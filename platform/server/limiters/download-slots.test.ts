@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import type { AppError } from './app-error.ts'
+import type { AppError } from '../app-error.ts'
 import { createDownloadSlots } from './download-slots.ts'
 
 const setUp = () => {

@@ -1,4 +1,4 @@
-import { networkOf } from './address.ts'
+import { networkOf } from '../address.ts'
 
 /**
  * The caller. `known`: signed in, or at an address from which an account signed in before. The two lanes take turns, so
