@@ -19,7 +19,14 @@ export interface TurnsOptions {
  * account cannot keep the others waiting.
  */
 export const createTurns = (options: TurnsOptions) => {
-  const { atOnce, perAccount = Number.POSITIVE_INFINITY, waiting: mostWaiting, waitMs, retryAfter, spread = 0 } = options
+  const {
+    atOnce,
+    perAccount = Number.POSITIVE_INFINITY,
+    waiting: mostWaiting,
+    waitMs,
+    retryAfter,
+    spread = 0,
+  } = options
   /** Waiting callers by account; the next account comes first. */
   const waiting = new Map<string, Set<() => void>>()
   const running = new Map<string, number>()
