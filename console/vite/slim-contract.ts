@@ -66,7 +66,13 @@ export const slimContract = (): Plugin => ({
     const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
     // The server sends the detail, and only the reference has the cause.
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
+    const { alertCatalogue, eventCatalogue } = await import('@portcullis/contract')
+    // Only mails, the SIEM and the guide read the rest of a definition.
+    const alerts = Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }])
+    const events = Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])
     return [
+      `export const alertCatalogue = ${JSON.stringify(Object.fromEntries(alerts))}`,
+      `export const eventCatalogue = ${JSON.stringify(Object.fromEntries(events))}`,
       `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
       `export * from ${JSON.stringify(permissions)}`,
       `export * from ${JSON.stringify(configItems)}`,

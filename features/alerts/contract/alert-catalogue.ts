@@ -24,6 +24,3 @@ const alerts = (Object.entries(eventCatalogue) as [EventKind, EventDefinition][]
 /** The alerts by kind, in the order of lists. */
 export const alertCatalogue = Object.fromEntries(alerts.map((alert) => [alert.kind, alert])) as Record<AlertKind, Alert>
 export const alertKinds = Object.keys(alertCatalogue) as AlertKind[]
-
-/** Returns what the title of an alert about a model has in brackets after the name of the device. */
-export const alertCause = ({ title }: Alert): string => title.replace(/ device$/, '').toLowerCase()

@@ -26,3 +26,6 @@ export const readableEvent = (text: string): string =>
       ),
     text,
   )
+
+/** Returns what the title of an alert about a model has in brackets after the name of the device. */
+export const alertCause = ({ title }: { title: string }): string => title.replace(/ device$/, '').toLowerCase()
