@@ -86,7 +86,12 @@ describe('a request to approve all attached devices', () => {
       ['configuration', { items: uuids.map((uuid) => ({ uuid, mode: null, approveAll: true })) }],
     ] as const) {
       const { carryOut } = mustExist(t.server.changeRequests.kinds().get(kind), 'the kind')
-      const approved = { requestedBy: 'alice', requestedByAccount: '', secret: null }
+      const approved = {
+        requestedBy: 'alice',
+        requestedByAccount: '',
+        requestedAt: new Date(t.clock.now()),
+        secret: null,
+      }
       await expect(t.db.transaction((tx) => carryOut(tx, systemActor('test'), change, approved))).rejects.toMatchObject(
         {
           code: 'conflict',

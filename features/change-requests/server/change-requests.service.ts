@@ -20,6 +20,7 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { ChangeRequestsStore, JudgedRequest, SignInSource, StoredRequest } from './change-requests.store.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'
@@ -41,6 +42,7 @@ export type AfterCommit = () => unknown
 export interface ApprovedRequest {
   requestedBy: string
   requestedByAccount: string
+  requestedAt: Date
   secret: Secret | null
 }
 
@@ -95,8 +97,7 @@ export interface ChangeRequestsDeps {
   sealKey: Secret<Buffer>
   envelope: Pick<Envelope, 'seal' | 'open'>
   audit: Audit
-  /** Returns the configured number of hosts above which a second approver is needed. Null: off. */
-  limit(): Promise<number | null>
+  settings: Pick<SettingsApi, 'values'>
   events: Pick<EventsApi, 'append'>
 }
 
@@ -124,7 +125,7 @@ export const createChangeRequests = ({
   sealKey,
   envelope,
   audit,
-  limit,
+  settings,
   events,
 }: ChangeRequestsDeps) => {
   const seals = createRequestSeals(sealKey)
@@ -255,9 +256,10 @@ export const createChangeRequests = ({
 
   async function stateOf(q: Queryable): Promise<GateState> {
     const now = new Date(clock.now())
+    const limit = (await settings.values(db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
     return {
       isLatched: await store.isLatched(q, now),
-      limit: await limit(),
+      limit: limit === 0 ? null : limit,
       released: await store.recentlyReleased(q, now, 'release'),
       allowed: await store.recentlyReleased(q, now, 'allow'),
     }
@@ -454,6 +456,7 @@ export const createChangeRequests = ({
           {
             requestedBy: request.requested_by,
             requestedByAccount: request.requested_by_account as string,
+            requestedAt: request.requested_at,
             secret: request.sealed === null ? null : envelope.open(request.sealed, requestContext(id)),
           },
         )

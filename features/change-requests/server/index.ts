@@ -10,7 +10,6 @@ import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import { type ChangeRequestsDeps, createChangeRequests, requestContext } from './change-requests.service.ts'
 import { createChangeRequestsStore } from './change-requests.store.ts'
 import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
@@ -33,23 +32,18 @@ export const changeRequestsFeature = (
   app: HttpApp,
   {
     keys,
-    settings,
     ...deps
-  }: Omit<ChangeRequestsDeps, 'store' | 'sealKey' | 'limit'> & {
+  }: Omit<ChangeRequestsDeps, 'store' | 'sealKey'> & {
     keys: Pick<Keys, 'derive'>
-    settings: Pick<SettingsApi, 'values'> & SignInSettings
+    settings: SignInSettings
   },
 ) => {
   const changeRequests = createChangeRequests({
     ...deps,
     store: createChangeRequestsStore(deps.db),
     sealKey: keys.derive('change-requests'),
-    limit: async () => {
-      const hosts = (await settings.values(deps.db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
-      return hosts === 0 ? null : hosts
-    },
   })
-  gateSignIn(settings, changeRequests)
+  gateSignIn(deps.settings, changeRequests)
   app.register(listChangeRequests, ({ actor }) => changeRequests.list(actor))
   app.register(approveChangeRequest, ({ actor, params, body }) => changeRequests.approve(actor, params.id, body.digest))
   app.register(readChangeRequest, ({ params, query }) =>

@@ -3,7 +3,7 @@ import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
-import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { enrolAgent, enrolmentToken, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
@@ -292,6 +292,29 @@ describe('tags do not bypass the second approver', () => {
       sql`select i.value from config_items i where i.name = 'VENDORA_NO_LAST_KEYBOARD_TAGS'`,
     )
     expect(items).toEqual([{ value: 'nobody, Loose' }])
+  })
+
+  it('approves a change for the hosts with a tag although hosts with that tag enrolled since', async () => {
+    await tag(['grown'], uuids())
+    await rule(alice, { effect: 'deny', tag: 'grown' })
+    const token = await enrolmentToken(t, { hashtags: ['grown'] })
+    const devices = [storageStick({ portPath: '1-1' })]
+    await later()
+    await alice.api.post(`${base}/generalconfig/AddOrUpdateVendorA`, { VENDORA_NO_LAST_KEYBOARD_TAGS: 'grown' })
+    await enrolAgent(t, { token, devices })
+    expect((await approve()).statusCode).toBe(200)
+    expect(code(await untag(['grown'], null))).toBe('second_person_required')
+    await enrolAgent(t, { token, devices })
+    expect((await approve()).statusCode).toBe(200)
+  })
+
+  it('refuses to approve options if a host that enrolled before got the tag since', async () => {
+    await tag(['later'], uuids().slice(0, 2))
+    await later()
+    const item = { VENDORA_NO_LAST_KEYBOARD_TAGS: 'later' }
+    expect(code(await alice.api.post(`${base}/generalconfig/AddOrUpdateVendorA`, item))).toBe('second_person_required')
+    await tag(['later'], uuids())
+    expect((await approve()).statusCode).toBe(409)
   })
 
   it('a stale session cannot request a change of tags', async () => {

@@ -32,11 +32,11 @@ const linesOf = (before: Options, after: Options): string[] =>
 
 /** Counts the hosts whose options change because a configuration item names other tags. */
 export const createOptionGate = ({ db, store, settings, changeRequests }: PolicyContext) => {
-  async function hostsOf(tx: Tx, before: Options, after: Options): Promise<number> {
+  async function hostsOf(tx: Tx, before: Options, after: Options, until: Date | null): Promise<number> {
     const hosts = new Set<string>()
     for (const name of optionNames)
       for (const tag of differing(tagNames(before[name]), tagNames(after[name])))
-        for (const agentId of await store.hostsChangingTag(tx, fold(tag), null, 'remove')) hosts.add(agentId)
+        for (const agentId of await store.hostsChangingTag(tx, fold(tag), null, 'remove', until)) hosts.add(agentId)
     return hosts.size
   }
 
@@ -45,11 +45,12 @@ export const createOptionGate = ({ db, store, settings, changeRequests }: Policy
     title: () => 'Change the tags that set host options',
     hosts: ({ hosts }) => hosts,
     details: async (tx, { options, before }) => linesOf(before ?? (await settings.optionTexts(tx)), options),
-    carryOut: async (tx, actor, { options, before, hosts }) => {
+    carryOut: async (tx, actor, { options, before, hosts }, { requestedAt }) => {
       await settings.lock(tx)
       const now = await settings.optionTexts(tx)
       assertInForce(before, now)
-      if ((await hostsOf(tx, now, options)) > hosts)
+      // Hosts that enrol later get the options of their tags anyway.
+      if ((await hostsOf(tx, now, options, requestedAt)) > hosts)
         throw new AppError('conflict', {
           detail: 'More hosts have these tags now than at the time of the request. Request the change again.',
         })
@@ -63,7 +64,7 @@ export const createOptionGate = ({ db, store, settings, changeRequests }: Policy
     const outcome = await transactionAgain(db, async (tx) => {
       const before = await settings.optionTexts(tx)
       const options = Object.fromEntries(optionNames.map((name) => [name, items.get(name) ?? before[name]])) as Options
-      const hosts = await hostsOf(tx, before, options)
+      const hosts = await hostsOf(tx, before, options, null)
       const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts })
       if (refused === null) return
       const change: OptionChange = { options, before, hosts }

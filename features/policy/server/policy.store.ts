@@ -213,18 +213,21 @@ export const createPolicyStore = (clock: Pick<Clock, 'now'>) => {
 
     /**
      * Returns the hosts, among some or all, that adding or removing a tag changes. Hosts without an agent enforce
-     * nothing.
+     * nothing. `until`: only hosts that enrolled before that time.
      */
     hostsChangingTag: async (
       tx: Queryable,
       folded: string,
       agentIds: readonly string[] | null,
       effect: 'add' | 'remove',
+      until: Date | null = null,
     ): Promise<string[]> =>
       (
         await tx.query<{ agent_id: string }>(sql`
         select r.agent_id from agent_rows r
         where not r.agentless and (${agentIds}::uuid[] is null or r.agent_id = any(${agentIds}::uuid[]))
+          and (${until}::timestamptz is null or exists (
+            select from agents a where a.agent_id = r.agent_id and a.enrolled_at < ${until}))
           and ${effect === 'remove'}::boolean = exists (
             select from agent_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = r.agent_id and t.folded = ${folded})`)
       ).map((row) => row.agent_id),

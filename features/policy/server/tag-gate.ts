@@ -44,8 +44,11 @@ export const createTagGate = (context: PolicyContext) => {
     return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null, isTimed })
   }
 
-  /** Counts hosts on which a tag change newly allows devices or changes an option that a tag sets. */
-  async function measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number> {
+  /**
+   * Counts hosts on which a tag change newly allows devices or changes an option that a tag sets. `until`: only hosts that
+   * enrolled before that time.
+   */
+  async function measure(tx: Queryable, changes: readonly HostTagChange[], until: Date | null = null): Promise<number> {
     const now = new Date(clock.now())
     const rules = await store.wide(tx)
     const optionTags = await settings.optionTags(tx)
@@ -57,7 +60,7 @@ export const createTagGate = (context: PolicyContext) => {
         const write = effect === 'add' ? ofTag.filter((r) => r.effect === 'allow') : []
         const isOption = optionTags.has(folded)
         if (gone.length + write.length === 0 && !isOption) continue
-        const changing = await store.hostsChangingTag(tx, folded, agentIds, effect)
+        const changing = await store.hostsChangingTag(tx, folded, agentIds, effect, until)
         const opened = isOption ? changing : await newlyAllowed.among(tx, { gone, write }, changing, now)
         for (const agentId of opened) hosts.add(agentId)
       }
@@ -102,8 +105,9 @@ export const createTagGate = (context: PolicyContext) => {
         }),
       ]
     },
-    carryOut: async (tx, actor, { order, changes, hosts }) => {
-      const now = await measure(tx, changes)
+    carryOut: async (tx, actor, { order, changes, hosts }, { requestedAt }) => {
+      // Who deletes a tag deletes it from hosts that enrol later, too.
+      const now = await measure(tx, changes, requestedAt)
       if (now > hosts)
         throw new AppError('conflict', {
           detail: `This request is out of date. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
