@@ -15,9 +15,9 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
+import { because } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { inBrackets, plainReason } from './policy.rules.ts'
-import { because } from './policy-change.ts'
 import { hostText } from './shown-rules.ts'
 
 /** An acceptance that waits for a second approver. */

@@ -2,8 +2,8 @@ import { decide, mustExist, type PolicySource, ruleMatches } from '@portcullis/d
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import { deviceOf, type Fingerprint } from '#features/devices/server/index.ts'
+import { createRuleSet, type HostPolicy } from './open-policy.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
-import { createRuleSet, type HostPolicy } from './rule-set.ts'
 
 /** Devices that all rules and all knowledge treat alike. */
 export interface DeviceClass {

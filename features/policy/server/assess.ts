@@ -1,9 +1,173 @@
-import { sourceNumber } from '@portcullis/domain'
+import type { Enforced } from '@portcullis/contract'
+import {
+  caseNumber,
+  decide,
+  deviceSeverity,
+  isAllowing,
+  mustExist,
+  type PolicyDecision,
+  type PolicySource,
+  riskScore,
+  severityOf,
+  sourceNumber,
+  sourceOf,
+} from '@portcullis/domain'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { StoredVerdict } from '#features/agents/server/index.ts'
-import type { PeripheralWrite } from '#features/devices/server/index.ts'
-import { type HostPeripheral, judgeHost, verdictOf } from './host.ts'
-import type { HostPolicy } from './rule-set.ts'
+import type { AgentState, StoredVerdict } from '#features/agents/server/index.ts'
+import {
+  deviceOf,
+  type Fingerprint,
+  type KernelReport,
+  type PeripheralWrite,
+  type StoredPeripheral,
+} from '#features/devices/server/index.ts'
+import type { Affected } from './affected.store.ts'
+import type { HostPolicy } from './open-policy.ts'
+import type { PolicyDeps } from './policy.context.ts'
+
+/** A peripheral of one host, with the policy decision about it. */
+export interface HostPeripheral {
+  deviceId: string
+  design: Fingerprint
+  portPath: string
+  serial: string
+  speed: number
+  present: boolean
+  authorized: boolean
+  /** 10 to 50: the severity of its fingerprint or of being unapproved, whichever is higher. */
+  severity: number
+  /** The action that the host reported; null: the host enforces nothing. */
+  enforced: Enforced | null
+  source: PolicySource
+  ruleId: string | null
+  /** Attached, and not on the allowlist of its host. */
+  unapproved: boolean
+  /** Set when the device is first blocked; shown to the user of the host. */
+  caseNumber: string
+  /**
+   * The kind that the device claims and the driver that the kernel bound, if they contradict each other; else empty.
+   */
+  driverMismatch: string
+  kernel: KernelReport
+  /** Location of its controller; empty: not reported. Null: an earlier release stored it, with a cleaned serial number. */
+  controller: string | null
+}
+
+/** Builds the state of a host from its stored rows. */
+export const hostOf = (
+  rows: readonly StoredPeripheral[],
+  designs: ReadonlyMap<number, Fingerprint>,
+): HostPeripheral[] =>
+  rows.map((row) => ({
+    deviceId: row.device_id,
+    design: mustExist(designs.get(row.design_id), 'the fingerprint of a device'),
+    portPath: row.port_path,
+    serial: row.serial,
+    speed: row.speed,
+    present: row.present,
+    authorized: row.authorized,
+    severity: row.severity,
+    enforced: row.enforced,
+    source: sourceOf(row.source),
+    ruleId: row.rule_id,
+    unapproved: row.unapproved,
+    caseNumber: row.case_number,
+    driverMismatch: row.driver_mismatch,
+    kernel: row.kernel,
+    controller: row.controller,
+  }))
+
+/** Returns the decision that an armed host makes by its rules. */
+const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDecision =>
+  decide(host.rulesFor(p.design), deviceOf(p.design, p), now)
+
+/**
+ * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes
+ * only changes.
+ */
+export const judgeHost = (
+  agentId: string,
+  all: readonly HostPeripheral[],
+  host: HostPolicy,
+  now: number,
+): HostPeripheral[] => {
+  const whitelist = host.hasWhitelist(now)
+  return all.map((p) => {
+    const { source, ruleId, effect } = decideFor(host, p, now)
+    const unapproved = p.present && whitelist && effect === 'block'
+    const number =
+      p.caseNumber === '' && effect === 'block' && !p.authorized
+        ? caseNumber(agentId, { ...deviceOf(p.design, p), portPath: p.portPath })
+        : p.caseNumber
+    const severity = deviceSeverity(p.design.severity, unapproved)
+    return p.source === source &&
+      p.ruleId === ruleId &&
+      p.unapproved === unapproved &&
+      p.severity === severity &&
+      p.caseNumber === number
+      ? p
+      : { ...p, source, ruleId, unapproved, severity, caseNumber: number }
+  })
+}
+
+const vulnerablePoints = (design: Fingerprint): number =>
+  Math.max(...design.vulnerabilities.map((v) => Math.round((v.cvss ?? 5) * (v.confidence === 'firmware' ? 3 : 2))))
+
+/** Points of unapproved devices: 10 each, 30 at most, so that ten unapproved mice do not outweigh an attack tool. */
+const unapprovedPoints = (count: number): number => Math.min(30, count * 10)
+
+const nameOf = (design: Fingerprint): string =>
+  `${design.vid}:${design.pid} ${design.productName || design.vendorName}`.trim()
+
+/** Returns the verdict on a host: the maximum of its present peripherals, with the reasons. */
+export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) => {
+  const present = all.filter((p) => p.present)
+  const unapproved = present.filter((p) => p.unapproved)
+  const designs = [...new Map(present.map((p) => [p.design.id, p.design])).values()]
+  const factors = designs.flatMap((design) => {
+    const name = nameOf(design)
+    return [
+      ...(design.attackTool === null
+        ? []
+        : [
+            {
+              factor: `${design.attackTool === 'confirmed' ? 'Confirmed' : 'Suspected'} attack tool`,
+              points: design.attackTool === 'confirmed' ? 80 : 50,
+              evidence: `${name}: ${design.evidence.join('; ')}`,
+            },
+          ]),
+      ...(!design.vulnerable
+        ? []
+        : [
+            {
+              factor: 'Vulnerable peripheral',
+              points: vulnerablePoints(design),
+              evidence: `${name}: ${design.vulnerabilities.map((v) => v.id).join(', ')}`,
+            },
+          ]),
+    ]
+  })
+  if (unapproved.length > 0)
+    factors.push({
+      factor: 'Not on the allowlist',
+      points: unapprovedPoints(unapproved.length),
+      evidence: [...new Set(unapproved.map((p) => nameOf(p.design)))].slice(0, 5).join('; '),
+    })
+  const score = riskScore(factors)
+  const gone = all.filter((p) => !p.present)
+  return {
+    severity: Math.max(severityOf({}), ...present.map((p) => deviceSeverity(p.design.severity, p.unapproved))),
+    risk: score.score,
+    riskFactors: score.factors.slice(0, 50),
+    approvedPresent: present.length - unapproved.length,
+    approvedGone: whitelist ? gone.filter((p) => isAllowing(p.source)).length : gone.length,
+    notApproved: unapproved.length,
+    vulnerable: designs.some((d) => d.vulnerable),
+    attackTool: designs.some((d) => d.attackTool !== null),
+    whitelist,
+  }
+}
 
 export interface HostToAssess {
   agentId: string
@@ -70,3 +234,74 @@ export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   kernel: p.kernel,
   controller: p.controller,
 })
+
+/** Number of hosts per transaction: about 6,000 peripherals, about 200 ms. */
+const hostsAtOnce = 500
+
+/** Recalculates stored decisions when rules, tags or modes change. */
+export const createReassess = (
+  deps: PolicyDeps & {
+    takeQueued: Affected['takeQueued']
+    open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
+  },
+) => {
+  const { db, clock, agents, peripherals, jobs, takeQueued, open, announce } = deps
+  /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch their policy. */
+  async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
+    const now = clock.now()
+    const states = await agents.lockStates(tx, [...agentIds].sort())
+    const ids = states.map((state) => state.agent_id)
+    const policies = await open(tx, states)
+    const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
+    const designs = await peripherals.designs.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
+    const assessed = await assessHosts(
+      ids.map((agentId) => {
+        const stored = hostOf(rowsOf.get(agentId) ?? [], designs)
+        return { agentId, stored, current: stored }
+      }),
+      policies,
+      now,
+    )
+    await peripherals.writeDecisions(
+      tx,
+      assessed.flatMap(({ agentId, moved }) => moved.map((p) => rowOf(agentId, p))),
+    )
+    await agents.writeVerdicts(
+      tx,
+      assessed.map(({ verdict }) => verdict),
+    )
+    const changed = assessed.filter(({ moved }) => moved.length > 0).map(({ agentId }) => agentId)
+    const armed = states.filter((state) => state.armed).map((state) => state.agent_id)
+    await agents.markPolicyDue(tx, armed)
+    if (armed.length > 0) await agents.wake(tx, armed)
+    await announce(tx, { agents: ids, peripherals: changed })
+  }
+
+  /** Processes one batch of the queue; returns false if the queue was empty. */
+  const step = (): Promise<boolean> =>
+    transactionAgain(db, async (tx) => {
+      const taken = await takeQueued(tx, hostsAtOnce)
+      if (taken.length === 0) return false
+      await hosts(
+        tx,
+        taken.map((t) => t.agent_id),
+      )
+      for (const [jobId, of] of Map.groupBy(taken, (t) => t.job_id))
+        if (jobId !== null) await jobs.count(tx, [{ jobId, done: of.length, failed: 0 }])
+      return true
+    })
+
+  let draining: Promise<void> | null = null
+  return {
+    hosts,
+    /** Works until the queue is empty. At most one run at a time in this process. */
+    drain: (): Promise<void> => {
+      draining ??= (async () => {
+        while (await step());
+      })().finally(() => {
+        draining = null
+      })
+      return draining
+    },
+  }
+}

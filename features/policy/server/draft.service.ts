@@ -38,7 +38,7 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
 
 /** Previews rule changes. Writes nothing. */
 export const createDrafts = (context: PolicyContext) => {
-  const { longRead, clock, store, rulePrints, predict, newlyAllowed, changeRequests } = context
+  const { longRead, clock, store, affected, predict, newlyAllowed, changeRequests } = context
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -68,7 +68,7 @@ export const createDrafts = (context: PolicyContext) => {
     write.forEach((row, n) => {
       row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
     })
-    const prints = await rulePrints(
+    const prints = await affected.rulePrints(
       tx,
       write.flatMap((row) => row.fingerprint ?? []),
     )

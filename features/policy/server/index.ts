@@ -2,15 +2,15 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { createAcceptedFindings } from './accepted.service.ts'
-import { createAffected } from './affected.ts'
+import { countAttachments, createAffected } from './affected.store.ts'
 import { createAgentPolicy } from './agent-policy.ts'
 import { createApprovals } from './approvals.service.ts'
+import { createReassess } from './assess.ts'
 import { createChanges, jobKind } from './changes.service.ts'
-import { createDevicesRead } from './devices.read.ts'
 import { createDrafts } from './draft.service.ts'
 import { findForged } from './forged.ts'
 import { createLongRead } from './long.read.ts'
-import { createNewlyAllowed } from './newly-allowed.ts'
+import { createNewlyAllowed } from './newly-allowed.read.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
 import type { PolicyContext, PolicyDeps } from './policy.context.ts'
@@ -18,26 +18,22 @@ import { createPolicyRead, rulesList } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings, optionNames } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
-import { createPolicyHostsStore } from './policy-hosts.store.ts'
 import { createPolicyTest } from './policy-test.service.ts'
 import { createPredict } from './predict.ts'
-import { createReassess } from './reassess.ts'
 import { createRestore } from './restore.service.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity, setPurpose } from './rule-integrity.ts'
-import { createRulePrints } from './rule-prints.ts'
 import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
 import { createPolicyUpkeep } from './upkeep.service.ts'
 
-export { type Assessment, assessHosts, rowOf } from './assess.ts'
+export type { AttachmentCount } from './affected.store.ts'
+export { type Assessment, assessHosts, type HostPeripheral, hostOf, rowOf, verdictOf } from './assess.ts'
 export { type AttachedDevice, attachedKey, attachedLine } from './attached-devices.ts'
 export { findForged } from './forged.ts'
-export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export type { LongRead } from './long.read.ts'
 export { rulesFileList } from './policy.read.ts'
-export type { AttachmentCount } from './policy-hosts.store.ts'
 export type { PredictedHost } from './predict.read.ts'
 export type { Change, Predict } from './predict.ts'
 export {
@@ -63,12 +59,14 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const { db, clock, log, bus, jobs, agents, peripherals } = deps
   const { designs } = peripherals
   const store = createPolicyStore(clock)
-  const hosts = createPolicyHostsStore()
-  const devices = createDevicesRead()
   const seals = createSeals(deps.keys.derive(rulesPurpose))
   const { open } = createOpenPolicy({ store, seals, log })
-  const reassess = createReassess({ ...deps, hosts, open: async (tx, states) => (await open(tx, states)).policies })
-  const affected = createAffected({ store, hosts, devices, designs })
+  const affected = createAffected({ store, designs })
+  const reassess = createReassess({
+    ...deps,
+    takeQueued: affected.takeQueued,
+    open: async (tx, states) => (await open(tx, states)).policies,
+  })
   const integrityStore = createRuleIntegrityStore()
   const findForgedRules = (q: Queryable) => findForged((id) => integrityStore.sealedAfter(q, id), seals)
   const integrity = createRuleIntegrity({
@@ -83,9 +81,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
       )
   const context: PolicyContext = {
     ...deps,
-    ...{ store, hosts, seals, affected, integrity, drain: reassess.drain, settle },
+    ...{ store, seals, affected, integrity, drain: reassess.drain, settle },
     settings: createPolicySettings(deps.config),
-    rulePrints: createRulePrints({ devices, designs }),
     newlyAllowed: createNewlyAllowed({ store, affected }),
     ...createPredict({ clock, store, seals, affected, designs }),
     longRead: createLongRead(deps.exportDb),
@@ -108,7 +105,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   // Signed policies contain the options of their hosts.
   deps.config.onChange((names) => {
     if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
-    db.transaction((tx) => hosts.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
+    db.transaction((tx) => affected.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
       log.warn({ err: error }, 'cannot notify hosts of the changed options; hosts get them with their next policy'),
     )
   })
@@ -128,7 +125,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   return {
     /** Opens the policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
-    countAttachments: hosts.countAttachments,
+    countAttachments,
     /** Returns the signed policy of one host; null: the host is unknown. */
     forAgent: createAgentPolicy(context, open),
     /** Checks and seals the set of rules. */

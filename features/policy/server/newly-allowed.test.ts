@@ -1,7 +1,6 @@
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { describe, expect, it } from 'vitest'
-import type { OpenedDevices } from './newly-allowed.read.ts'
-import { createNewlyAllowed } from './newly-allowed.ts'
+import { createNewlyAllowed, type OpenedDevices } from './newly-allowed.read.ts'
 import type { RuleRow } from './policy.store.ts'
 
 const now = new Date('2031-05-04T10:11:12Z')

@@ -12,15 +12,13 @@ import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { TagsApi } from '#features/tags/server/index.ts'
-import type { Affected } from './affected.ts'
+import type { Affected } from './affected.store.ts'
 import type { LongRead } from './long.read.ts'
-import type { NewlyAllowed } from './newly-allowed.ts'
+import type { NewlyAllowed } from './newly-allowed.read.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
-import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { Predict, PredictionScopes } from './predict.ts'
 import type { RuleIntegrity } from './rule-integrity.ts'
-import type { RulePrints } from './rule-prints.ts'
 import type { Seals } from './seal.ts'
 
 export interface PolicyDeps {
@@ -47,11 +45,9 @@ export interface PolicyDeps {
 /** What the services of the policy share. */
 export interface PolicyContext extends PolicyDeps {
   store: PolicyStore
-  hosts: PolicyHostsStore
   seals: Seals
   settings: PolicySettingsApi
   affected: Affected
-  rulePrints: RulePrints
   newlyAllowed: NewlyAllowed
   integrity: RuleIntegrity
   predict: Predict

@@ -5,7 +5,6 @@ import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Changes } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
-import { identityOf } from './rule-prints.ts'
 
 /** A return to earlier rules: what to restore, and how people describe it. */
 interface Return {
@@ -17,7 +16,7 @@ interface Return {
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
 export const createRestore = (
-  { clock, store, seals, settings, predict, newlyAllowed, longRead, rulePrints }: PolicyContext,
+  { clock, store, seals, settings, predict, newlyAllowed, longRead, affected }: PolicyContext,
   { make }: Pick<Changes, 'make'>,
 ) => {
   /**
@@ -74,7 +73,7 @@ export const createRestore = (
       const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
       const row = seals.sealed({
         ...was,
-        ...(await identityOf(tx, rulePrints, was, null)),
+        ...(await affected.identityOf(tx, was, null)),
         // The history does not tell whether an earlier release cleaned the serial number. If in doubt, fewer devices work.
         exact_serial: current?.exact_serial ?? before.effect === 'allow',
         expires_at: isTooLong ? grantEnd : was.expires_at,

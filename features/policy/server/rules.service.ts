@@ -10,13 +10,11 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { Changes } from './changes.service.ts'
+import type { Changes, RuleChange } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import { type RuleRow, writtenForm } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
-import type { RuleChange } from './policy-change.ts'
-import { identityOf } from './rule-prints.ts'
 
 /** A rule lasts until it is deleted; a grant ends after some hours at most. */
 export type RuleKind = 'grant' | 'rule'
@@ -43,7 +41,7 @@ const contentOf = (row: RuleRow): string => {
 
 /** Rules and grants that people write, change and delete one by one or as a whole. */
 export const createRules = (
-  { clock, store, seals, settings, rulePrints }: PolicyContext,
+  { clock, store, seals, settings, affected }: PolicyContext,
   { make }: Pick<Changes, 'make'>,
 ) => {
   /** Converts a written rule into a sealed row. The host and the tag must exist. */
@@ -64,7 +62,7 @@ export const createRules = (
       throw invalid(`${field}.host`, 'no agent has this uuid')
     return seals.sealed({
       ...written,
-      ...(await identityOf(tx, rulePrints, written, known)),
+      ...(await affected.identityOf(tx, written, known)),
       rule_id: known?.rule_id ?? newId(clock.now()),
       tag_id: tag?.tag_id ?? null,
       tag_name: tag?.name ?? null,

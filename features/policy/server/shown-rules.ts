@@ -1,4 +1,4 @@
-import type { MeasuredChange } from './newly-allowed.ts'
+import type { MeasuredChange } from './newly-allowed.read.ts'
 import { inBrackets, namesSerial } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'

@@ -7,7 +7,7 @@ const rulesAtOnce = 5_000
 
 /** The scheduled work of the policy. */
 export const createPolicyUpkeep = (
-  { db, clock, store, seals, affected, peripherals: { designs }, rulePrints, announceChange, drain }: PolicyContext,
+  { db, clock, store, seals, affected, peripherals: { designs }, announceChange, drain }: PolicyContext,
   findForged: (q: Queryable) => Promise<readonly Difference[]>,
 ) => ({
   /** Carries out the expiry of rules and grants. Returns how many expired. */
@@ -38,7 +38,7 @@ export const createPolicyUpkeep = (
       const last = await db.transaction(async (tx) => {
         await store.lockHead(tx)
         const rows = await store.adoptable(tx, from, rulesAtOnce)
-        const prints = await rulePrints(
+        const prints = await affected.rulePrints(
           tx,
           rows.map((row) => row.fingerprint ?? ''),
         )
