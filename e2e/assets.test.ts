@@ -1,10 +1,10 @@
 // Invariant: A consumer that reads the asset stream from zero holds the inventory.
 
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { hostileStrings, phone, plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
+import { freePort } from '../proof/kit/free-port.ts'
 import { createFollower, inventoryOf, messagesOf } from '../server/test/assets.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
 import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
@@ -19,14 +19,6 @@ afterAll(async () => {
   await nats?.stop()
   remove(dir)
 })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 
 /** Returns pseudo-random numbers that are the same for the same seed (mulberry32). */
 const seeded = (seed: number) => {

@@ -1,11 +1,10 @@
-import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
-import { inventoryHash } from '@portcullis/domain'
-import { plainHost, storageStick, unless } from '@portcullis/domain/testing'
+import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTransport } from '../cli/simulator/transport.ts'
+import { freePort } from '../proof/kit/free-port.ts'
+import { enrolReportingHost } from '../proof/kit/reporting-host.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../proof/kit/small-disk.ts'
 import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
 
@@ -20,94 +19,18 @@ afterAll(() => dirs.forEach(remove))
 const filesOf = (dir: string): string[] =>
   (readdirSync(dir, { recursive: true }) as string[]).filter((name) => !name.startsWith('code-cache')).sort()
 
-/** Runs a host that attaches one stick after the other and repeats each report until it is acknowledged. */
-const restless = async (url: () => string, token: string, name: string) => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
-  const proof = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
-  const post = async (path: string, body: unknown, session?: string) => {
-    const answer = await fetch(url() + path, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(session === undefined ? {} : { authorization: `Bearer ${session}` }),
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
-    })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-  const enrolled = await post(agentPaths.enrol, {
-    token,
-    keyAlgorithm: 'Ed25519',
-    publicKey: key,
-    machineIdHash: null,
-    smbiosHash: null,
-    facts: plainHost(name),
-    proof: proof(enrolProofText(token, key)),
-  })
-  const agentId = enrolled.body.agentId as string
-  const bootId = randomUUID()
-  const proven = { agentId, bootId, timestamp: 0, nonce: randomBytes(24).toString('base64url') }
-  const opened = await post(agentPaths.session, { ...proven, signature: proof(sessionProofText(proven)) })
-  const session = opened.body.token as string
-  const acknowledged: string[] = []
-  let isOver = false
-  let resent = 0
-  let seq = 0
-  const send = async (body: Record<string, unknown>): Promise<void> => {
-    for (;;) {
-      const answer = await post(agentPaths.checkIn, body, session).catch(() => null)
-      if (answer?.status === 200) return
-      if (answer !== null && answer.status !== 503) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
-      resent++
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-  }
-  await send({ bootId, seq: ++seq, clock: 0, inventoryHash: inventoryHash([]), inventory: [] })
-  const run = (async () => {
-    while (!isOver) {
-      const serial = `${name}-${seq}`
-      const device = storageStick({ serial })
-      await send({
-        bootId,
-        seq: ++seq,
-        clock: 0,
-        inventoryHash: inventoryHash([device]),
-        changes: [{ op: 'attached', at: 0, device }],
-      })
-      acknowledged.push(serial)
-    }
-  })()
-  return {
-    agentId,
-    acknowledged,
-    resent: () => resent,
-    stop: async () => {
-      isOver = true
-      await run
-    },
-  }
-}
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
-
 describe('a server that is killed', () => {
   it('has stored all acknowledged reports, starts again with its orphaned database, and accepts the others once', async () => {
     const dataDir = folder()
     const env = { PORTCULLIS_ADMIN_PASSWORD: adminPassword, PORTCULLIS_PORT: String(await freePort()) }
     let server = await startServer(dataDir, env)
     const token = await server.enrolmentToken()
+    const transport = createTransport({ server: new URL(server.url), connections: 8 })
     const hosts = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => restless(() => server.url, token, `restless-${i}`)),
+      Array.from({ length: 8 }, (_, i) => enrolReportingHost(() => transport, token, `restless-${i}`)),
     )
-    const total = () => hosts.reduce((sum, host) => sum + host.acknowledged.length, 0)
+    const running = hosts.map((host) => host.run())
+    const total = () => hosts.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
     const recovered: number[] = []
     for (let kill = 0; kill < 3; kill++) {
       const before = total()
@@ -118,13 +41,16 @@ describe('a server that is killed', () => {
       server = await startServer(dataDir, env)
       recovered.push(Math.round(performance.now() - at))
     }
-    await Promise.all(hosts.map((host) => host.stop()))
-    const resent = hosts.reduce((sum, host) => sum + host.resent(), 0)
+    for (const host of hosts) host.stop()
+    await Promise.all(running)
+    transport.close()
+    expect(hosts.flatMap(({ reported }) => reported.refused)).toEqual([])
+    const resent = hosts.reduce((sum, { reported }) => sum + reported.resent, 0)
     console.log(`3 kills: ${total()} acknowledged, ${resent} sent again, up again after ${recovered.join(', ')} ms`)
-    for (const host of hosts) {
-      const rows = await server.peripherals(host.agentId)
-      expect(rows.map((row) => row.serialNumber).sort()).toEqual([...host.acknowledged].sort())
-      expect(rows.filter((row) => row.present).map((row) => row.serialNumber)).toEqual([host.acknowledged.at(-1)])
+    for (const { agentId, reported } of hosts) {
+      const rows = await server.peripherals(agentId)
+      expect(rows.map((row) => row.serialNumber).sort()).toEqual([...reported.acknowledged].sort())
+      expect(rows.filter((row) => row.present).map((row) => row.serialNumber)).toEqual([reported.acknowledged.at(-1)])
     }
     const events = await server.events()
     expect(events.filter((e) => e.eventCode === '0x110001')).toHaveLength(total())

@@ -1,22 +1,14 @@
 // Invariant: /readyz answers 200 only after the first start has committed.
 
 import { chmodSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
 import { createClient } from '../proof/kit/client.ts'
+import { freePort } from '../proof/kit/free-port.ts'
 import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 
 /** Polls /readyz every few milliseconds, signs in after the first 200, and returns the status of the sign-in. */
 const firstSignIn = async (port: number, server: Started): Promise<number> => {

@@ -1,34 +1,13 @@
-import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
-import {
-  agentPaths,
-  type CheckInRequest,
-  type DeviceReport,
-  enrolProofText,
-  type HostFacts,
-  sessionProofText,
-} from '@portcullis/contract'
+import { randomUUID } from 'node:crypto'
+import { agentPaths, type CheckInRequest, type DeviceReport, type HostFacts } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
+import { plainHost } from '@portcullis/domain/testing'
+import { createKey, enrolRequest, sessionRequest } from '../cli/simulator/identity.ts'
 
 /** Creates a host that sends given reports and repeats each one until it is acknowledged or the host is deleted. */
 export const restlessHost = async (url: () => string, token: string, name: string) => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
-  const proof = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
-  let facts: HostFacts = {
-    hostname: name,
-    address: '10.0.0.1',
-    osName: 'Debian',
-    osVersion: '12',
-    kernel: '6',
-    architecture: 'x64',
-    vendor: 'LENOVO',
-    model: 'T14',
-    chassis: 'Notebook',
-    sku: '',
-    nics: [{ name: 'eth0', mac: '02:00:00:00:00:01', addresses: ['10.0.0.1'], isUp: true }],
-    agentVersion: '1.0.0',
-    enforcement: 'after-attach',
-  }
+  const privateKey = createKey()
+  let facts: HostFacts = { ...plainHost(name), enforcement: 'after-attach' }
   const devices = new Map<string, DeviceReport>()
   let isGone = false
   let seq = 0
@@ -55,19 +34,10 @@ export const restlessHost = async (url: () => string, token: string, name: strin
     }
   }
 
-  const enrolled = await post(agentPaths.enrol, {
-    token,
-    keyAlgorithm: 'Ed25519',
-    publicKey: key,
-    machineIdHash: null,
-    smbiosHash: null,
-    facts,
-    proof: proof(enrolProofText(token, key)),
-  })
+  const enrolled = await post(agentPaths.enrol, enrolRequest(privateKey, token, facts))
   const agentId = enrolled?.agentId as string
   const bootId = randomUUID()
-  const proven = { agentId, bootId, timestamp: Date.now(), nonce: randomBytes(24).toString('base64url') }
-  const opened = await post(agentPaths.session, { ...proven, signature: proof(sessionProofText(proven)) })
+  const opened = await post(agentPaths.session, sessionRequest({ agentId, privateKey }, bootId, Date.now()))
   const session = opened?.token as string
   const say = async (said: Partial<CheckInRequest>): Promise<void> => {
     if (isGone) return

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { FleetEvent, policyActivity, ResponseOf } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../proof/kit/free-port.ts'
 import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
 import {
   adminPassword,
@@ -31,13 +31,6 @@ let server: RunningServer
 let agent: Started
 let siem: Awaited<ReturnType<typeof startSyslogReceiver>>
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 const env = {
   PORTCULLIS_ADMIN_PASSWORD: adminPassword,
   PORTCULLIS_PORT: String(await freePort()),

@@ -1,12 +1,13 @@
 // `npm run screenshots`: starts a server with a simulated fleet in a temporary folder, and writes the pictures of the
 // guide to docs/guide/images. The pictures show the product as it is, so they are made again when it changes.
+
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { launchBrowser, openSignedIn } from '../e2e/browser.ts'
+import { freePort } from '../proof/kit/free-port.ts'
 import { fromRoot } from '../proof/kit/root.ts'
 
 const folder = fromRoot('docs/guide/images')
@@ -28,14 +29,6 @@ const pictures = [
   { name: 'insights', path: '/insights', schemes: ['light'] },
   { name: 'add-hosts', path: '/settings/enrolment', schemes: ['light'] },
 ] as const
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 
 const ready = async (url: string): Promise<void> => {
   for (let i = 0; i < 600; i++) {

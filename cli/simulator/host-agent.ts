@@ -1,19 +1,16 @@
 /** A simulated host in the agent protocol. agent/SPEC.md describes a real agent. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   agentPaths,
   type CheckInRequest,
   checkInAgeHeader,
   type DeviceChange,
-  type EnrolRequest,
-  enrolProofText,
   type HostFacts,
-  sessionProofText,
 } from '@portcullis/contract/agent-protocol'
 import { factsHash } from '@portcullis/domain'
 import { createCommands } from './commands.ts'
 import type { Host } from './hosts.ts'
-import { createKey, type Identity, signText } from './identity.ts'
+import { createKey, enrolRequest, type Identity, sessionRequest } from './identity.ts'
 import type { Inventory } from './inventory.ts'
 import { type Answer, NoAnswer, type Transport } from './transport.ts'
 import type { Waits } from './waits.ts'
@@ -105,22 +102,12 @@ export const createHostAgent = (
   }
 
   const enrol = async (token: string): Promise<void> => {
-    const { privateKey, publicKey } = createKey()
+    const privateKey = createKey()
+    const { machineIdHash, smbiosHash } = host
     const answer = await persist(() =>
       transport.post(
         agentPaths.enrol,
-        () => {
-          const request: EnrolRequest = {
-            token,
-            keyAlgorithm: 'Ed25519',
-            publicKey,
-            machineIdHash: host.machineIdHash,
-            smbiosHash: host.smbiosHash,
-            facts,
-            proof: signText(privateKey, enrolProofText(token, publicKey)),
-          }
-          return JSON.stringify(request)
-        },
+        () => JSON.stringify(enrolRequest(privateKey, token, facts, { machineIdHash, smbiosHash })),
         undefined,
       ),
     )
@@ -128,16 +115,9 @@ export const createHostAgent = (
   }
 
   const openSession = async (): Promise<void> => {
-    const { agentId, privateKey } = identity as Identity
+    const own = identity as Identity
     const answer = await persist(() =>
-      transport.post(
-        agentPaths.session,
-        () => {
-          const proven = { agentId, bootId, timestamp: clock.now(), nonce: randomBytes(24).toString('base64url') }
-          return JSON.stringify({ ...proven, signature: signText(privateKey, sessionProofText(proven)) })
-        },
-        undefined,
-      ),
+      transport.post(agentPaths.session, () => JSON.stringify(sessionRequest(own, bootId, clock.now())), undefined),
     )
     session = {
       token: String(answer.body.token),

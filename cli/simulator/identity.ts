@@ -1,6 +1,13 @@
 /** Keys and IDs of simulated hosts. With a file, a fleet keeps its identities over restarts. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  type EnrolRequest,
+  enrolProofText,
+  type HostFacts,
+  type SessionRequest,
+  sessionProofText,
+} from '@portcullis/contract/agent-protocol'
 
 /** Identity of a simulated host at the server. */
 export interface Identity {
@@ -8,14 +15,34 @@ export interface Identity {
   privateKey: KeyObject
 }
 
-export const createKey = (): { privateKey: KeyObject; publicKey: string } => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  return { privateKey, publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') }
-}
+export const createKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey
 
 /** Returns the base64 signature over a text. */
-export const signText = (privateKey: KeyObject, text: string): string =>
+const signText = (privateKey: KeyObject, text: string): string =>
   sign(null, Buffer.from(text), privateKey).toString('base64')
+
+/** Returns the request with which a host enrols. */
+export const enrolRequest = (
+  privateKey: KeyObject,
+  token: string,
+  facts: HostFacts,
+  ids: Partial<Pick<EnrolRequest, 'machineIdHash' | 'smbiosHash'>> = {},
+): EnrolRequest => {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  const proof = signText(privateKey, enrolProofText(token, publicKey))
+  return { token, keyAlgorithm: 'Ed25519', publicKey, machineIdHash: null, smbiosHash: null, ...ids, facts, proof }
+}
+
+/** Returns the request with which a host opens a session, with its proof. */
+export const sessionRequest = (
+  { agentId, privateKey }: Identity,
+  bootId: string,
+  timestamp: number,
+  nonce = randomBytes(24).toString('base64url'),
+): SessionRequest => {
+  const proven = { agentId, bootId, timestamp, nonce }
+  return { ...proven, signature: signText(privateKey, sessionProofText(proven)) }
+}
 
 interface StoredFleet {
   server: string

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { plainKeyboard, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../proof/kit/free-port.ts'
 import {
   adminPassword,
   createTree,
@@ -31,15 +31,6 @@ const folder = (): string => {
   dirs.push(dir)
   return dir
 }
-/** Returns a port that was just free, because these programs cannot choose one. */
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
 /** How agents reach the server: arguments for the program, and of the agent. */
 interface Path {
   name: string

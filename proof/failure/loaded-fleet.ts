@@ -1,7 +1,7 @@
 /** Starts a server with a fleet in its database. */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { agentPaths, sessionProofText } from '@portcullis/contract'
-import { signText } from '../../cli/simulator/identity.ts'
+import { randomUUID } from 'node:crypto'
+import { agentPaths } from '@portcullis/contract'
+import { sessionRequest } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
 import { startServer } from '../kit/installation.ts'
 import { seedDesigns } from '../kit/loader/designs.ts'
@@ -55,11 +55,10 @@ export interface OpenedSession {
 /** Requests a session for a host with a new boot id. */
 export const openSession = async (
   transport: Pick<Transport, 'post'>,
-  { agentId, privateKey }: Pick<PlayedHost, 'agentId' | 'privateKey'>,
+  host: Pick<PlayedHost, 'agentId' | 'privateKey'>,
 ): Promise<OpenedSession> => {
   const bootId = randomUUID()
-  const proven = { agentId, bootId, timestamp: Date.now(), nonce: randomBytes(24).toString('base64url') }
-  const signature = signText(privateKey, sessionProofText(proven))
-  const answer = await transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+  const request = sessionRequest(host, bootId, Date.now())
+  const answer = await transport.post(agentPaths.session, () => JSON.stringify(request), undefined)
   return { answer, bootId }
 }

@@ -1,9 +1,9 @@
 /** Registers a host and an agentless worker, with their keys. */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { agentPaths, enrolProofText, sessionProofText, workerPaths } from '@portcullis/contract'
+import { randomUUID } from 'node:crypto'
+import { agentPaths, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
-import { createKey, signText } from '../../cli/simulator/identity.ts'
+import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import { jsonOf, type Wire } from './wire.ts'
 
 export type Host = Awaited<ReturnType<typeof enrolHost>>
@@ -16,16 +16,8 @@ const post = async (wire: Wire, path: string, body: unknown, token?: string): Pr
 
 /** Enrols a host with one attached stick. */
 export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string) => {
-  const { privateKey, publicKey } = createKey()
-  const { agentId } = await post(wire, agentPaths.enrol, {
-    token: enrolmentToken,
-    keyAlgorithm: 'Ed25519',
-    publicKey,
-    machineIdHash: null,
-    smbiosHash: null,
-    facts: plainHost(name),
-    proof: signText(privateKey, enrolProofText(enrolmentToken, publicKey)),
-  })
+  const privateKey = createKey()
+  const { agentId } = await post(wire, agentPaths.enrol, enrolRequest(privateKey, enrolmentToken, plainHost(name)))
   const bootId = randomUUID()
   const device = storageStick({ serial: `${name}-stick` })
   let seq = 0
@@ -37,15 +29,7 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
     inventoryHash: inventoryHash([device]),
     ...replaced,
   })
-  const proof = () => {
-    const proven = {
-      agentId: String(agentId),
-      bootId,
-      timestamp: Date.now(),
-      nonce: randomBytes(24).toString('base64url'),
-    }
-    return { ...proven, signature: signText(privateKey, sessionProofText(proven)) }
-  }
+  const proof = () => sessionRequest({ agentId: String(agentId), privateKey }, bootId, Date.now())
   const openSession = async (): Promise<string> => String((await post(wire, agentPaths.session, proof())).token)
   const token = await openSession()
   await post(wire, agentPaths.checkIn, checkIn({ inventory: [device] }), token)

@@ -1,11 +1,12 @@
 /**
  * Simulates enrolled hosts with sessions. A reporting host reports one stick after another until each is acknowledged.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
-import { createKey, signText } from '../../cli/simulator/identity.ts'
+import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
 import { seededRandom } from './seeded-random.ts'
 
@@ -26,11 +27,9 @@ export interface Reported {
 export type EnrolledHost = Awaited<ReturnType<typeof enrolHost>>
 export type ReportingHost = Awaited<ReturnType<typeof enrolReportingHost>>
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
-
 /** Enrols a host. Calls `transport` for each request, because the server may change in the meantime. */
 export const enrolHost = async (transport: () => Transport, token: string, name: string) => {
-  const { privateKey, publicKey } = createKey()
+  const privateKey = createKey()
   const reported: Reported = { acknowledged: [], resent: 0, shed: 0, slowestMs: 0, refused: [] }
   const post = async (path: string, body: unknown, session?: string): Promise<Answer | null> => {
     const startedAt = performance.now()
@@ -50,23 +49,11 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
     if (answer?.status !== 200) throw new Error(`${path}: ${answer?.status} ${JSON.stringify(answer?.body)}`)
     return answer.body
   }
-  const enrolled = await expect(agentPaths.enrol, {
-    token,
-    keyAlgorithm: 'Ed25519',
-    publicKey,
-    machineIdHash: null,
-    smbiosHash: null,
-    facts: plainHost(name),
-    proof: signText(privateKey, enrolProofText(token, publicKey)),
-  })
+  const enrolled = await expect(agentPaths.enrol, enrolRequest(privateKey, token, plainHost(name)))
   const agentId = String(enrolled.agentId)
   const bootId = randomUUID()
   const open = async (): Promise<string | undefined> => {
-    const proven = { agentId, bootId, timestamp: Date.now(), nonce: randomBytes(24).toString('base64url') }
-    const answer = await post(agentPaths.session, {
-      ...proven,
-      signature: signText(privateKey, sessionProofText(proven)),
-    })
+    const answer = await post(agentPaths.session, sessionRequest({ agentId, privateKey }, bootId, Date.now()))
     return answer?.status === 200 ? String(answer.body.token) : undefined
   }
   let session = await open()

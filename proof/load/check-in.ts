@@ -1,11 +1,11 @@
 /** Measures check-ins per second, and check-ins per CPU second of server and database. */
 
 import { randomUUID } from 'node:crypto'
-import { agentPaths, type DeviceReport, sessionProofText } from '@portcullis/contract'
+import { agentPaths, type DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
 import type pg from 'pg'
-import { signText } from '../../cli/simulator/identity.ts'
+import { sessionRequest } from '../../cli/simulator/identity.ts'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import type { Installation } from '../kit/installation.ts'
@@ -39,9 +39,8 @@ export const openSessions = async (
   const players = await Promise.all(
     hosts.map(async (host): Promise<Player> => {
       const bootId = randomUUID()
-      const proven = { agentId: host.agentId, bootId, timestamp: Date.now(), nonce: randomUUID() }
-      const signature = signText(host.privateKey, sessionProofText(proven))
-      const ask = () => transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
+      const request = sessionRequest(host, bootId, Date.now())
+      const ask = () => transport.post(agentPaths.session, () => JSON.stringify(request), undefined)
       let answer = await ask()
       // If a whole fleet opens sessions at once, the server returns 503 and asks hosts to try again later.
       while (answer.status === 503) {

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
+import { type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import {
   type Agent,
@@ -7,14 +7,13 @@ import {
   type CheckInRequest,
   type CheckInResponse,
   type DeviceReport,
-  enrolProofText,
   type FleetEvent,
   type HostFacts,
   type Peripheral,
   type Problem,
-  sessionProofText,
 } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
+import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import type { TestApp } from './app.ts'
 
 /** Returns the facts of a host, with a unique name by default. */
@@ -137,9 +136,7 @@ export type CheckInFields = Partial<Omit<CheckInRequest, 'bootId'>>
 /** Enrols a host over the real protocol, with a session and its first inventory. The test app must listen. */
 export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const facts = hostFacts(options.facts)
-  const privateKey = options.privateKey ?? generateKeyPairSync('ed25519').privateKey
-  const publicText = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
-  const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
+  const privateKey = options.privateKey ?? createKey()
   const token = options.token ?? (await sharedToken(t))
   const state = {
     bootId: randomUUID() as string,
@@ -151,24 +148,21 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const proxied = (): Record<string, string> => (state.from === undefined ? {} : { 'x-forwarded-for': state.from })
 
   const enrolled = okJson<{ agentId: string; tookOver: boolean; releaseKey?: string }>(
-    await patientPost(t, agentPaths.enrol, {
-      token,
-      keyAlgorithm: 'Ed25519',
-      publicKey: publicText,
-      machineIdHash: options.machineIdHash ?? null,
-      smbiosHash: options.smbiosHash ?? null,
-      facts,
-      proof: signed(enrolProofText(token, publicText)),
-    }),
+    await patientPost(
+      t,
+      agentPaths.enrol,
+      enrolRequest(privateKey, token, facts, {
+        machineIdHash: options.machineIdHash ?? null,
+        smbiosHash: options.smbiosHash ?? null,
+      }),
+    ),
   )
   const agentId = enrolled.agentId
   const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
 
   /** Returns a session request with its proof. */
-  const proven = (bootId: string, nonce = randomBytes(24).toString('base64url')) => {
-    const request = { agentId, bootId, timestamp: t.clock.now(), nonce }
-    return { ...request, signature: signed(sessionProofText(request)) }
-  }
+  const proven = (bootId: string, nonce?: string) =>
+    sessionRequest({ agentId, privateKey }, bootId, t.clock.now(), nonce)
   /** Opens a session for a boot, without changing the agent's own state. */
   const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> =>
     okJson(await patientPost(t, agentPaths.session, proven(bootId), undefined, proxied()))

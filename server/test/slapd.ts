@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Attribute, Change, Client } from 'ldapts'
+import { freePort } from '../../proof/kit/free-port.ts'
 import type { IssuedCertificate } from './certificates.ts'
 
 const program = '/usr/sbin/slapd'
@@ -21,16 +22,6 @@ const rootPassword = 'root of the test'
 
 export const peopleDn = `ou=people,${suffix}`
 const groupsDn = `ou=groups,${suffix}`
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

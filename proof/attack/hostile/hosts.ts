@@ -1,10 +1,10 @@
 /** Enrols hosts that send a hostile text in every field. */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
+import { agentPaths, type HostFacts } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
-import { createKey, signText } from '../../../cli/simulator/identity.ts'
+import { createKey, enrolRequest, sessionRequest } from '../../../cli/simulator/identity.ts'
 import { api, type Environment } from '../../kit/environment.ts'
 import { type HttpResponse, jsonOf } from '../../kit/wire.ts'
 import { fieldLimits } from './texts.ts'
@@ -46,7 +46,7 @@ export const enrolHostile = async (
   index: number,
 ): Promise<HostileHost> => {
   const { wire, call, admin } = environment
-  const { privateKey, publicKey } = createKey()
+  const privateKey = createKey()
   const names = [...Object.keys(fieldLimits), 'name', 'addresses']
   const facts = (plain: ReadonlySet<string>): Members => ({
     ...Object.fromEntries(
@@ -69,24 +69,12 @@ export const enrolHostile = async (
     wire.send({ method: 'POST', path, body, token })
   const enrolled = await sendUntilAccepted(
     (body) => post(agentPaths.enrol, body),
-    (plain) => ({
-      token: enrolmentToken,
-      keyAlgorithm: 'Ed25519',
-      publicKey,
-      machineIdHash: null,
-      smbiosHash: null,
-      facts: facts(plain),
-      proof: signText(privateKey, enrolProofText(enrolmentToken, publicKey)),
-    }),
+    (plain) => ({ ...enrolRequest(privateKey, enrolmentToken, facts(plain) as unknown as HostFacts) }),
     names,
   )
   const agentId = String(enrolled.answer.agentId)
   const bootId = randomUUID()
-  const proven = { agentId, bootId, timestamp: Date.now(), nonce: `${randomUUID()}`.replaceAll('-', '') }
-  const session = await post(agentPaths.session, {
-    ...proven,
-    signature: signText(privateKey, sessionProofText(proven)),
-  })
+  const session = await post(agentPaths.session, sessionRequest({ agentId, privateKey }, bootId, Date.now()))
   const { token } = jsonOf(session.text) as { token: string }
   const spoken = ['manufacturer', 'product', 'serial', 'configuration', 'code', 'message', 'reason']
   let seq = 0
