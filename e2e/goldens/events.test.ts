@@ -17,7 +17,7 @@ const sample = (kind: EventKind, entity?: string): NewEvent => {
   const event = { ...of, hashtags: 'lab,kiosk', ...(entity === undefined ? {} : { entity }) }
   return category === 'USB'
     ? { ...deviceEvent(kind, event), icon: 1, deviceId: 'USB\\VID_1209&PID_6667\\S1' }
-    : { kind, details: `Details of ${kind} "quoted", =1+1 | <b>`, ...event }
+    : ({ kind, details: `Details of ${kind} "quoted", =1+1 | <b>`, ...event } as NewEvent)
 }
 
 let sender: Awaited<ReturnType<typeof startSender>>

@@ -16,7 +16,7 @@ export const deviceEvent = (
     hashtags: '',
     details: deviceDetails({ vulnerable: kind === 'vulnerable', vid, pid, serial: '', vendor: '', product: name }),
     ...rest,
-  }
+  } as NewEvent
 }
 
 export const append = (t: TestApp, ...events: NewEvent[]): Promise<number[]> =>

@@ -274,17 +274,17 @@ export const createNoticesStore = () => ({
       agent_id: string
       host: string
       address: string
-      tags: string
+      hashtags: string
       last_seen: Date
       is_silent: boolean
     }>(sql`
-      (select h.agent_id, a.host, a.address, r.tags, h.last_seen, true as is_silent
+      (select h.agent_id, a.host, a.address, r.tags as hashtags, h.last_seen, true as is_silent
        from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
        where not h.connected and h.last_seen < ${before}
          and not exists (select from notice_sightings s where s.kind = 'agentSilent' and s.subject = h.agent_id::text)
        order by h.last_seen, h.agent_id limit ${limit}::int)
       union all
-      (select h.agent_id, a.host, a.address, r.tags, h.last_seen, false
+      (select h.agent_id, a.host, a.address, r.tags as hashtags, h.last_seen, false
        from notice_sightings s join agent_heartbeats h on h.agent_id = s.subject::uuid
          join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
        where s.kind = 'agentSilent' and h.last_seen >= ${before}
@@ -304,8 +304,8 @@ export const createNoticesStore = () => ({
 
   /** Returns hosts by id, with their names in events. */
   hosts: (q: Queryable, ids: readonly string[]) =>
-    q.query<{ agent_id: string; host: string; address: string; tags: string }>(sql`
-      select a.agent_id, a.host, a.address, r.tags from agents a join agent_rows r on r.agent_id = a.agent_id
+    q.query<{ agent_id: string; host: string; address: string; hashtags: string }>(sql`
+      select a.agent_id, a.host, a.address, r.tags as hashtags from agents a join agent_rows r on r.agent_id = a.agent_id
       where a.agent_id = any(${ids}::uuid[])`),
 
   /** Lets one replica at a time watch. Returns false if another one does. */

@@ -2,7 +2,13 @@ import type { AlertKind, UncommonPeripheral } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
-import { deviceDetails, type EventsApi, type NewEvent } from '#features/events/server/index.ts'
+import {
+  deviceDetails,
+  type EventOrigin,
+  type EventsApi,
+  eventOrigin,
+  type NewEvent,
+} from '#features/events/server/index.ts'
 import type { NoticesStore } from './notices.store.ts'
 
 /** Hosts per run, which limits its duration. */
@@ -37,7 +43,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     kind: AlertKind,
     found: readonly T[],
     subjectOf: (one: T) => string,
-    eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string }) => NewEvent,
+    eventOf: (one: T, host: EventOrigin) => NewEvent,
     hostOf: (one: T) => string,
     isWhole: boolean,
     settle = 0,
@@ -58,13 +64,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
         news.flatMap((one) => {
           const host = hosts.get(hostOf(one))
           if (host === undefined) return []
-          return [
-            eventOf(one, {
-              agentId: host.agent_id,
-              entity: `${host.host} (${host.address})`,
-              hashtags: host.tags,
-            }),
-          ]
+          return [eventOf(one, eventOrigin(host))]
         }),
       )
     })
@@ -86,9 +86,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
         rows.map(
           (row): NewEvent => ({
             kind: row.is_silent ? 'silent' : 'heardAgain',
-            agentId: row.agent_id,
-            entity: `${row.host} (${row.address})`,
-            hashtags: row.tags,
+            ...eventOrigin(row),
             details: row.is_silent
               ? `No check-in for ${lasting(now - row.last_seen.getTime())}, last at ${row.last_seen.toISOString().slice(0, 19).replace('T', ' ')}`
               : '',

@@ -8,7 +8,7 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
 import type { AgentsApi, CommandTarget } from '#features/agents/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import { type EventOrigin, type EventsApi, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
 import {
@@ -148,11 +148,9 @@ export const createCommandsService = ({
     return null
   }
 
-  const failureOf = ({ agent_id, host, address, hashtags }: CommandTarget, details: string): NewEvent => ({
+  const failureOf = (target: CommandTarget, details: string): NewEvent => ({
+    ...eventOrigin(target),
     kind: 'commandFailed',
-    agentId: agent_id,
-    entity: `${host} (${address})`,
-    hashtags,
     details,
   })
 
@@ -286,7 +284,7 @@ export const createCommandsService = ({
     acknowledge: async (
       tx: Tx,
       reports: readonly { agentId: string; acks: CheckInRequest['acks'] }[],
-      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+      eventBaseOf: (agentId: string) => EventOrigin,
     ): Promise<NewEvent[]> => {
       const acks = new Map<string, Ack>()
       // Commands are matched by agent as well, so that no host can report results for another host's command.

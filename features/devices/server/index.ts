@@ -14,6 +14,7 @@ import { createPeripheralsStore } from './peripherals.store.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
+export { eventDevice } from './event-device.ts'
 export { deviceOf, type Fingerprint, type JudgedDevice } from './fingerprint.ts'
 export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'

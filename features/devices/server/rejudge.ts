@@ -1,4 +1,4 @@
-import { type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
+import { type DeviceEventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 import { mustExist } from '@portcullis/domain'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
@@ -6,8 +6,9 @@ import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { AgentState, AgentsApi } from '#features/agents/server/index.ts'
-import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
+import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
+import { eventDevice } from './event-device.ts'
 import { foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
 import type { createFingerprints } from './fingerprints.ts'
 import { createOwnFingerprints } from './own-fingerprints.ts'
@@ -119,22 +120,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     return rows.flatMap((row) => {
       const state = mustExist(stateOf.get(row.agent_id), 'the state of a host')
       const design = mustExist(known.get(row.design_id), 'the fingerprint of a device')
-      const event = (kind: EventKind): NewEvent => ({
-        kind,
-        agentId: row.agent_id,
-        entity: `${state.host} (${state.address})`,
-        hashtags: state.hashtags,
-        icon: design.icon,
-        deviceId: row.device_id,
-        details: deviceDetails({
-          vulnerable: design.vulnerable,
-          vid: design.vid,
-          pid: design.pid,
-          serial: row.serial,
-          vendor: design.vendorName,
-          product: design.productName,
-        }),
-      })
+      const about = { ...eventOrigin(state), ...eventDevice(design, row.serial), deviceId: row.device_id }
+      const event = (kind: DeviceEventKind): NewEvent => ({ ...about, kind })
       return [...(row.news & 1 ? [event('attackTool')] : []), ...(row.news & 2 ? [event('vulnerable')] : [])]
     })
   }

@@ -452,3 +452,9 @@ export const eventCatalogue = {
   ),
 }
 export type EventKind = keyof typeof eventCatalogue
+
+/** Events about one USB device. Their details begin with its ids and names, which outputs read. */
+export type DeviceEventKind = Exclude<
+  { [K in EventKind]: (typeof eventCatalogue)[K]['category'] extends 'USB' ? K : never }[EventKind],
+  'changesDropped'
+>

@@ -87,6 +87,9 @@ export interface AlertDefinition {
 /** The event categories by the prefix of their codes. */
 const categories = { '0x11': 'USB', '0x12': 'Agent', '0x13': 'System', '0x14': 'Agentless', '0x15': 'Network' } as const
 type EventCode = `${keyof typeof categories}${string}`
+type CategoryOf<C extends EventCode> = {
+  [P in keyof typeof categories]: C extends `${P}${string}` ? (typeof categories)[P] : never
+}[keyof typeof categories]
 
 interface EventTexts extends Omit<Guidance, 'cure'> {
   /** Absent: no action is needed. */
@@ -97,8 +100,8 @@ interface EventTexts extends Omit<Guidance, 'cure'> {
 export const base = { class: 0, activity: 99 } as const
 
 /** Defines an event. `severity` is the usual syslog number; connectors match on `code` and `name`. */
-export const event = <const A extends AlertDefinition | undefined = undefined>(
-  code: EventCode,
+export const event = <const C extends EventCode, const A extends AlertDefinition | undefined = undefined>(
+  code: C,
   severity: number,
   name: string,
   ocsf: OcsfActivity | typeof base,
@@ -107,9 +110,9 @@ export const event = <const A extends AlertDefinition | undefined = undefined>(
   code,
   severity,
   name,
-  category: categories[code.slice(0, 4) as keyof typeof categories],
+  category: categories[code.slice(0, 4) as keyof typeof categories] as CategoryOf<C>,
   ocsf: { activityName: name, ...ocsf } as OcsfActivity,
   guidance: { cure: 'No action is needed.', ...texts } as Guidance,
   alert: alert as A,
 })
-export type EventDefinition = ReturnType<typeof event<AlertDefinition | undefined>>
+export type EventDefinition = ReturnType<typeof event<EventCode, AlertDefinition | undefined>>

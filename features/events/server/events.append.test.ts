@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 const event = (details: string, agentId: string | null = null): NewEvent => ({
-  kind: 'attached',
+  kind: 'enrolled',
   agentId,
   entity: 'HOST-1 (10.0.0.1)',
   hashtags: '',
@@ -69,11 +69,11 @@ describe('append', () => {
     )
     const of = (id: string) => rows.find((r) => r.agent_id === id)?.latest_events
     expect(of(a)).toEqual([
-      '2031-05-04 10:11:13 New USB peripheral detected: four',
-      '2031-05-04 10:11:13 New USB peripheral detected: three',
-      '2031-05-04 10:11:12 New USB peripheral detected: two',
+      '2031-05-04 10:11:13 Agent enrolled: four',
+      '2031-05-04 10:11:13 Agent enrolled: three',
+      '2031-05-04 10:11:12 Agent enrolled: two',
     ])
-    expect(of(b)).toEqual(['2031-05-04 10:11:12 New USB peripheral detected: other'])
+    expect(of(b)).toEqual(['2031-05-04 10:11:12 Agent enrolled: other'])
   })
 
   it('stores hostile text, and replaces what PostgreSQL cannot store', async () => {

@@ -6,6 +6,7 @@ import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
+import type { DeviceText } from './events.texts.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
 
 type App = Awaited<ReturnType<typeof startFeatureApp<EventsApi>>>
@@ -15,12 +16,12 @@ const agentId = randomUUID()
 const kinds = ['attached', 'gone', 'attackTool', 'inventory'] as const
 /** Stores twelve events, one a minute, of alternating kinds and hosts. */
 const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
-  kind: kinds[i % 4] as NewEvent['kind'],
+  kind: kinds[i % 4] as 'attached',
   agentId: i % 2 === 0 ? agentId : null,
   entity: i % 2 === 0 ? 'ÄPFEL-1 (10.0.0.1)' : 'host_2 (10.0.0.2)',
   hashtags: 'blue,red',
   ...(i % 4 === 3 ? {} : { icon: 1 + (i % 3) }),
-  details: i === 5 ? 'SN 100%_x' : `no ${i}`,
+  details: (i === 5 ? 'SN 100%_x' : `no ${i}`) as DeviceText,
   // The host of the third event was offline for two days.
   ...(i === 2 ? { occurred: { at: Date.parse('2031-05-02T08:00Z'), uncertaintyMs: 1_000 } } : {}),
 }))
@@ -169,7 +170,7 @@ describe('GET events/getevents', () => {
         agentId: null,
         entity: 'BULK (10.0.0.3)',
         hashtags: '',
-        details: `a "quoted", ${i}\n line`,
+        details: `a "quoted", ${i}\n line` as DeviceText,
       }),
     )
     await t.db.transaction((tx) => t.features.append(tx, events))

@@ -15,14 +15,22 @@ export interface DeviceDetails {
   product: string
 }
 
+declare const aboutDevice: unique symbol
+/** Text of `deviceDetails`. */
+export type DeviceText = string & { readonly [aboutDevice]: true }
+
 /**
- * Returns the details of a USB event. Deployed clients match on this text: the literal prefix, and the two spaces
- * before the parenthesis.
+ * Returns the details of a USB event, with a note. Deployed clients match on this text: the literal prefix, and the two
+ * spaces before the parenthesis.
  */
-export const deviceDetails = ({ vulnerable, vid, pid, serial, vendor, product }: DeviceDetails): string => {
+export const deviceDetails = (
+  { vulnerable, vid, pid, serial, vendor, product }: DeviceDetails,
+  note = '',
+): DeviceText => {
   const named = [vendor, product].filter((part) => part !== '').join(' ')
   const number = serial === '' ? '' : ` SN ${serial}`
-  return `[Agent] ${vulnerable ? 'Vulnerable ' : ''}Device VID/PID are ${vid.toUpperCase()}/${pid.toUpperCase()}${number}  (${named})`
+  const about = `${vulnerable ? 'Vulnerable ' : ''}Device VID/PID are ${vid.toUpperCase()}/${pid.toUpperCase()}`
+  return `[Agent] ${about}${number}  (${named})${note === '' ? '' : `: ${note}`}` as DeviceText
 }
 
 /** Formats an event for the three newest of an agent: `yyyy-MM-dd HH:mm:ss text`. */

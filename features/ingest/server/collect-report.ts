@@ -11,10 +11,10 @@ import {
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/agents/server/index.ts'
 import type { JudgedDevice } from '#features/devices/server/index.ts'
-import type { NewEvent } from '#features/events/server/index.ts'
+import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
 import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
-import { droppedEvent, errorEventKind, eventBase, modeEvent } from './report-events.ts'
+import { droppedEvent, errorEventKind, modeEvent } from './report-events.ts'
 
 /** The content of a check-in answer beyond the next interval. */
 export interface Outcome {
@@ -138,7 +138,7 @@ export const collectReport = (
     events: {
       mode: mode !== undefined && isModeNew ? [modeEvent(seen, mode.mode === 'Armed', reason)] : [],
       dropped: dated.flatMap((change) => (change.op === 'dropped' ? [droppedEvent(seen, change)] : [])),
-      errors: errors.map(({ kind, message, occurred }) => ({ ...eventBase(seen), kind, details: message, occurred })),
+      errors: errors.map(({ kind, message, occurred }) => ({ ...eventOrigin(seen), kind, details: message, occurred })),
     },
     beat: {
       agentId,

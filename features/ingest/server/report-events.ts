@@ -1,28 +1,21 @@
-import type { EventKind } from '@portcullis/contract'
+import type { DeviceEventKind } from '@portcullis/contract'
 import { type Occurrence, policySources } from '@portcullis/domain'
 import type { AgentState } from '#features/agents/server/index.ts'
-import { decisionReason } from '#features/devices/server/index.ts'
-import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
+import { decisionReason, eventDevice } from '#features/devices/server/index.ts'
+import { eventOrigin, type NewEvent, type OtherEventKind } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
 import type { Applied, HostChange, JudgedChange, Repeated } from './apply-report.ts'
 
 type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
 
-/** Returns the members that all events of a host share. */
-export const eventBase = (host: EventHost) => ({
-  agentId: host.agent_id,
-  entity: `${host.host} (${host.address})`,
-  hashtags: host.hashtags,
-})
-
 /** Agent errors that raise a separate critical event. */
-const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
+const criticalErrors: ReadonlyMap<string, OtherEventKind> = new Map([
   // A build signed with a foreign key suggests that an attacker controls the commands of this host.
   ['update_refused', 'updateRefused'],
   ['held_ports_full', 'heldPortsFull'],
 ])
 
-export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
+export const errorEventKind = (code: string): OtherEventKind => criticalErrors.get(code) ?? 'agentError'
 
 /**
  * Returns whether the host now blocks the device and did not before. On a host in monitoring mode, another program
@@ -34,20 +27,12 @@ const isBlocking = ({ what, peripheral, wasUsable }: HostChange, isArmed: boolea
   (what === 'attached' || wasUsable) &&
   (isArmed || peripheral.enforced !== null)
 
-const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, serial }: HostPeripheral): NewEvent => ({
-  ...eventBase(host),
-  kind,
-  icon: design.icon,
-  deviceId,
-  details: deviceDetails({
-    vulnerable: design.vulnerable,
-    vid: design.vid,
-    pid: design.pid,
-    serial,
-    vendor: design.vendorName,
-    product: design.productName,
-  }),
-})
+const deviceEvent = (
+  host: EventHost,
+  kind: DeviceEventKind,
+  { design, deviceId, serial }: HostPeripheral,
+  note = '',
+): NewEvent => ({ ...eventOrigin(host), kind, ...eventDevice(design, serial, note), deviceId })
 
 /** Returns how often something happened again and when last, for the details of an event. */
 const timesMore = ({ count, last }: Repeated): string =>
@@ -62,7 +47,7 @@ export const droppedEvent = (
   const count = 1 + (repeated?.count ?? 0)
   const [from, to] = [occurred, repeated?.last ?? occurred].map((one) => (one === undefined ? '?' : instant(one)))
   return {
-    ...eventBase(host),
+    ...eventOrigin(host),
     kind: 'changesDropped',
     details: `Port ${portPath}: ${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'} between ${from} and ${to}`,
     occurred,
@@ -86,36 +71,33 @@ export const eventsOf = (
   const events: NewEvent[] = []
   /** Adds the reason and the case number for the user of the host. */
   function blocked(peripheral: HostPeripheral): NewEvent {
-    const event = deviceEvent(host, 'blocked', peripheral)
     const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
     const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''
     const reasons = [
       ...(source === undefined ? [] : [decisionReason(policySources.indexOf(source), null)]),
       ...(number === '' ? [] : [`case number ${number}`]),
     ]
-    return reasons.length === 0 ? event : { ...event, details: `${event.details}: ${reasons.join(', ')}` }
+    return deviceEvent(host, 'blocked', peripheral, reasons.join(', '))
   }
   if (isFirst) {
     const present = applied.all.filter((p) => p.present).length
     const details = `${present} ${present === 1 ? 'device' : 'devices'} attached`
-    events.push({ ...eventBase(host), kind: 'inventory', details })
+    events.push({ ...eventOrigin(host), kind: 'inventory', details })
   }
   for (const change of applied.changes) {
     const { what, peripheral, before, occurred } = change
-    const event = (kind: EventKind): NewEvent => ({ ...deviceEvent(host, kind, peripheral), occurred })
+    const event = (kind: DeviceEventKind, note = ''): NewEvent => ({
+      ...deviceEvent(host, kind, peripheral, note),
+      occurred,
+    })
     if (what === 'gone') events.push(event('gone'))
     if (what === 'attached') {
-      const attached = event('attached')
       const { repeated } = change
       if (!isFirst)
         events.push(
           repeated === undefined
-            ? attached
-            : {
-                ...attached,
-                details: `${attached.details}: attached ${timesMore(repeated)}`,
-                times: 1 + repeated.count,
-              },
+            ? event('attached')
+            : { ...event('attached', `attached ${timesMore(repeated)}`), times: 1 + repeated.count },
         )
     }
     if (what === 'attached' || before !== undefined) {
@@ -124,17 +106,10 @@ export const eventsOf = (
       if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
     }
     // A held port on an armed host has its own event (features/held-ports).
-    if (change.isUnmasked && peripheral.enforced?.held !== true) {
-      const unmasked = event('driverMismatch')
-      events.push({
-        ...unmasked,
-        details: `${unmasked.details}: ${peripheral.driverMismatch}; the host blocks nothing`,
-      })
-    }
-    if (change.isUnknown && peripheral.enforced?.held !== true) {
-      const unknown = event('unknownDriver')
-      events.push({ ...unknown, details: `${unknown.details}: ${peripheral.kernel.unknownDriver}` })
-    }
+    if (change.isUnmasked && peripheral.enforced?.held !== true)
+      events.push(event('driverMismatch', `${peripheral.driverMismatch}; the host blocks nothing`))
+    if (change.isUnknown && peripheral.enforced?.held !== true)
+      events.push(event('unknownDriver', peripheral.kernel.unknownDriver))
     if (isBlocking(change, isArmed)) events.push({ ...blocked(peripheral), occurred })
   }
   return events
@@ -142,7 +117,7 @@ export const eventsOf = (
 
 /** Returns the event of a changed mode; `reason` is empty if a command changed it. */
 export const modeEvent = (host: EventHost, armed: boolean, reason: string): NewEvent => ({
-  ...eventBase(host),
+  ...eventOrigin(host),
   kind: armed ? 'armed' : reason === '' ? 'freed' : 'reverted',
   details: reason,
 })

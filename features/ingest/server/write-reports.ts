@@ -3,7 +3,7 @@ import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
 import type { PeripheralsApi } from '#features/devices/server/index.ts'
-import type { NewEvent } from '#features/events/server/index.ts'
+import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
 import {
   type Assessment,
@@ -15,7 +15,7 @@ import {
 import type { HostChange } from './apply-report.ts'
 import type { CollectedReport } from './collect-report.ts'
 import { createCounterMoves } from './counter-moves.ts'
-import { eventBase, eventsOf } from './report-events.ts'
+import { eventsOf } from './report-events.ts'
 
 export interface WriteReportsDeps {
   agents: Pick<AgentsApi, 'writeFacts' | 'writeVerdicts' | 'writeModes' | 'recordHeartbeats' | 'addErrors'>
@@ -130,7 +130,7 @@ export const createWriteReports =
     function baseOf(agentId: string) {
       const host = states.get(agentId)
       if (host === undefined) throw new Error(`host ${agentId} is not in this batch`)
-      return eventBase(host)
+      return eventOrigin(host)
     }
     const happened = collected.flatMap((one) => eventsOfReport(one, assessments.get(one.agentId)))
     const acks = collected.flatMap(({ agentId, acks }) => (acks === undefined ? [] : [{ agentId, acks }]))

@@ -15,7 +15,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { EventsApi, NewEvent, OtherEventKind } from '#features/events/server/index.ts'
 import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
@@ -75,7 +75,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
   async function eventOf(
     tx: Tx,
     row: Pick<QuarantineRow, 'agent_id' | 'host' | 'address' | 'system'>,
-    kind: NewEvent['kind'],
+    kind: OtherEventKind,
     details: string,
   ): Promise<NewEvent> {
     const tags = (await store.tagsOf(tx, [row.agent_id])).get(row.agent_id)

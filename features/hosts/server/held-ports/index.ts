@@ -10,7 +10,7 @@ import type { Announce } from '@portcullis/platform/server/live.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import { deviceDetails, type NewEvent } from '#features/events/server/index.ts'
+import { deviceDetails, type EventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
 
 export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
@@ -128,7 +128,7 @@ export const heldPortsFeature = (
     report: async (
       tx: Tx,
       reports: readonly { agentId: string; held: readonly HeldPort[] }[],
-      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+      eventBaseOf: (agentId: string) => EventOrigin,
     ): Promise<NewEvent[]> => {
       if (reports.length === 0) return []
       const holds = reports.flatMap(({ agentId, held }) => held.map((hold) => reported(agentId, hold)))
@@ -142,12 +142,14 @@ export const heldPortsFeature = (
         const hold = holds.find((one) => one.agentId === agent_id && one.id === hold_id)
         if (hold === undefined) return []
         const { vid, pid, serial, name, evidence, portPath } = hold
-        const device = deviceDetails({ vulnerable: false, vid, pid, serial, vendor: '', product: name })
         return [
           {
             ...eventBaseOf(agent_id),
             kind: hold.isUnknown ? ('unknownDriver' as const) : ('driverMismatch' as const),
-            details: `${device}: ${evidence}; port ${portPath} is held until a person releases it`,
+            details: deviceDetails(
+              { vulnerable: false, vid, pid, serial, vendor: '', product: name },
+              `${evidence}; port ${portPath} is held until a person releases it`,
+            ),
           },
         ]
       })
