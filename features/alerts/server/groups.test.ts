@@ -60,12 +60,7 @@ describe('notification groups', () => {
       ...before,
       minimumSeverity: 'Critical',
       hashtags: ['Kiosk', 'lab'],
-      notifications: [
-        { id: 'attackTool', name: 'Attack tool', isEnabled: true },
-        { id: 'driverMismatch', name: 'Driver mismatch', isEnabled: true },
-        { id: 'keyClone', name: 'Copied agent key', isEnabled: false },
-        { id: 'duplicate', name: 'Possible duplicate', isEnabled: true },
-      ],
+      notifications: before.notifications.map((one) => ({ ...one, isEnabled: one.id !== 'keyClone' })),
       quietHours: { from: '22:00', to: '06:00', timeZone: 'America/New_York', passSeverity: null },
     })
     const audits = async () =>
