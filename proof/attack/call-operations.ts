@@ -1,13 +1,15 @@
 /** Calls operations that need more than their example: settings, second factors, rollouts, files of hosts. */
+
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
+import { Secret, TOTP } from 'otpauth'
 import { api, type Environment } from '../kit/environment.ts'
 import type { Fixture } from '../kit/fixture.ts'
 import { adminPassword } from '../kit/server.ts'
 import { jsonOf } from '../kit/wire.ts'
-import { totpCode } from './totp.ts'
 
 type Answer = Record<string, unknown> & { id?: unknown }
 
@@ -15,8 +17,6 @@ type Answer = Record<string, unknown> & { id?: unknown }
 const callerOf = ({ wire, admin }: Pick<Environment, 'wire' | 'admin'>) => {
   const send = async (method: string, path: string, body?: unknown, token: string | undefined = admin.token) => {
     const got = await wire.send({ method, path: `${api}/${path}`, body, token, isHeadEnough: true })
-    if (got.status !== 200 && process.env.GATE_TOUR !== undefined)
-      process.stderr.write(`${method} ${path}: ${got.status} ${got.text.slice(0, 400)}\n`)
     return (jsonOf(got.text) ?? {}) as Answer
   }
   return {
@@ -29,14 +29,12 @@ const callerOf = ({ wire, admin }: Pick<Environment, 'wire' | 'admin'>) => {
 
 type Caller = ReturnType<typeof callerOf>
 
-const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /** Polls until the value exists. Gives up after ten seconds and counts the operation as unreached. */
 const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefined> => {
   for (let tries = 0; tries < 50; tries++) {
     const found = await ask()
     if (found !== undefined) return found
-    await later(200)
+    await pause(200)
   }
   return undefined
 }
@@ -100,7 +98,11 @@ const callAccounts = async (
   const own = await addPerson('gate-tour', 30)
   const proof = { password: own.password }
   const { secret } = await post('Auth/Mfa/totp/start', proof, own.token)
-  const { recoveryCodes } = await post('Auth/Mfa/totp/confirm', { code: totpCode(String(secret)) }, own.token)
+  const { recoveryCodes } = await post(
+    'Auth/Mfa/totp/confirm',
+    { code: new TOTP({ secret: Secret.fromBase32(String(secret)) }).generate() },
+    own.token,
+  )
   const { mfaToken } = await post('Auth/LocalLogin', { userName: own.userName, password: own.password })
   const signedIn = await post('Auth/Mfa/signin', {
     mfaToken,

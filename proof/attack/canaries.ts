@@ -4,17 +4,18 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
+import { Secret, TOTP } from 'otpauth'
 import pg from 'pg'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { filled, offeredBy, readDocument } from '../kit/operations.ts'
 import { adminPassword } from '../kit/server.ts'
+import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
-import { startSmtpReceiver } from './smtp-receiver.ts'
-import { totpCode } from './totp.ts'
 
 /** A planted secret that must not appear in any output. `of` says which kind of secret it is. */
 interface Canary {
@@ -125,7 +126,7 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
     take('TOTP secret', secret)
     const { recoveryCodes } = await post(
       'Auth/Mfa/totp/confirm',
-      { code: totpCode(String(secret)) },
+      { code: new TOTP({ secret: Secret.fromBase32(String(secret)) }).generate() },
       String(answer.token),
     )
     for (const code of (recoveryCodes as string[]).slice(0, 3)) take('recovery code', code)
@@ -331,8 +332,7 @@ export const canaries: Check = {
           { userName: 'canary-mailed', userProfile: 30, email: 'mailed@example.org' },
           admin.token,
         )
-        for (let i = 0; i < 200 && receiver.mails.length === 0; i++)
-          await new Promise((resolve) => setTimeout(resolve, 50))
+        for (let i = 0; i < 200 && receiver.mails.length === 0; i++) await pause(50)
         keep('answer of an invitation', JSON.stringify(invited))
         for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
         for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)

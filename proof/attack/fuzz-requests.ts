@@ -1,9 +1,10 @@
 /** Generates requests for the fuzzer, in parts that can be removed one by one. */
+
+import { createRandom, type Random } from '../../cli/simulator/random.ts'
 import type { Fixture } from '../kit/fixture.ts'
 import { valuesFor } from '../kit/fixture.ts'
 import { audienceOf, type Offered, type Schema } from '../kit/operations.ts'
 import { hostileText, oddJson, spoiled, valueFor } from './fuzz-values.ts'
-import { createRandom, type Random } from './random.ts'
 
 export interface FuzzRequest {
   offered: Offered
@@ -131,7 +132,8 @@ export const formRequest = (
   fixture: Fixture,
   resolve: (schema: Schema) => Schema,
 ): FuzzRequest => {
-  const random = createRandom(seed, index)
+  // Spread by a large odd number, so that each request can be repeated alone and consecutive ones are uncorrelated.
+  const random = createRandom(seed ^ Math.imul(index + 1, 0x9e3779b1))
   // Take operations in turn, so that none is skipped.
   const offered = operations[index % operations.length] as Offered
   const audience = audienceOf(offered.id)
@@ -140,7 +142,7 @@ export const formRequest = (
   const right = fixture.principals.findIndex(({ is, name }) =>
     audience === 'agent' || audience === 'worker' ? is === audience : name === person,
   )
-  const principal = random.chance(0.85) ? right : random.below(fixture.principals.length)
+  const principal = random.chance(0.85) ? right : random.between(0, fixture.principals.length - 1)
   const values = Object.fromEntries(
     Object.entries(valuesFor(fixture, offered, random.chance(0.7))).map(([name, value]) => [
       name,

@@ -1,6 +1,7 @@
 /** Generates values for a schema: mostly valid ones, sometimes ones that have crashed other servers. */
+
+import type { Random } from '../../cli/simulator/random.ts'
 import type { Schema } from '../kit/operations.ts'
-import type { Random } from './random.ts'
 
 const texts: readonly string[] = [
   '',
@@ -109,7 +110,7 @@ const deep = (levels: number): unknown => {
 
 /** Returns a value that ignores the schema. */
 const hostileValue = (random: Random): unknown => {
-  switch (random.below(9)) {
+  switch (random.between(0, 8)) {
     case 0:
       return null
     case 1:
@@ -136,7 +137,8 @@ export const hostileText = (random: Random): string => random.pick(texts)
 const textFor = (schema: Schema, random: Random): string => {
   const [example] = (schema.examples as string[] | undefined) ?? []
   if (example !== undefined && random.chance(0.5)) return example
-  if (schema.format === 'date-time') return new Date(Date.now() + (random.below(200) - 100) * 86_400_000).toISOString()
+  if (schema.format === 'date-time')
+    return new Date(Date.now() + (random.between(0, 199) - 100) * 86_400_000).toISOString()
   if (typeof schema.pattern === 'string') {
     if (schema.pattern.includes('{4}$')) return random.pick(['0781', '046D', '16C0', 'FFFF'])
     if (schema.pattern.includes('{32}')) return '9f'.repeat(16)
@@ -172,13 +174,13 @@ const fittingFor = (schema: Schema, random: Random, resolve: (schema: Schema) =>
     }
     case 'array': {
       const least = Number(schema.minItems ?? 0)
-      return Array.from({ length: least + random.below(3) }, () => valueFor(schema.items ?? {}, random, resolve))
+      return Array.from({ length: least + random.between(0, 2) }, () => valueFor(schema.items ?? {}, random, resolve))
     }
     case 'integer':
     case 'number': {
       const low = Number(schema.minimum ?? 0)
       const high = Math.min(Number(schema.maximum ?? low + 100), low + 1_000_000)
-      return random.pick([low, high, low + random.below(Math.max(1, high - low))])
+      return random.pick([low, high, low + random.between(0, Math.max(1, high - low) - 1)])
     }
     case 'boolean':
       return random.chance(0.5)
@@ -214,7 +216,7 @@ export const spoiled = (value: unknown, random: Random): unknown => {
   const locations = locationsIn(copy)
   if (locations.length === 0) return hostileValue(random)
   const location = random.pick(locations)
-  const kind = random.below(4)
+  const kind = random.between(0, 3)
   if (kind === 0) delete location.in[location.key]
   else if (kind === 1 && !Array.isArray(location.in)) location.in[hostileText(random)] = hostileValue(random)
   else location.in[location.key] = random.chance(0.6) ? hostileText(random) : hostileValue(random)
@@ -236,7 +238,7 @@ const tokens = [
 /** Returns JSON that no serialiser writes: duplicate members, `__proto__`, huge numbers, truncation, invalid UTF-8. */
 export const oddJson = (text: string, random: Random): string | Buffer => {
   const brace = text.indexOf('{')
-  switch (random.below(8)) {
+  switch (random.between(0, 7)) {
     case 0: {
       const member = /"[^"\\]{1,40}":(?:"[^"\\]*"|\d+|true|false|null)/.exec(text)?.[0]
       return brace < 0 || member === undefined
@@ -250,12 +252,12 @@ export const oddJson = (text: string, random: Random): string | Buffer => {
     case 2:
       return text.replace(/:\s*(?:\d+|"[^"\\]*"|true|false|null)/, () => `:${random.pick(tokens)}`)
     case 3:
-      return text.slice(0, random.below(text.length + 1))
+      return text.slice(0, random.between(0, text.length))
     case 4:
       return `\ufeff${text}`
     case 5: {
       const bytes = Buffer.from(text)
-      if (bytes.length > 0) bytes[random.below(bytes.length)] = random.pick([0, 0x80, 0xc0, 0xed, 0xff])
+      if (bytes.length > 0) bytes[random.between(0, bytes.length - 1)] = random.pick([0, 0x80, 0xc0, 0xed, 0xff])
       return bytes
     }
     case 6:

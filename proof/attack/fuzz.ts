@@ -1,5 +1,6 @@
 // Invariant: Every input gets an answer that the document describes, with a status below 500.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { type Environment, withEnvironment } from '../kit/environment.ts'
 import { type Fixture, seedFixture } from '../kit/fixture.ts'
@@ -119,7 +120,7 @@ export const fuzz: Check = {
           // The server limits concurrent PDFs and sends Retry-After. A caller that retries gets the file.
           if (got.status !== 503 || tries === 5 || !makesPdf(request.offered)) return got
           later++
-          await new Promise((resolve) => setTimeout(resolve, Number(got.headers['retry-after'] ?? 1) * 1_000))
+          await pause(Number(got.headers['retry-after'] ?? 1) * 1_000)
         }
       }
 

@@ -1,11 +1,13 @@
 // Invariant: No output interprets text from a host.
 
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { filled, offeredBy, readDocument } from '../kit/operations.ts'
+import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
 import { enrolHostile, type HostileHost } from './hostile/hosts.ts'
@@ -21,7 +23,6 @@ import {
 } from './hostile/output-faults.ts'
 import { lookAtPages } from './hostile/pages.ts'
 import { fieldLimits, hostileTexts, otherFields } from './hostile/texts.ts'
-import { startSmtpReceiver } from './smtp-receiver.ts'
 
 const formats = ['rfc5424', 'cef', 'ocsf'] as const
 
@@ -95,7 +96,7 @@ const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siem
 }
 
 const until = async (seconds: number, isThere: () => boolean): Promise<void> => {
-  for (let i = 0; i < seconds * 10 && !isThere(); i++) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (let i = 0; i < seconds * 10 && !isThere(); i++) await pause(100)
 }
 
 /** Checks that text from hosts and devices is never interpreted. */

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
@@ -289,7 +290,7 @@ export const uploads: Check = {
         await sendBombs(environment, host, isQuick),
       ]
       // Give the server time to discard temporary data.
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await pause(500)
       const left = [
         ...filesIn(server.dataDir).filter((file) => !before.has(file) && !/\.log$|checkpoint/.test(file)),
         ...readdirSync(tmpdir()).filter((name) => !before.has(name) && /owned|multipart|upload/i.test(name)),

@@ -1,5 +1,6 @@
 /** Measures a server's memory and the latency of other requests during some work. */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Environment } from '../kit/environment.ts'
 import { residentBytes } from '../kit/proc.ts'
 
@@ -17,7 +18,7 @@ export const watched = async <T>({ server, wire }: Pick<Environment, 'server' | 
       const { status } = await wire.send({ method: 'GET', path: '/healthz' })
       waits.push(status === 200 ? performance.now() - startedAt : Number.POSITIVE_INFINITY)
       most = Math.max(most, residentBytes(server.pid))
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await pause(20)
     }
   }
   // When the server ends, its /proc entry disappears. Report infinite latency and let the work finish.

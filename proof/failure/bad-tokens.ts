@@ -1,7 +1,9 @@
 /** Sends bad tokens at a fixed rate from its own thread, so that sending them does not delay the measurement. */
+
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setPriority } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { agentPaths, getAgents } from '@portcullis/contract'
 
@@ -15,8 +17,6 @@ interface Counts {
   others: Record<string, number>
   seconds: number
 }
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Returns a request with a random token of the correct length. Half of them call as hosts, half as people. */
 const badRequest = (index: number): string =>

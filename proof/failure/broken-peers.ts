@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
@@ -7,17 +8,16 @@ import { createClient } from '../kit/client.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
 import { startServer } from '../kit/installation.ts'
-import { startMailSink } from '../kit/mail-sink.ts'
 import { type PathMode, startNetworkPath } from '../kit/network-path.ts'
 import { enrolReportingHost } from '../kit/reporting-host.ts'
 import { createServerMetrics } from '../kit/server-metrics.ts'
+import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { compareStored } from '../kit/stored.ts'
 import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 import { startBroker } from './broken-broker.ts'
 
 const hosts = 32
 const modes: readonly PathMode[] = ['refuse', 'hang', 'reset', 'trickle', 'garbage']
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const base = '/prime/webui/systemNotification'
 const round = (value: number): number => Math.round(value * 10) / 10
 
@@ -30,7 +30,7 @@ export const brokenPeers: Check = {
     const troubleMs = isQuick ? 6_000 : 180_000
     const syslog = await startSyslogReceiver({ protocol: 'tcp' })
     const webhook = await startWebhookReceiver()
-    const mail = await startMailSink(await freePort())
+    const mail = await startSmtpReceiver()
     const mailPort = mail.port
     const paths = [
       await startNetworkPath(syslog.port, await freePort()),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import {
   type AgentCommand,
@@ -21,8 +22,6 @@ import { openSession, startLoaded } from './loaded-fleet.ts'
 const tokensPerSecond = 5_000
 const logBytes = 10 * 2 ** 20
 const exportedRows = 50_000
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** D16: runs CPU-heavy work during normal use. */
 export const busyEventLoop: Check = {

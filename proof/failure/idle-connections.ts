@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
@@ -55,8 +56,6 @@ const openAll = async (
     },
   }
 }
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Measures memory and latency while a set of connections opens and then stays idle. */
 const weigh = async (

@@ -1,4 +1,5 @@
-import { type FaultTest, pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type FaultTest, startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { answers } from '../kit/stored.ts'
 import { amount, atLeast, atMost, type Check, type Finding, figure, type Outcome } from '../kit/verdict.ts'

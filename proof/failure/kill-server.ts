@@ -1,4 +1,5 @@
-import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { amount, atLeast, type Check, type Outcome } from '../kit/verdict.ts'
 

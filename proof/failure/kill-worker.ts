@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { eventCatalogue, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
-import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../kit/poll-log.ts'
 import { ownWorkerOf } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'

@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { agentPaths } from '@portcullis/contract'
 import { sessionRequest } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
+import { seedFingerprints } from '../kit/fleet.ts'
 import { startServer } from '../kit/installation.ts'
-import { seedDesigns } from '../kit/loader/designs.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { loadFleet } from '../kit/loader.ts'
-import { fromRoot } from '../kit/root.ts'
 
 export interface LoadedOptions {
   root: string
@@ -29,15 +28,7 @@ export const startLoaded = async ({
 }: LoadedOptions) => {
   const server = await startServer({ databaseUrl: undefined, root, isTls, env })
   try {
-    const admin = await server.signIn()
-    const { token } = await server.call('/prime/webui/agents/enrollmenttokens', { name: 'designs', maxUses: 1 }, admin)
-    const seeded = await seedDesigns({
-      url: server.url,
-      ca: server.ca,
-      token: String(token),
-      count: designs,
-      usbIdsFile: fromRoot('knowledge/usb.ids'),
-    })
+    const seeded = await seedFingerprints(server, designs)
     await server.call('/prime/webui/agents/deleteAgents', seeded, await server.signIn())
     const fleet = await loadFleet(server.connection, { agents, peripheralsPerAgent, played: agents, nowMs: Date.now() })
     return { server, hosts: fleet.played }

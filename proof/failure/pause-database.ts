@@ -1,5 +1,6 @@
 import { get } from 'node:http'
-import { pause, startFaultTest } from '../kit/fault-test.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startFaultTest } from '../kit/fault-test.ts'
 import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 
 const hosts = 64

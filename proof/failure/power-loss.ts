@@ -2,8 +2,9 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
-import { pause, startFaultTest, timesOf } from '../kit/fault-test.ts'
+import { startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { mountLossyDisk, whyNoLossyDisk } from '../kit/lossy-disk.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startBalancer } from '../kit/balancer.ts'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
@@ -14,8 +15,6 @@ import { amount, atLeast, atMost, type Check, figure, type Outcome } from '../ki
 const hosts = 64
 /** The balancer probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */
 const drainSeconds = 2
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** D12: restarts two replicas one after the other while hosts and people use them. */
 export const rollingRestart: Check = {

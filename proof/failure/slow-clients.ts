@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { openFiles } from '../kit/proc.ts'
@@ -9,8 +10,6 @@ const perSecond = 200
 const probesPerSecond = 20
 /** One address may have 512 of them. */
 const addresses = 8
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Each kind sends `start`, then one byte per second without end. A client that does not read sends nothing more. */
 const kinds = {

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
 import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { createServerMetrics, type ServerMetrics } from '../kit/server-metrics.ts'
 import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const mib = 2 ** 20
 /** Maximum memory growth, in MiB per hour. */
 const slopeLimit = 1

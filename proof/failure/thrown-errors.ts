@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { errorTable } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { temporaryFolder } from '../kit/database.ts'
@@ -20,8 +21,6 @@ const outsideShare = 1 / 25
 
 /** A statement times out after 4.5 s, and waiting for a connection after 4 s. */
 const patienceMs = 9_000
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Matches internal details that a problem response must not reveal. */
 const inside = new RegExp(`${faultText}|node_modules|\\.ts:\\d+|at async |portcullis_`)

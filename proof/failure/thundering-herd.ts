@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createClient } from '../kit/client.ts'
@@ -6,8 +7,6 @@ import { residentBytes } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { amount, atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 interface Counts {
   back: number

@@ -1,8 +1,10 @@
 /** D13: runs a new release beside the old one, then goes back. */
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
-import { pause, startFaultTest } from '../kit/fault-test.ts'
+import { startFaultTest } from '../kit/fault-test.ts'
 import { loadBeneath } from '../kit/fleet.ts'
 import { freePort } from '../kit/free-port.ts'
 import { watchLocks } from '../kit/locks.ts'

@@ -1,6 +1,8 @@
 /** Runs hosts that report continuously to a server while the server or its database is disturbed. */
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { createTransport, type Transport } from '../../cli/simulator/transport.ts'
 import { type DatabaseOptions, startDatabase, temporaryFolder } from './database.ts'
@@ -31,9 +33,6 @@ export interface FaultTestOptions {
 }
 
 export type FaultTest = Awaited<ReturnType<typeof startFaultTest>>
-
-export const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Time for hosts to deliver their last report at the end. A host that needs longer is stuck. */
 const settleWithinMs = 60_000

@@ -4,10 +4,25 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { FaultTest } from './fault-test.ts'
 import type * as Designs from './loader/designs.ts'
+import { seedDesigns as ownSeedDesigns } from './loader/designs.ts'
 import type * as Loader from './loader.ts'
 import { root as ownRoot } from './root.ts'
+import type { ServerProcess } from './server.ts'
 
-/** Lets the server judge some fingerprints, then loads hosts with them, in the schema of the release in `root`. */
+/** Lets a server evaluate the fingerprints of a few hosts. Returns the ids of these hosts. */
+export const seedFingerprints = async (
+  { url, ca, call, signIn }: Pick<ServerProcess, 'url' | 'ca' | 'call' | 'signIn'>,
+  count: number,
+  root = ownRoot,
+  seedDesigns = ownSeedDesigns,
+): Promise<string[]> => {
+  const token = { name: 'designs', maxUses: Math.ceil(count / 100) }
+  const enrolment = await call('/prime/webui/agents/enrollmenttokens', token, await signIn())
+  const usbIdsFile = join(root, 'knowledge/usb.ids')
+  return seedDesigns({ url, ca, token: String(enrolment.token), count, usbIdsFile })
+}
+
+/** Lets the server evaluate some fingerprints, then loads hosts with them, in the schema of the release in `root`. */
 export const loadBeneath = async (test: FaultTest, agents: number, designs: number, root = ownRoot): Promise<void> => {
   // Releases up to 0.2 keep the loader in other folders.
   const folder = ['proof/kit', 'rig', 'bench'].find((folder) => existsSync(join(root, folder, 'loader.ts')))
@@ -15,19 +30,6 @@ export const loadBeneath = async (test: FaultTest, agents: number, designs: numb
   const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, folder, path)).href)
   const { loadFleet } = (await part('loader.ts')) as typeof Loader
   const { seedDesigns } = (await part('loader/designs.ts')) as typeof Designs
-  const { url, call, signIn } = test.server()
-  const token = await signIn()
-  const { token: enrolment } = await call(
-    '/prime/webui/agents/enrollmenttokens',
-    { name: 'designs', maxUses: Math.ceil(designs / 100) },
-    token,
-  )
-  await seedDesigns({
-    url,
-    ca: undefined,
-    token: String(enrolment),
-    count: designs,
-    usbIdsFile: join(root, 'knowledge/usb.ids'),
-  })
+  await seedFingerprints(test.server(), designs, root, seedDesigns)
   await loadFleet(test.connection, { agents, peripheralsPerAgent: 12, nowMs: Date.now() })
 }

@@ -1,4 +1,5 @@
 /** Measures how long tables were exclusively locked. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Connection, withClient } from './stored.ts'
 
 /** Samples the locks on all existing tables every 10 ms until stopped. */
@@ -26,7 +27,7 @@ export const watchLocks = async (connection: Connection) => {
         longestMs = now - start
         table = names.get(Number(key.split(' ')[1])) ?? ''
       }
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await pause(10)
     }
   })
   return {

@@ -1,6 +1,8 @@
 /** Requests the internal figures of a server that runs with `inside.ts`. */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { fromRoot } from './root.ts'
 
@@ -33,7 +35,7 @@ export const createServerMetrics = (folder: string) => {
       looks += 1
       process.kill(pid, 'SIGUSR2')
       for (let tries = 0; tries < 600; tries++) {
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await pause(50)
         try {
           const seen = JSON.parse(readFileSync(file, 'utf8')) as ServerMetrics
           if (seen.looks >= looks) return seen

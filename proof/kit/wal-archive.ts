@@ -1,7 +1,9 @@
 /** Archives the write-ahead log of a rig database: a base backup, the log, and recovery to any point in time. */
+
 import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { startDatabase, type TestDatabase } from './database.ts'
 import { type Connection, withClient } from './stored.ts'
 
@@ -47,7 +49,7 @@ export const archiveNow = (connection: Connection): Promise<void> =>
         [name],
       )
       if (found[0]?.done === true) return
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pause(50)
     }
     throw new Error('The log was not archived within half a minute.')
   })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Installation, startServer } from '../kit/installation.ts'
 import { cpuSecondsOf, ownWorkerOf } from '../kit/proc.ts'
 import { sshFingerprint } from '../kit/ssh-hosts/host-key.ts'
@@ -15,8 +16,6 @@ export interface AgentlessBench {
 const base = '/prime/webui/agents/agentless'
 /** Requirement: 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Polls a farm with the whole product: server, database and one worker, all on this machine. */
 export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
@@ -66,7 +65,7 @@ const poll = async (server: Installation, port: number, hosts: number, isFirst: 
       }))
       await ask(`${base}/connectiondetails`, { connections })
     }
-    while ((await ask(`${base}/workerpollerdetails`)).id === null) await sleep(200)
+    while ((await ask(`${base}/workerpollerdetails`)).id === null) await pause(200)
   } else {
     await activate(false)
     await ask(`${base}/registration`, { computerNames: names })
@@ -75,7 +74,7 @@ const poll = async (server: Installation, port: number, hosts: number, isFirst: 
   const before = { ...server.cpu(), worker: cpuSecondsOf(worker), at: performance.now() }
   await activate(true)
   for (;;) {
-    await sleep(250)
+    await pause(250)
     const { due } = await ask(`${base}/workerpollerdetails`)
     if (due !== 0) continue
     const { recordsFiltered } = await ask(`${base}/connectiondetailsstatus?StatusString=Running&PageSize=1`)

@@ -1,5 +1,6 @@
 /** Measures how long a command takes to reach one connected host, and how long ten thousand commands take. */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { mustExist } from '@portcullis/domain'
 import { createWake } from '../../agent/src/transport/wake.ts'
 import { createHostAgent, type HostAgent } from '../../cli/simulator/host-agent.ts'
@@ -112,7 +113,7 @@ const measureMany = async (server: Installation, token: string): Promise<Finding
     deadline(
       'the job',
       (async () => {
-        while (!(await queued(jobId, count))) await new Promise((resolve) => setTimeout(resolve, 50))
+        while (!(await queued(jobId, count))) await pause(50)
       })(),
     )
   const startedAt = performance.now()

@@ -1,6 +1,7 @@
 /** Measures the console in a real browser with a whole fleet: time to usable pages, and time to show a new device. */
 
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
 import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
@@ -48,7 +49,7 @@ const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rou
   try {
     let uuid: string | undefined
     for (let n = 0; uuid === undefined && n < 600; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await pause(100)
       uuid = await newest()
     }
     if (uuid === undefined) throw new Error(`No host enrolled: ${agent.output()}`)
@@ -68,7 +69,7 @@ const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rou
       })
       if (n > 0) times.push(ms)
       tree.unplug('2-1')
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      await pause(300)
     }
     return times
   } finally {

@@ -2,11 +2,10 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { makeCertificate } from '../kit/certificate.ts'
+import { seedFingerprints } from '../kit/fleet.ts'
 import { freePort } from '../kit/free-port.ts'
 import { type Installation, startServer } from '../kit/installation.ts'
-import { seedDesigns } from '../kit/loader/designs.ts'
 import { type LoadedFleet, loadFleet } from '../kit/loader.ts'
-import { fromRoot } from '../kit/root.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 
 export interface FleetOptions {
@@ -47,19 +46,7 @@ export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepa
   client.on('error', () => {})
   try {
     await client.connect()
-    const token = await server.signIn()
-    const enrolment = await server.call(
-      '/prime/webui/agents/enrollmenttokens',
-      { name: 'Designs of the benchmark', maxUses: Math.ceil(designs / 100) },
-      token,
-    )
-    const seeded = await seedDesigns({
-      url: server.url,
-      ca: server.ca,
-      token: String(enrolment.token),
-      count: designs,
-      usbIdsFile: fromRoot('knowledge/usb.ids'),
-    })
+    const seeded = await seedFingerprints(server, designs)
     await server.call('/prime/webui/agents/deleteAgents', seeded, await server.signIn())
     const startedAt = performance.now()
     const fleet = await loadFleet(server.connection, {

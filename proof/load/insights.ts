@@ -1,5 +1,6 @@
 /** Measures the risk insights of a whole fleet: reloads, compared with the plain aggregation that they replace. */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Installation } from '../kit/installation.ts'
 import { atMost, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
@@ -22,7 +23,7 @@ const timed = async (work: () => Promise<unknown>, rounds: number, pauseMs = 0):
   const times: number[] = []
   // The first round warms up pages and prepared statements and does not count.
   for (let n = 0; n <= rounds; n++) {
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (pauseMs > 0) await pause(pauseMs)
     const startedAt = performance.now()
     await work()
     if (n > 0) times.push(performance.now() - startedAt)

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Installation } from '../kit/installation.ts'
 import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
@@ -57,7 +58,7 @@ const measureRounds = async (get: Getter, rounds: number) => {
       if (n > 0) times.get(name)?.push(milliseconds)
     }
     const left = roundMs - (performance.now() - startedAt)
-    if (left > 0) await new Promise((resolve) => setTimeout(resolve, left))
+    if (left > 0) await pause(left)
   }
   return { times, refused }
 }

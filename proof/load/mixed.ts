@@ -1,6 +1,7 @@
 /** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
 
 import { Agent, request } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
@@ -48,7 +49,7 @@ const readPages = async (url: string, ca: string, token: string, seconds: number
       Math.floor(seededRandom('mixed pages') * combinations.length)
     ] as (typeof combinations)[number]
     asked.push(get(query))
-    await new Promise((resolve) => setTimeout(resolve, 1_000 / pagesPerSecond))
+    await pause(1_000 / pagesPerSecond)
   }
   await Promise.all(asked)
   agent.destroy()

@@ -1,6 +1,7 @@
 /** Measures the cost of grouping events into alerts and of sending each of them to a SIEM. */
 
 import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Installation, startServer } from '../kit/installation.ts'
 import { atLeast, atMost, figure } from '../kit/verdict.ts'
@@ -17,8 +18,6 @@ const mostEventsPerSecond = 1_000_000 / 60
 const lostAfterMs = 600_000
 
 const base = '/prime/webui/systemNotification'
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /** Every message of the benchmark contains this text exactly once. */
 const mark = 'eventID='
 
@@ -106,7 +105,7 @@ export const benchNotices = async ({ databaseUrl, events }: NoticesBench): Promi
           },
         },
       })
-      await sleep(3_000)
+      await pause(3_000)
       const cpu = server.cpu()
       const counted = async (): Promise<number> =>
         ((await ask(`${base}/riskNotifications`)) as unknown as { count: number }[]).reduce(
@@ -118,9 +117,9 @@ export const benchNotices = async ({ databaseUrl, events }: NoticesBench): Promi
       await appendEvents(server, events)
       const startedAt = performance.now()
       const isLate = (): boolean => performance.now() - startedAt > lostAfterMs
-      while ((await counted()) < before + events && !isLate()) await sleep(50)
+      while ((await counted()) < before + events && !isLate()) await pause(50)
       const folded = (performance.now() - startedAt) / 1000
-      while (isStreaming && receiver.seen.messages < seen + events && !isLate()) await sleep(20)
+      while (isStreaming && receiver.seen.messages < seen + events && !isLate()) await pause(20)
       const streamed = (performance.now() - startedAt) / 1000
       const after = server.cpu()
       return {

@@ -1,5 +1,7 @@
 /** Generates load at low cost: prepared bytes, and one request at a time on each of many connections. */
+
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 
 /** Supplies the requests of one connection and receives the responses. */
@@ -136,7 +138,7 @@ export const runPaced = async (
       for (let n = 0; n < perSecond * seconds; n++) {
         const dueAt = startedAt + offset + (n / perSecond) * 1_000
         const wait = dueAt - performance.now()
-        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+        if (wait > 0) await pause(wait)
         const bytes = work.next()
         if (bytes === undefined) break
         const { status, body } = await askOnce(socket, bytes)

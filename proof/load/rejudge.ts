@@ -1,4 +1,5 @@
 /** Measures how long a server takes to recompute all verdicts after a knowledge update, and reads its progress. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { atMost, figure } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
@@ -43,7 +44,7 @@ export const benchRejudge = async ({ server, fleet, client, startReplica }: Prep
       mostHosts = Math.max(mostHosts, now.hosts)
       if (now.waiting === 0 && designsDone === 0) designsDone = seconds()
       if (now.waiting === 0 && now.hosts === 0) break
-      await new Promise((resolve) => setTimeout(resolve, 250))
+      await pause(250)
     }
   } finally {
     replica.signal('SIGTERM')

@@ -4,10 +4,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
-import { seedDesigns } from '../kit/loader/designs.ts'
+import { seedFingerprints } from '../kit/fleet.ts'
 import { loadFleet } from '../kit/loader.ts'
 import { cpuSecondsOfTree } from '../kit/proc.ts'
-import { fromRoot } from '../kit/root.ts'
 import type { ServerProcess } from '../kit/server.ts'
 import { atMost, figure } from '../kit/verdict.ts'
 import { createProduction, type Started } from './production.ts'
@@ -25,18 +24,7 @@ const peripheralsPerAgent = 12
 const runsForMs = 3_000
 
 const load = async (server: ServerProcess, connection: Parameters<typeof loadFleet>[0], hosts: number) => {
-  const enrolment = await server.call(
-    '/prime/webui/agents/enrollmenttokens',
-    { name: 'Designs of the benchmark', maxUses: Math.ceil(designs / 100) },
-    await server.signIn(),
-  )
-  await seedDesigns({
-    url: server.url,
-    ca: server.ca,
-    token: String(enrolment.token),
-    count: designs,
-    usbIdsFile: fromRoot('knowledge/usb.ids'),
-  })
+  await seedFingerprints(server, designs)
   await loadFleet(connection, { agents: hosts, peripheralsPerAgent, nowMs: Date.now() })
 }
 

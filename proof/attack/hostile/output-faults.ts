@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { partsOf } from '../../kit/smtp-receiver.ts'
 import { jsonOf } from '../../kit/wire.ts'
-import { partsOf } from '../smtp-receiver.ts'
 
 /** Parses CSV according to RFC 4180. Returns null if a quote is misplaced. */
 const rowsOf = (csv: string): string[][] | null => {
