@@ -8,13 +8,12 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
-import { Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { DrawerBody, Panel, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import classes from './agentless.module.css'
 import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
@@ -192,7 +191,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
   const { computerName } = connection.data
   return (
     <>
-      <header className={classes.drawerHead}>
+      <Row as="header" align="start" pad="12px 48px 8px 16px">
         <h2>
           <DeviceText value={computerName} />
         </h2>
@@ -212,8 +211,8 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
             <Menu.Item onClick={() => removing.remove([computerName])}>{strings.deleteMenu}</Menu.Item>
           ) : null}
         </MoreMenu>
-      </header>
-      <div className={classes.drawerBody}>
+      </Row>
+      <DrawerBody>
         {status.data === undefined || status.data === null ? null : <LastRun status={status.data} />}
         <HostKey connection={connection.data} />
         <Unconfirmed connection={connection.data} />
@@ -222,7 +221,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
         ) : (
           <Details connection={connection.data} />
         )}
-      </div>
+      </DrawerBody>
     </>
   )
 }
@@ -233,12 +232,12 @@ export const ConnectionDrawer = ({ name, close, onSaved }: BodyProps) => (
   <SidePanel key={name === newConnection ? 'new' : 'known'} label={strings.host} close={close}>
     {name === newConnection ? (
       <>
-        <header className={classes.drawerHead}>
+        <Row as="header" align="start" pad="12px 48px 8px 16px">
           <h2>{strings.add}</h2>
-        </header>
-        <div className={classes.drawerBody}>
+        </Row>
+        <DrawerBody>
           <ConnectionForm connection={null} close={close} onSaved={onSaved} />
-        </div>
+        </DrawerBody>
       </>
     ) : (
       <Body key={name} name={name} close={close} onSaved={onSaved} />

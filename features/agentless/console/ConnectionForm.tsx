@@ -3,11 +3,10 @@ import { connectionPlatforms, getHashtags } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
-import { Note, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Row, Stack, StickyFoot } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { useQuery } from '@tanstack/react-query'
-import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
 import { platformLabels } from './labels.ts'
 import { strings } from './strings.ts'
@@ -113,7 +112,7 @@ const OwnCredentials = ({ form: { before, draft, change, defaults, errorOf } }: 
 const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) => {
   const { before, status, test, isStored, busy } = form
   return (
-    <div className={classes.formFoot}>
+    <StickyFoot>
       <DialogActions
         close={close}
         {...(before === null ? {} : { closeLabel: strings.close })}
@@ -135,7 +134,7 @@ const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) =
           {test.busy ? strings.stopTest : strings.runTest}
         </Button>
       </DialogActions>
-    </div>
+    </StickyFoot>
   )
 }
 

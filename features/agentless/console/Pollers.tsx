@@ -1,11 +1,11 @@
 import { Popover } from '@mantine/core'
 import type { WorkerPollerDetails } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { PressButton } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
-import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 
 const head = [
@@ -24,16 +24,11 @@ export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }
   return (
     <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus>
       <Popover.Target>
-        <button
-          type="button"
-          className={classes.pollers}
-          aria-expanded={opened}
-          onClick={() => setOpened((was) => !was)}
-        >
+        <PressButton isLink aria-expanded={opened} onClick={() => setOpened((was) => !was)}>
           {strings.processesAlive({ alive, count: pollers.length })}
-        </button>
+        </PressButton>
       </Popover.Target>
-      <Popover.Dropdown className={classes.pollerTable} tabIndex={-1} data-autofocus>
+      <Popover.Dropdown maw="min(960px, 94vw)" tabIndex={-1} data-autofocus>
         <SmallTable
           label={strings.processes}
           head={head}

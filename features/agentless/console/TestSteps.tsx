@@ -1,7 +1,7 @@
 import { type ConnectionTest, pollSteps } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList, type StepView } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { useEffect, useRef } from 'react'
 import { durationText, platformLabels, stepLabels } from './labels.ts'
@@ -28,8 +28,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
   if (test.state === 'running') return <Text as="p">{strings.testRunning}</Text>
   if (test.ok !== true)
     return (
-      <Row as="p" align="baseline">
-        <SeverityShape severity="amber" />
+      <SeverityLine severity="amber">
         <span>
           <strong>
             <DeviceText value={test.message} />
@@ -37,7 +36,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
           <br />
           {test.cure}
         </span>
-      </Row>
+      </SeverityLine>
     )
   const more = test.peripheralsCount - test.devices.length
   return (

@@ -5,7 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Notice, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -13,7 +13,6 @@ import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AddWorker } from './AddWorker.tsx'
-import classes from './agentless.module.css'
 import { Pollers } from './Pollers.tsx'
 import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
@@ -69,7 +68,7 @@ export const WorkerCard = () => {
   const data = worker.data
   if (worker.error !== null && data === undefined)
     return <ErrorState failure={worker.error} retry={() => void worker.refetch()} inline />
-  if (data === undefined) return <section className={classes.worker} aria-label={strings.worker} aria-busy />
+  if (data === undefined) return <Notice as="section" aria-label={strings.worker} aria-busy />
   const canWrite = session.may('config:write')
   const { id, adminStatus } = data
   const name = data.name ?? strings.theWorker
@@ -113,13 +112,9 @@ export const WorkerCard = () => {
     })
 
   return (
-    <section
-      className={classes.worker}
-      aria-label={strings.worker}
-      data-pending={adminStatus === 'Pending' || undefined}
-    >
+    <Notice as="section" wrap aria-label={strings.worker} tone={adminStatus === 'Pending' ? 'accent' : undefined}>
       <State worker={data} />
-      <Row align="start" grow wrap gap="2px 16px" num>
+      <Row align="start" wrap gap="2px 16px" num style={{ flex: '1 1 200px' }}>
         <Summary worker={data} />
       </Row>
       <Row>
@@ -153,6 +148,6 @@ export const WorkerCard = () => {
         </MoreMenu>
       </Row>
       <AddWorker opened={isAdding} close={() => setIsAdding(false)} />
-    </section>
+    </Notice>
   )
 }

@@ -3,6 +3,7 @@ import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
@@ -29,30 +30,30 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
   const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
   const { hosts, uses, maxUses, status, list } = token
   return (
-    <div role="status" className={classes.arrivals}>
+    <Stack role="status" gap={8}>
       {status === 'Active' ? (
-        <p className={classes.waiting}>
+        <Row as="p" wrap>
           <span className={classes.pulse} aria-hidden="true" />
           {maxUses === 1 ? strings.waitingHost : strings.waitingHosts({ uses, max: maxUses })}
-        </p>
+        </Row>
       ) : status === 'Used up' ? null : (
         <p>{status === 'Expired' ? strings.tokenExpired : strings.tokenRevokedHint}</p>
       )}
       <MissingHosts list={list} />
       {hosts.length === 0 ? null : (
-        <ul>
+        <Stack as="ul" gap={6}>
           {hosts.map(({ uuid, hostIdentifier, enrolledAt }) => (
-            <li key={uuid}>
+            <Row as="li" key={uuid} wrap>
               <Icon name="check" />
               <PlainLink href={agentAddress(uuid)}>
                 <DeviceText value={hostIdentifier} />
               </PlainLink>
               <span>{strings.enrolledAt({ time: <Time value={enrolledAt} form="ago" /> })}</span>
-            </li>
+            </Row>
           ))}
           {uses > hosts.length ? <li>{strings.earlierHosts({ count: uses - hosts.length })}</li> : null}
-        </ul>
+        </Stack>
       )}
-    </div>
+    </Stack>
   )
 }

@@ -4,9 +4,9 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { Arrivals } from './Arrivals.tsx'
-import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
@@ -57,10 +57,10 @@ export const FirstHost = () => {
           </Button>
         </>
       ) : (
-        <div className={classes.first}>
+        <Stack gap={20} style={{ width: 'min(860px, 100%)' }}>
           <InstallCommand made={made} />
           <Arrivals made={made} />
-        </div>
+        </Stack>
       )}
     </EmptyState>
   )

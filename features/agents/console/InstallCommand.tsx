@@ -1,10 +1,9 @@
 import { SegmentedControl } from '@mantine/core'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
-import classes from './enrolment.module.css'
 import { MacosSteps } from './MacosSteps.tsx'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
@@ -30,13 +29,13 @@ const LinuxSteps = ({ made }: { made: MadeToken }) => (
 export const InstallCommand = ({ made }: { made: MadeToken }) => {
   const [system, setSystem] = useState('linux')
   return (
-    <div className={classes.command}>
+    <Stack gap={10}>
       <SegmentedControl
         aria-label={strings.system}
         data={systems}
         value={system}
         onChange={setSystem}
-        className={classes.systems ?? ''}
+        style={{ alignSelf: 'flex-start' }}
       />
       {system === 'windows' ? (
         <WindowsSteps made={made} />
@@ -46,11 +45,10 @@ export const InstallCommand = ({ made }: { made: MadeToken }) => {
         <LinuxSteps made={made} />
       )}
       {made.reachableFromElsewhere ? null : (
-        <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
-          <SeverityShape severity="amber" />
+        <SeverityLine severity="amber" small style={{ textAlign: 'left' }}>
           <span>{strings.localOnly({ code: (text) => <code>{text}</code> })}</span>
-        </Row>
+        </SeverityLine>
       )}
-    </div>
+    </Stack>
   )
 }

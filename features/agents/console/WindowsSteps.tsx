@@ -5,11 +5,9 @@ import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
-import classes from './enrolment.module.css'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
@@ -42,15 +40,14 @@ const InstallerDownload = ({ made }: { made: MadeToken }) => {
         leftSection={<Icon name="download" />}
         loading={busy}
         onClick={() => void download()}
-        className={classes.download ?? ''}
+        style={{ alignSelf: 'flex-start' }}
       >
         {strings.downloadInstaller}
       </Button>
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
-        <SeverityShape severity="amber" />
+      <SeverityLine severity="amber" small style={{ textAlign: 'left' }}>
         <span>{strings.installerIsSecret}</span>
-      </Row>
+      </SeverityLine>
     </>
   )
 }
@@ -68,10 +65,9 @@ export const WindowsSteps = ({ made }: { made: MadeToken }) => {
         })}
       </p>
       {installer === null ? (
-        <Row as="p" align="baseline" small style={{ textAlign: 'left' }}>
-          <SeverityShape severity="amber" />
+        <SeverityLine severity="amber" small style={{ textAlign: 'left' }}>
           <span>{strings.noInstaller({ code: (text) => <code>{text}</code> })}</span>
-        </Row>
+        </SeverityLine>
       ) : null}
       <h3>{strings.byHand}</h3>
       {installer === null ? null : (
@@ -81,7 +77,7 @@ export const WindowsSteps = ({ made }: { made: MadeToken }) => {
           download={installer.name}
           variant="default"
           leftSection={<Icon name="download" />}
-          className={classes.download ?? ''}
+          style={{ alignSelf: 'flex-start' }}
         >
           {strings.downloadPlain}
         </Button>

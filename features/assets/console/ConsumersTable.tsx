@@ -4,10 +4,10 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
-import classes from './assets.module.css'
 import { lagText } from './messages.ts'
 import { strings } from './strings.ts'
 
@@ -16,9 +16,9 @@ const kindLabels = { http: strings.reader, nats: strings.sink, kafka: strings.si
 const stateOf = ({ isConnected, error, kind }: AssetConsumer) => {
   if (error !== '')
     return (
-      <span className={classes.bad}>
+      <Row as="span" gap={4} breaks>
         <Icon name="warn" size={14} /> {strings.unreachable} <DeviceText value={error} />
-      </span>
+      </Row>
     )
   return isConnected ? (kind === 'http' ? strings.reading : strings.connected) : strings.disconnected
 }

@@ -9,11 +9,11 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
+import { DrawerBody, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './AuditPage.module.css'
 import { ObjectName, Sentence, Who } from './Sentence.tsx'
 import { strings } from './strings.ts'
 
@@ -33,7 +33,7 @@ const Value = ({ value }: { value: string }) => <DeviceText value={value} absent
 const Changes = ({ facts }: { facts: readonly AuditFact[] }) => (
   <section aria-label={strings.changes}>
     <h3>{strings.changes}</h3>
-    <dl className={classes.changes}>
+    <Stack as="dl" gap={6} small>
       {facts.map(({ name, before, after }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the facts of a record never change
         <div key={index}>
@@ -47,21 +47,21 @@ const Changes = ({ facts }: { facts: readonly AuditFact[] }) => (
           </dd>
         </div>
       ))}
-    </dl>
+    </Stack>
   </section>
 )
 
 const Objects = ({ objects }: { objects: readonly AuditObject[] }) => (
   <section aria-label={strings.objects}>
     <h3>{strings.objects}</h3>
-    <ul className={classes.objects}>
+    <Stack as="ul" gap={4} small breaks>
       {objects.slice(0, shownObjects).map((object) => (
         <li key={`${object.kind} ${object.id} ${object.name}`}>
           <ObjectName object={object} />
         </li>
       ))}
       {objects.length > shownObjects ? <li>{strings.more({ count: objects.length - shownObjects })}</li> : null}
-    </ul>
+    </Stack>
   </section>
 )
 
@@ -80,7 +80,7 @@ const Related = ({ detail }: { detail: Detail }) => {
   return (
     <section aria-label={strings.related}>
       <h3>{strings.related}</h3>
-      <ul className={classes.objects}>
+      <Stack as="ul" gap={4} small breaks>
         <li>
           <Link to="/settings/audit" search={{ person, time: dayOf(creationTime) }}>
             {strings.sameDay({ person: shown })}
@@ -101,39 +101,41 @@ const Related = ({ detail }: { detail: Detail }) => {
             </li>
           )
         })}
-      </ul>
+      </Stack>
     </section>
   )
 }
 
 const Exact = ({ detail }: { detail: Detail }) => (
-  <details className={classes.exact}>
+  <details>
     <summary>{strings.exact}</summary>
-    <CopyField value={detail.record} what={strings.exactText} />
-    <Facts
-      rows={[
-        [strings.number, String(detail.auditTrailID)],
-        [strings.action, <code key="code">{detail.action}</code>],
-        [strings.details, <DeviceText key="details" value={detail.details} />],
-        [strings.hash, <code key="hash">{detail.hash}</code>],
-        [strings.previousHash, <code key="previous">{detail.previousHash}</code>],
-        [
-          strings.checkpoint,
-          detail.checkpoint === null ? (
-            strings.notCovered
-          ) : (
-            <span key="checkpoint">
-              {strings.checkpointOf({
-                number: String(detail.checkpoint.number),
-                time: <Time value={detail.checkpoint.time} form="local" />,
-                record: String(detail.checkpoint.auditTrailID),
-                key: <code>{detail.checkpoint.keyId}</code>,
-              })}
-            </span>
-          ),
-        ],
-      ]}
-    />
+    <Stack top={10} gap={10}>
+      <CopyField value={detail.record} what={strings.exactText} />
+      <Facts
+        rows={[
+          [strings.number, String(detail.auditTrailID)],
+          [strings.action, <code key="code">{detail.action}</code>],
+          [strings.details, <DeviceText key="details" value={detail.details} />],
+          [strings.hash, <code key="hash">{detail.hash}</code>],
+          [strings.previousHash, <code key="previous">{detail.previousHash}</code>],
+          [
+            strings.checkpoint,
+            detail.checkpoint === null ? (
+              strings.notCovered
+            ) : (
+              <span key="checkpoint">
+                {strings.checkpointOf({
+                  number: String(detail.checkpoint.number),
+                  time: <Time value={detail.checkpoint.time} form="local" />,
+                  record: String(detail.checkpoint.auditTrailID),
+                  key: <code>{detail.checkpoint.keyId}</code>,
+                })}
+              </span>
+            ),
+          ],
+        ]}
+      />
+    </Stack>
   </details>
 )
 
@@ -156,7 +158,7 @@ export const AuditDetail = ({ id }: { id: string }) => {
   if (one.data === undefined) return <DetailSkeleton />
   const detail = one.data
   return (
-    <div className={classes.detail}>
+    <DrawerBody>
       <h2>
         <Sentence row={{ ...detail, objects: detail.objects.slice(0, 3) }} />
       </h2>
@@ -181,6 +183,6 @@ export const AuditDetail = ({ id }: { id: string }) => {
       {detail.objects.length === 0 ? null : <Objects objects={detail.objects} />}
       <Related detail={detail} />
       <Exact detail={detail} />
-    </div>
+    </DrawerBody>
   )
 }

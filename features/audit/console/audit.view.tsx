@@ -2,11 +2,10 @@ import { type AuditRow, auditActionCodes, auditActions, auditAreas, severityName
 import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
-import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
-import classes from './AuditPage.module.css'
 import { Sentence, Who } from './Sentence.tsx'
 import { actionNames, areaNames } from './sentences.ts'
 import { strings } from './strings.ts'
@@ -90,10 +89,10 @@ export const auditColumns: readonly Column<AuditRow>[] = [
     cell: (row) => (
       <>
         {row.outcome === 'failure' ? <SeverityTag severity="amber" word={strings.failure} /> : null}
-        <span className={classes.sentence}>
+        <Text clip>
           <Sentence row={row} />
           {row.reason === '' ? null : <Quiet> {strings.because({ reason: row.reason })}</Quiet>}
-        </span>
+        </Text>
       </>
     ),
   },

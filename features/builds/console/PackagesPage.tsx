@@ -8,6 +8,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
@@ -17,7 +18,6 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import classes from './PackagesPage.module.css'
 import { PublishButton } from './PublishButton.tsx'
 import { signSteps } from './publish.ts'
 import { ReleaseKeySection } from './ReleaseKeySection.tsx'
@@ -140,11 +140,11 @@ export const PackagesPage = () => {
         })}
         empty={strings.empty}
       />
-      <section className={classes.how}>
+      <Stack as="section" gap={8} top={12}>
         {packages.data === undefined ? null : <ReleaseKeySection answer={packages.data} />}
         <h2>{strings.publishTitle}</h2>
         <Steps steps={signSteps} />
-      </section>
+      </Stack>
     </SettingsPage>
   )
 }

@@ -1,6 +1,5 @@
-import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './RequestsBadge.module.css'
 import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
@@ -9,9 +8,8 @@ export const RequestsBadge = () => {
   const { forMe } = useRequests()
   if (forMe.length === 0) return null
   return (
-    <Link to="/policy/requests" className={classes.badge}>
-      <Icon name="users" size={14} />
-      {strings.waitingForYou({ count: forMe.length })}
+    <Link to="/policy/requests">
+      <SeverityTag severity="amber" word={strings.waitingForYou({ count: forMe.length })} />
     </Link>
   )
 }

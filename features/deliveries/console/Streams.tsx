@@ -4,7 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Note, Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Panel, Quiet, Row, Skeleton, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -12,7 +12,6 @@ import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './deliveries.module.css'
 import { streamState } from './stream-state.ts'
 import { strings } from './strings.ts'
 
@@ -63,12 +62,12 @@ export const Streams = () => {
 
   if (streams.data === undefined)
     return streams.error === null ? (
-      <div className={classes.skeleton} aria-busy="true" />
+      <Skeleton height={48} />
     ) : (
       <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
     )
   return (
-    <section className={classes.streams} aria-label={strings.streams}>
+    <Stack as="section" fixed gap={6} scroll style={{ maxHeight: '38%' }} aria-label={strings.streams}>
       <h2>{strings.streams}</h2>
       {streams.data.length === 0 ? (
         <Note>
@@ -117,6 +116,6 @@ export const Streams = () => {
           })}
         </ul>
       )}
-    </section>
+    </Stack>
   )
 }

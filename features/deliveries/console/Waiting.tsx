@@ -1,12 +1,11 @@
 import { listWaitingNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './deliveries.module.css'
 import { strings } from './strings.ts'
 
 // During a flood, alerts are combined about once a second.
@@ -28,7 +27,7 @@ export const Waiting = () => {
     )
   if (waiting.data.length === 0) return null
   return (
-    <section className={classes.streams} aria-label={strings.pendingTitle}>
+    <Stack as="section" fixed gap={6} scroll style={{ maxHeight: '38%' }} aria-label={strings.pendingTitle}>
       <h2>{strings.pendingTitle}</h2>
       <ul>
         {waiting.data.map(({ groupId, groupName, channel, notices, isForQuietHours, nextAt }) => (
@@ -46,6 +45,6 @@ export const Waiting = () => {
           </Panel>
         ))}
       </ul>
-    </section>
+    </Stack>
   )
 }

@@ -11,7 +11,7 @@ import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { DrawerBody, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { DecideButtons } from '@portcullis/platform/console/ui/policy/DecideButtons.tsx'
@@ -20,7 +20,6 @@ import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './PeripheralDetail.module.css'
 import { strings } from './strings.ts'
 
 // An inventory has at most 1,024 devices; detached devices are extra.
@@ -151,7 +150,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
   return (
     <Stack gap={0} style={{ height: '100%' }}>
       <Head uuid={uuid} device={device} onChanged={() => void devices.refetch()} />
-      <div className={classes.body}>
+      <DrawerBody gap={20}>
         <Why
           device={device}
           armed={host.data === undefined || host.data === null ? null : host.data.operationalStatus === 'Armed'}
@@ -159,7 +158,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         <DecideButtons device={device} tags={hostTags} />
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
-      </div>
+      </DrawerBody>
     </Stack>
   )
 }

@@ -8,14 +8,13 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
-import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { DrawerBody, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import classes from './EventDetail.module.css'
 import { strings } from './strings.ts'
 
 const aroundCount = 12
@@ -77,7 +76,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   const led = (before.data?.data ?? []).filter((row) => row.eventID < id)
   const followed = (after.data?.data ?? []).filter((row) => row.eventID > id)
   return (
-    <div className={classes.detail}>
+    <DrawerBody>
       <h2>{event.description}</h2>
       <Facts
         rows={[
@@ -124,6 +123,6 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
           <EventLines events={led} />
         </section>
       )}
-    </div>
+    </DrawerBody>
   )
 }

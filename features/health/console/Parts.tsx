@@ -9,7 +9,6 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import classes from './HealthPage.module.css'
 import { partAddress } from './health.ts'
 import { PartStrip } from './PartStrip.tsx'
 import { Status } from './Status.tsx'
@@ -42,14 +41,14 @@ const Seen = ({ part }: { part: Subsystem }) => {
       {/* The state already says "Not configured". */}
       {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
       {part.whatToDo === '' ? null : (
-        <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
+        <Text block tiny={part.status === 'Unknown'} quiet={part.status !== 'Unknown'}>
           <Prose text={part.whatToDo} />{' '}
           {to === undefined ? null : (
-            <Link className={classes.open} to={to}>
+            <Link style={{ textDecoration: 'underline' }} to={to}>
               {strings.open}
             </Link>
           )}
-        </span>
+        </Text>
       )}
     </span>
   )
@@ -120,29 +119,28 @@ const PartsTable = ({ range, parts, known }: PartsTableProps) => (
         href: changesOf(part),
         quiet: part.status === 'Unknown',
         cells: [
-          <PlainLink key="name" href={changesOf(part)} className={classes.name}>
+          <PlainLink key="name" href={changesOf(part)}>
             {part.name}
           </PlainLink>,
-          <span key="status" className={classes.stacked}>
+          <Stack key="status" as="span" gap={0} nowrap style={{ alignItems: 'inherit' }}>
             <Status status={part.status} />
             {part.since === null ? null : <Time value={part.since} />}
-          </span>,
+          </Stack>,
           <Seen key="seen" part={part} />,
           segments === null || known === undefined ? null : (
             <Link
               key="strip"
               to="/settings/health/history"
               search={{ subsystem: part.name }}
-              className={classes.stripLink}
               title={strings.showChanges}
             >
               <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
             </Link>
           ),
-          <span key="when" className={classes.stacked}>
+          <Stack key="when" as="span" gap={0} nowrap style={{ alignItems: 'inherit' }}>
             <Time value={part.lastUpdated} />
             <span title={strings.probeDuration}>{tookText(part.latencyMs)}</span>
-          </span>,
+          </Stack>,
         ],
       }
     })}
@@ -176,7 +174,7 @@ export const Parts = () => {
             })
           }
         />
-        <Link to="/settings/health/history" className={classes.all}>
+        <Link to="/settings/health/history" style={{ marginLeft: 'auto' }}>
           {strings.allChanges}
         </Link>
       </Row>

@@ -28,7 +28,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AgentCommands } from './AgentCommands.tsx'
-import classes from './AgentDetail.module.css'
 import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
 import { AgentHeldPorts } from './AgentHeldPorts.tsx'
@@ -200,7 +199,8 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
       value={tab !== null && tabs.includes(tab) ? tab : 'devices'}
       onChange={(next) => setTab(next === 'devices' ? null : next)}
       keepMounted={false}
-      className={classes.tabs}
+      style={{ display: 'flex', flexDirection: 'column', flex: 1, minHeight: 0 }}
+      styles={{ panel: { flex: 1, minHeight: 0, padding: '12px 16px 24px', overflow: 'auto' } }}
     >
       <Tabs.List>
         <Tabs.Tab value="devices">{strings.devicesTab({ count: present.length })}</Tabs.Tab>
@@ -211,26 +211,26 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <Tabs.Tab value="facts">{strings.details}</Tabs.Tab>
         <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="devices" className={classes.panel}>
+      <Tabs.Panel value="devices">
         <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
       </Tabs.Panel>
-      <Tabs.Panel value="risk" className={classes.panel}>
+      <Tabs.Panel value="risk">
         <AgentRisk agent={data} />
       </Tabs.Panel>
-      <Tabs.Panel value="policy" className={classes.panel}>
+      <Tabs.Panel value="policy">
         <AgentPolicy agent={data} />
       </Tabs.Panel>
-      <Tabs.Panel value="commands" className={classes.panel}>
+      <Tabs.Panel value="commands">
         <AgentCommands agentId={data.uuid} />
       </Tabs.Panel>
-      <Tabs.Panel value="events" className={classes.panel}>
+      <Tabs.Panel value="events">
         <Events agent={data} />
       </Tabs.Panel>
-      <Tabs.Panel value="facts" className={classes.panel}>
+      <Tabs.Panel value="facts">
         <AgentFacts agent={data} />
         {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
       </Tabs.Panel>
-      <Tabs.Panel value="logs" className={classes.panel}>
+      <Tabs.Panel value="logs">
         <AgentLogs agent={data} reread={reread} />
       </Tabs.Panel>
     </Tabs>

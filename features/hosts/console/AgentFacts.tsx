@@ -2,10 +2,9 @@ import type { AgentDetail } from '@portcullis/contract'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
-import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Stack, Table } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { ReactNode } from 'react'
-import classes from './AgentDetail.module.css'
 import { FeedFacts } from './FeedFacts.tsx'
 import { deploymentLabels, strings } from './strings.ts'
 
@@ -29,7 +28,7 @@ const gradeText = ({ policy, facts }: AgentDetail): string => {
 export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
   const { facts } = agent
   return (
-    <div className={classes.facts}>
+    <Stack gap={8}>
       {agent.deploymentMode === 'Feed' ? <FeedFacts uuid={agent.uuid} /> : null}
       <Facts
         rows={[
@@ -70,7 +69,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
       {agent.nics.length === 0 ? (
         <Note>{strings.noInterfaces}</Note>
       ) : (
-        <table className={classes.table}>
+        <Table>
           <thead>
             <tr>
               <th scope="col">{strings.name}</th>
@@ -95,8 +94,8 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
               </tr>
             ))}
           </tbody>
-        </table>
+        </Table>
       )}
-    </div>
+    </Stack>
   )
 }

@@ -2,11 +2,10 @@ import { Button } from '@mantine/core'
 import type { AgentDetail, BulkAction } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
-import { Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Quiet, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
-import classes from './AgentDetail.module.css'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 
@@ -22,7 +21,7 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
   const grade = gradeLabels(agent.policy.enforcement, agent.facts?.osName)
   const waiting = agent.pendingCommands.length
   return (
-    <div className={classes.mode}>
+    <Row wrap small>
       <Quiet>{grade.short}</Quiet>
       {waiting > 0 ? <span>{strings.waitingForHost}</span> : null}
       {session.may('fleet:write') ? (
@@ -42,11 +41,11 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
         </>
       ) : null}
       {agent.policy.reason === '' ? null : (
-        <Text as="p" top={4} small>
+        <Text as="p" top={4} small style={{ width: '100%' }}>
           <SeverityTag severity="amber" word={strings.revertedToFree} /> {agent.policy.reason}
         </Text>
       )}
       <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />
-    </div>
+    </Row>
   )
 }

@@ -4,10 +4,9 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
-import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
 type Row = readonly [name: string, value: ReactNode]
@@ -46,7 +45,7 @@ interface SystemProps {
 const System = ({ name, known, ends }: SystemProps) => {
   if (known.status === 'off') return null
   return (
-    <section aria-label={name}>
+    <Stack as="section" gap={8} aria-label={name}>
       <h4>{name}</h4>
       {known.status === 'failed' ? (
         <p role="note">
@@ -57,7 +56,7 @@ const System = ({ name, known, ends }: SystemProps) => {
       ) : (
         ends.map(({ mac, rows }) => <Facts key={mac} rows={[[strings.mac, <code key="mac">{mac}</code>], ...rows]} />)
       )}
-    </section>
+    </Stack>
   )
 }
 
@@ -77,7 +76,7 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
   const { data } = known
   const isOff = data !== undefined && data.ise.status === 'off' && data.cact.status === 'off'
   return (
-    <section className={classes.nac} aria-label={strings.networkAccessControl}>
+    <Stack as="section" align="start" gap={10} top={20} aria-label={strings.networkAccessControl}>
       <h3>{strings.nacTitle}</h3>
       <Button
         size="compact-sm"
@@ -103,6 +102,6 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
           />
         </>
       )}
-    </section>
+    </Stack>
   )
 }

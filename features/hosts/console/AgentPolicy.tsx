@@ -1,11 +1,10 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Note, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
 const levelLabels = {
@@ -20,7 +19,7 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
   const { policy, uuid, hostIdentifier } = agent
   const isBehind = policy.mode === 'Armed' && policy.heldVersion !== policy.version
   return (
-    <div className={classes.facts}>
+    <Stack gap={8}>
       <p>{policy.summary}</p>
       {policy.reason === '' ? null : (
         <p>
@@ -38,17 +37,19 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
       {policy.rules.length === 0 ? (
         <Note>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</Note>
       ) : (
-        <ol className={classes.rules}>
+        <Stack as="ol" gap={4} small>
           {policy.rules.map((rule) => (
-            <li key={rule.id} data-effect={rule.effect}>
-              <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
+            <Columns as="li" key={rule.id} template="16px minmax(0, 1fr) auto" gap={8} breaks>
+              <Text tone={rule.effect === 'deny' ? 'red' : undefined}>
+                <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
+              </Text>
               <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
                 <DeviceText value={rule.sentence} />
               </PlainLink>
               <Quiet>{rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}</Quiet>
-            </li>
+            </Columns>
           ))}
-        </ol>
+        </Stack>
       )}
       <p>
         <Link to="/policy" search={{ open: 'new', onHost: uuid }}>
@@ -59,6 +60,6 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
           {strings.simulateHost}
         </Link>
       </p>
-    </div>
+    </Stack>
   )
 }

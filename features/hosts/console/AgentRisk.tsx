@@ -1,16 +1,15 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { Note, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import classes from './AgentDetail.module.css'
+import { Note, Stack, Table, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 /** The risk score with its factors, points and evidence. */
 export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
-  <div className={classes.risk}>
+  <Stack gap={8}>
     {agent.riskFactors.length === 0 ? (
       <Note>{strings.noRisk}</Note>
     ) : (
-      <table className={classes.table}>
+      <Table>
         <thead>
           <tr>
             <th scope="col">{strings.points}</th>
@@ -39,7 +38,7 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
             <td colSpan={2}>{strings.of100}</td>
           </tr>
         </tfoot>
-      </table>
+      </Table>
     )}
-  </div>
+  </Stack>
 )

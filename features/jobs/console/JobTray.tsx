@@ -1,3 +1,4 @@
+import { Button, VisuallyHidden } from '@mantine/core'
 import { cancelJob, type Job } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { messageOf } from '@portcullis/platform/console/lib/problem.ts'
@@ -49,14 +50,14 @@ const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: 
     )}
     {isRunning ? (
       cancel === null ? null : (
-        <button type="button" className={classes.button} onClick={cancel} aria-label={strings.cancelJob({ title })}>
+        <Button size="compact-sm" variant="subtle" onClick={cancel} aria-label={strings.cancelJob({ title })}>
           {strings.cancel}
-        </button>
+        </Button>
       )
     ) : (
-      <button type="button" className={classes.button} onClick={close} aria-label={strings.closeJob({ title })}>
+      <Button size="compact-sm" variant="subtle" onClick={close} aria-label={strings.closeJob({ title })}>
         <Icon name="close" size={12} />
-      </button>
+      </Button>
     )}
   </Row>
 )
@@ -138,7 +139,7 @@ export const JobTray = () => {
           />
         ))}
       </Stack>
-      <p className={classes.spoken} aria-live="polite">
+      <VisuallyHidden component="p" aria-live="polite">
         {[
           ...transfers
             .filter(({ state }) => state !== 'running')
@@ -149,7 +150,7 @@ export const JobTray = () => {
             .filter(({ job }) => job.state !== 'running')
             .map(({ job }) => strings.announcement({ title: job.title, state: jobText(job) })),
         ].join('. ')}
-      </p>
+      </VisuallyHidden>
     </section>
   )
 }

@@ -2,11 +2,10 @@ import type { KnowledgeEffect as Effect } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './KnowledgePage.module.css'
 import { strings } from './strings.ts'
 
 type Verdict = Effect['data'][number]['before']
@@ -58,7 +57,7 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
         rows={effect?.data.map((row) => ({
           key: row.fingerprint,
           cells: [
-            <span key="device" className={classes.device}>
+            <Row key="device" as="span" align="start">
               <Icon name={kindIcon(row.devIcon)} />
               <span>
                 <DeviceText value={row.guiPid} absent={strings.unnamed} />{' '}
@@ -69,7 +68,7 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
                   </code>
                 </Quiet>
               </span>
-            </span>,
+            </Row>,
             <VerdictCell key="before" verdict={row.before} />,
             <VerdictCell key="after" verdict={row.after} />,
             <Link key="hosts" to="/peripherals" search={{ vid: row.vid, pid: row.pid, present: 'true' }}>

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { policyActivity, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Panel, Quiet, Row, Skeleton, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -100,9 +100,9 @@ const Plot = ({ bars }: { bars: readonly Day[] }) => {
           </div>
         )}
       </div>
-      <span className={classes.under} aria-hidden="true">
+      <Quiet tiny style={{ textAlign: 'center' }} aria-hidden="true">
         {strings.dayAxis}
-      </span>
+      </Quiet>
     </Stack>
   )
 }
@@ -142,7 +142,7 @@ export const AttachmentsChart = () => {
   const bars = activity.data?.data
   const isEmpty = bars?.every(({ attachments }) => attachments === 0) ?? false
   return (
-    <section className={classes.card} aria-labelledby={titleId} aria-busy={activity.isPending}>
+    <Panel small aria-labelledby={titleId} aria-busy={activity.isPending}>
       <Row as="header" wrap gap="4px 20px">
         <h2 id={titleId}>{strings.activity}</h2>
         <p className={classes.legend}>
@@ -157,7 +157,7 @@ export const AttachmentsChart = () => {
       </Row>
       {bars === undefined ? (
         activity.error === null ? (
-          <Text as="div" style={{ height: 190 }} />
+          <Skeleton height={190} />
         ) : (
           <ErrorState failure={activity.error} retry={() => void activity.refetch()} inline />
         )
@@ -168,6 +168,6 @@ export const AttachmentsChart = () => {
       ) : (
         <Plot bars={bars} />
       )}
-    </section>
+    </Panel>
   )
 }

@@ -1,10 +1,10 @@
 import { subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
 /** Shows the health of the server in one line that links to the details. */
@@ -21,18 +21,20 @@ export const HealthLine = () => {
   const warning = parts.data.filter(({ status }) => status === 'Warning')
   const bad = [...failing, ...warning]
   return (
-    <Link to="/settings/health" className={classes.health}>
-      {bad.length === 0 ? (
-        strings.allOperational
-      ) : (
-        <>
-          <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
-          {strings.problem({
-            parts: bad.map(({ name }) => name).join(', '),
-            status: healthWords[failing.length > 0 ? 'Error' : 'Warning'],
-          })}
-        </>
-      )}
+    <Link to="/settings/health">
+      <Row as="span" gap={6} quiet small>
+        {bad.length === 0 ? (
+          strings.allOperational
+        ) : (
+          <>
+            <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
+            {strings.problem({
+              parts: bad.map(({ name }) => name).join(', '),
+              status: healthWords[failing.length > 0 ? 'Error' : 'Warning'],
+            })}
+          </>
+        )}
+      </Row>
     </Link>
   )
 }

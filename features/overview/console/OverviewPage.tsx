@@ -1,7 +1,7 @@
 import { agentsClassificationSummary, getAgents } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ReleaseKeyNotice } from '@portcullis/platform/console/ui/ReleaseKeyNotice.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -10,7 +10,6 @@ import type { ReactNode } from 'react'
 import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import { OpenAlerts } from './OpenAlerts.tsx'
-import classes from './OverviewPage.module.css'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
 import { strings } from './strings.ts'
 import { Tiles } from './Tiles.tsx'
@@ -55,20 +54,20 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
 
   if (data?.total === 0)
     return (
-      <div className={classes.page}>
+      <Page scroll gap={16}>
         <ReleaseKeyNotice />
         {empty}
-      </div>
+      </Page>
     )
   if (summary.error !== null && data === undefined) {
     return <ErrorState failure={summary.error} retry={() => void summary.refetch()} />
   }
   return (
-    <div className={classes.page}>
-      <header className={classes.head}>
+    <Page scroll gap={16}>
+      <PageHead justify="space-between">
         <h1>{strings.overview}</h1>
         <HealthLine />
-      </header>
+      </PageHead>
       <ReleaseKeyNotice />
       <Tiles data={data} numbers={numbers} before={before} />
       <AttachmentsChart />
@@ -77,6 +76,6 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         <WorstHosts worst={worst.data} />
         <SinceLastVisit since={before?.at ?? null} />
       </Columns>
-    </div>
+    </Page>
   )
 }

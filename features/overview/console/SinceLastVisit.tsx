@@ -2,13 +2,12 @@ import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
-import { Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
 const day = 86_400_000
@@ -74,7 +73,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   return (
     <Panel small>
       <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
-      <ul className={classes.counts}>
+      <Columns as="ul" template="repeat(auto-fit, minmax(160px, 1fr))" gap="4px 16px">
         {deviceKinds.map(({ label, finding }, index) => (
           <li key={finding}>
             <Link to="/peripherals" search={{ [finding]: 'true', firstSeen }}>
@@ -99,7 +98,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
             </Link>
           </li>
         )}
-      </ul>
+      </Columns>
       {serious.data === undefined ? null : serious.data.data.length === 0 ? (
         <Note>{strings.noSeriousEvents}</Note>
       ) : (

@@ -1,12 +1,11 @@
 import type { getAgents, ResponseOf } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
-import { Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
 export const worstCount = 8
@@ -18,23 +17,27 @@ export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | un
     {worst?.data.length === 0 ? (
       <Note>{strings.noFindings}</Note>
     ) : (
-      <ul className={classes.list}>
+      <Stack as="ul" gap={0} lined>
         {(worst?.data ?? []).map((agent) => {
           const finding = findingOf(agent.severity)
           return (
-            <li key={agent.uuid}>
-              <Link to="/agents/$agentId" params={{ agentId: agent.uuid }} className={classes.host}>
+            <Row as="li" key={agent.uuid} wrap gap="4px 10px" style={{ minHeight: 32 }}>
+              <Link
+                to="/agents/$agentId"
+                params={{ agentId: agent.uuid }}
+                style={{ flex: '1 1 140px', overflowWrap: 'anywhere' }}
+              >
                 <DeviceText value={agent.hostIdentifier} />
               </Link>
               <TagList tags={agent.hashtags} />
               {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-              <span className={classes.time}>
+              <Quiet style={{ minWidth: 48, textAlign: 'right' }}>
                 <Time value={agent.lastUpdated} />
-              </span>
-            </li>
+              </Quiet>
+            </Row>
           )
         })}
-      </ul>
+      </Stack>
     )}
     {(worst?.recordsFiltered ?? 0) > worstCount ? (
       <Link to="/agents" search={{ Severity: '30,40,50' }}>

@@ -9,18 +9,17 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { VersionHistory } from '@portcullis/platform/console/ui/history/VersionHistory.tsx'
-import { Note, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, PressButton, Quiet, Stack, Table, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { basisText, changeText, openedHosts, openedText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { tellPolicyChange } from '@portcullis/platform/console/ui/policy/undo.ts'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import classes from './HistoryPage.module.css'
 import { differences, restoreText } from './rule-diff.ts'
 import { strings } from './strings.ts'
 
@@ -31,7 +30,9 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
     const rule = before ?? after
     return (
       <p>
-        <strong className={before === null ? classes.plus : classes.minus}>{before === null ? '+ ' : '− '}</strong>
+        <Text as="strong" tone={before === null ? 'accent' : 'red'}>
+          {before === null ? '+ ' : '− '}
+        </Text>
         <DeviceText value={rule?.sentence} />
       </p>
     )
@@ -42,7 +43,7 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
         <strong>± </strong>
         <DeviceText value={after.sentence} />
       </p>
-      <table className={classes.diff}>
+      <Table>
         <thead>
           <tr>
             <th scope="col">{strings.change}</th>
@@ -67,7 +68,7 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
     </>
   )
 }
@@ -95,7 +96,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
       tellPolicyChange(services, version === 0 ? strings.allDeleted : strings.restored({ version }), done.version)
     })
   return (
-    <div className={classes.restore}>
+    <Stack>
       {dryRun.error !== null ? (
         <ErrorState failure={dryRun.error} retry={() => void dryRun.refetch()} inline />
       ) : (
@@ -110,10 +111,9 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         </p>
       )}
       {warning === null ? null : (
-        <p className={classes.warning} data-testid="works-again">
-          <SeverityShape severity={warning.severity} />
+        <SeverityLine severity={warning.severity} data-testid="works-again">
           <strong>{warning.text}</strong>
-        </p>
+        </SeverityLine>
       )}
       {needsReason && !isStored ? (
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
@@ -127,19 +127,19 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         isReady={total > 0 && (!needsReason || reason.trim() !== '')}
         isStored={isStored}
       />
-    </div>
+    </Stack>
   )
 }
 
 const Changes = ({ version }: { version: PolicyVersion }) => (
-  <div className={classes.changes}>
+  <Stack gap={4}>
     {version.changes.map((change) => (
       <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
     ))}
     {version.changesTotal > version.changes.length ? (
       <Note>{strings.moreChanges({ count: version.changesTotal - version.changes.length })}</Note>
     ) : null}
-  </div>
+  </Stack>
 )
 
 /** Lists the versions of the policy with their changes, and restores them. */
@@ -194,9 +194,9 @@ export const HistoryPage = () => {
           <Quiet small>
             {strings.currentVersion({ version: total })}{' '}
             {canWrite && isLast ? (
-              <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
+              <PressButton isLink onClick={() => setRestoring(0)}>
                 {strings.askDeleteAll}
-              </button>
+              </PressButton>
             ) : null}
           </Quiet>
         }

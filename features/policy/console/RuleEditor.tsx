@@ -21,7 +21,7 @@ import { type RuleEditing, type RuleEditorProps, useRuleEditor } from './useRule
 const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
   const { severity, label, cure } = ruleStates[rule.state]
   return (
-    <div className={classes.origin}>
+    <Stack gap={6} small style={{ marginBottom: 14 }}>
       <p>
         <DeviceText value={rule.sentence} />
       </p>
@@ -45,7 +45,7 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
           <SeverityTag severity={severity} word={label} /> {cure}
         </p>
       )}
-    </div>
+    </Stack>
   )
 }
 

@@ -1,12 +1,12 @@
-import { SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
 import { policyKinds } from '@portcullis/contract'
 import { bindText } from '@portcullis/platform/console/ui/form/bind-text.ts'
-import { Columns, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Columns, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { HostPicker } from '@portcullis/platform/console/ui/policy/HostPicker.tsx'
 import type { DraftFaults, PolicyKind, RuleDraft } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { TagPicker } from '@portcullis/platform/console/ui/policy/TagPicker.tsx'
 import { ModelName, ModelSearch } from './ModelSearch.tsx'
-import classes from './RuleFields.module.css'
 import { strings } from './strings.ts'
 
 export interface RuleFieldsProps {
@@ -30,15 +30,17 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
     <>
       <Row align="start" wrap gap={6} role="group" aria-label={strings.kinds}>
         {policyKinds.map((kind) => (
-          <button
+          <Button
             key={kind}
-            type="button"
-            className={classes.chip}
+            size="compact-sm"
+            radius="xl"
+            variant={draft.kinds.includes(kind) ? 'light' : 'default'}
+            leftSection={draft.kinds.includes(kind) ? <Icon name="check" size={12} /> : null}
             aria-pressed={draft.kinds.includes(kind)}
             onClick={() => toggle(kind)}
           >
             {kind}
-          </button>
+          </Button>
         ))}
       </Row>
       <Text as="p" quiet tiny>
@@ -123,7 +125,7 @@ const Hosts = ({ draft, change, faults }: PartProps) => (
 export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: RuleFieldsProps) => {
   const text = textOf({ draft, change, faults })
   return (
-    <div className={classes.fields}>
+    <Stack gap={14}>
       {isGrant ? null : (
         <SegmentedControl
           size="xs"
@@ -164,6 +166,6 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
           onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}
         />
       ) : null}
-    </div>
+    </Stack>
   )
 }

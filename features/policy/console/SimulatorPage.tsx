@@ -24,7 +24,6 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useView, type View } from '@portcullis/platform/console/ui/useView.ts'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import classes from './SimulatorPage.module.css'
 import { strings } from './strings.ts'
 
 const columns: readonly Column<PolicyTestRow>[] = [
@@ -42,12 +41,12 @@ const columns: readonly Column<PolicyTestRow>[] = [
     width: 220,
     grow: true,
     cell: (row) => (
-      <span className={classes.device}>
+      <Row as="span" gap={6}>
         <Icon name={kindIcon(row.devIcon)} size={14} />
         <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
           <DeviceText value={nameOfModel(row) || `${row.vid}:${row.pid}`} />
         </PlainLink>
-      </span>
+      </Row>
     ),
   },
   { id: 'ids', title: strings.ids, width: 90, cell: ({ vid, pid }) => <code>{`${vid}:${pid}`}</code> },

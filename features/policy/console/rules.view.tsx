@@ -3,10 +3,10 @@ import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
-import classes from './PolicyPage.module.css'
 import { levelNames, ruleStates } from './rule-states.ts'
 import { strings } from './strings.ts'
 
@@ -70,10 +70,10 @@ export const grantsView: ViewSpec = {
 
 /** Shows the scope of a rule. An icon marks deny rules; the sentence states the same. */
 const Level = ({ rule }: { rule: PolicyRuleResource }) => (
-  <span className={classes.level} data-effect={rule.effect}>
+  <Row as="span" gap={6} tone={rule.effect === 'deny' ? 'red' : undefined}>
     <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
     {levelNames[rule.level]}
-  </span>
+  </Row>
 )
 
 const State = ({ rule }: { rule: PolicyRuleResource }) => {

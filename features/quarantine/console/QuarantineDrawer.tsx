@@ -20,7 +20,6 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './nac.module.css'
 import { isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
 import { Ends } from './quarantines.view.tsx'
 import { strings } from './strings.ts'
@@ -32,7 +31,7 @@ const maxSearched = 1_000
 const Timeline = ({ quarantine }: { quarantine: Quarantine }) => {
   const { lines, next } = timelineOf(quarantine)
   return (
-    <section aria-label={strings.timeline} className={classes.story}>
+    <Panel aria-label={strings.timeline} tone="sunken">
       <h3>{strings.timeline}</h3>
       <StepList
         steps={[
@@ -50,7 +49,7 @@ const Timeline = ({ quarantine }: { quarantine: Quarantine }) => {
           ...(next === null ? [] : [{ key: 'next', words: next, state: 'running' as const }]),
         ]}
       />
-    </section>
+    </Panel>
   )
 }
 

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { maxPdfRows, previewReport } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Notice, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { contentOf, type Draft } from './draft.ts'
@@ -43,7 +43,7 @@ export const Preview = ({ draft }: { draft: Draft }) => {
   })
   const { data } = preview
   return (
-    <section
+    <Panel
       className={classes.preview}
       aria-label={strings.preview}
       aria-busy={preview.isFetching}
@@ -57,15 +57,19 @@ export const Preview = ({ draft }: { draft: Draft }) => {
             {data.rows === null
               ? strings.countTooSlow
               : (data.rangeFrom === null ? strings.rowsNow : strings.rowsNowFrom)({
-                  number: <span className={classes.number}>{data.rows.toLocaleString('en')}</span>,
+                  number: (
+                    <Text num style={{ fontSize: 20, fontWeight: 600 }}>
+                      {data.rows.toLocaleString('en')}
+                    </Text>
+                  ),
                   rows: data.rows,
                   time: <Time value={data.rangeFrom} form="local" />,
                 })}
           </Text>
           {data.isTooLarge ? (
-            <p className={classes.warning} role="note">
+            <Notice tone="amber" role="note">
               {strings.pdfTooLarge({ max: maxPdfRows })}
-            </p>
+            </Notice>
           ) : null}
           <div>
             <Text as="p" quiet tiny>
@@ -81,6 +85,6 @@ export const Preview = ({ draft }: { draft: Draft }) => {
           </div>
         </>
       )}
-    </section>
+    </Panel>
   )
 }

@@ -8,7 +8,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
-import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Notice, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -82,9 +82,9 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
     >
       <Stack>
         {problem === '' ? null : (
-          <p className={classes.error} role="note">
+          <Notice tone="red" role="note">
             <DeviceText value={problem} />
-          </p>
+          </Notice>
         )}
         <TextInput
           label={strings.name}

@@ -9,14 +9,13 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { DrawerBody, Notice, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import classes from './reports.module.css'
 import { listTitle, RunState } from './runs.view.tsx'
 import { strings } from './strings.ts'
 
@@ -42,10 +41,10 @@ const Deliveries = ({ run }: { run: ReportRun }) => (
             ) : (
               <DeviceText value={target} />
             )}{' '}
-            <span className={state === 'failed' ? classes.bad : undefined}>
+            <Row as="span" gap={4} tone={state === 'failed' ? 'red' : undefined}>
               {state === 'failed' ? <Icon name="warn" size={14} /> : null}
               {deliveryStates[state]}
-            </span>{' '}
+            </Row>{' '}
             <Time value={at} form="local" />
             {error === '' ? null : (
               <Quiet block tiny>
@@ -86,7 +85,7 @@ const Body = ({ id }: { id: string }) => {
       open: (signal) => api.openFile(reportRunFile, { params: { id }, signal }),
     })
   return (
-    <div className={classes.body}>
+    <DrawerBody>
       <h2>
         <DeviceText value={run.name} />
       </h2>
@@ -103,11 +102,11 @@ const Body = ({ id }: { id: string }) => {
         />
       </Row>
       {run.error === '' ? null : (
-        <p className={classes.error} role="note">
+        <Notice tone="red" role="note">
           <DeviceText value={run.error} />
-        </p>
+        </Notice>
       )}
-      {run.note === '' ? null : <p className={classes.warning}>{run.note}</p>}
+      {run.note === '' ? null : <Notice tone="amber">{run.note}</Notice>}
       <Facts
         rows={[
           [strings.list, `${listTitle(run.list)}, ${run.format.toUpperCase()}`],
@@ -144,7 +143,7 @@ const Body = ({ id }: { id: string }) => {
         ]}
       />
       <Deliveries run={run} />
-    </div>
+    </DrawerBody>
   )
 }
 

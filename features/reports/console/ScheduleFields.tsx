@@ -11,12 +11,11 @@ import {
   reportRanges,
   reportTraits,
 } from '@portcullis/contract'
-import { Columns, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { ReactNode } from 'react'
 import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
 import { rangeLabels } from './labels.ts'
-import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
 export interface ScheduleFieldsProps {
@@ -28,10 +27,10 @@ export interface ScheduleFieldsProps {
 
 /** A group of fields. */
 export const Fields = ({ title, children }: { title: string; children: ReactNode }) => (
-  <fieldset className={classes.group}>
+  <Panel as="fieldset" gap={12}>
     <legend>{title}</legend>
     {children}
-  </fieldset>
+  </Panel>
 )
 
 const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {

@@ -9,22 +9,21 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
 import { cadenceText, resultOf, targetText } from './labels.ts'
-import classes from './reports.module.css'
 import { strings } from './strings.ts'
 import { useRunNow } from './useRunNow.ts'
 
 const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule }) => {
   if (problem !== '')
     return (
-      <span className={classes.bad} title={problem}>
+      <Row as="span" gap={4} tone="red" title={problem}>
         <Icon name="warn" size={14} /> {strings.cannotRun} <DeviceText value={problem} />
-      </span>
+      </Row>
     )
   if (lastRun === null) return <>{strings.neverRan}</>
   const { word, isBad } = resultOf(lastRun)
   return (
     <span title={lastRun.error}>
-      <Link to="/reports/history" search={{ run: lastRun.id }} className={isBad ? classes.bad : undefined}>
+      <Link to="/reports/history" search={{ run: lastRun.id }} style={isBad ? { color: 'var(--pc-red)' } : undefined}>
         {isBad ? <Icon name="warn" size={14} /> : null}
         {word}
       </Link>{' '}

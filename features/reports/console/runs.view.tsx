@@ -4,10 +4,10 @@ import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
 import { resultOf, stateLabels } from './labels.ts'
-import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
 export const runFilters = [
@@ -35,9 +35,9 @@ const troubleOf = ({ error, deliveries }: ReportRun): string => {
 export const RunState = ({ run }: { run: ReportRun }) => {
   const { word, isBad } = resultOf({ state: run.state, error: troubleOf(run) })
   return isBad ? (
-    <span className={classes.bad}>
+    <Row as="span" gap={4} tone="red">
       <Icon name="warn" size={14} /> {word}
-    </span>
+    </Row>
   ) : (
     <span>{word}</span>
   )

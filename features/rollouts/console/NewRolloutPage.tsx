@@ -26,7 +26,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { RingEditor } from './RingEditor.tsx'
 import { draftFault, firstDraft, hostLabels, inputOf, type RolloutDraft } from './rollout.ts'
-import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
 
 // The plan loads after this pause in typing.
@@ -93,7 +92,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
       </Note>
     )}
     {plan === undefined || plan.hosts.length === 0 ? null : (
-      <details className={classes.hosts}>
+      <details>
         <summary>{strings.hostsToCheckCount({ count: plan.hosts.length })}</summary>
         <SmallTable
           label={strings.hostsToCheck}

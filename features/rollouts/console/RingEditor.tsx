@@ -140,7 +140,7 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
       <Button
         size="compact-sm"
         variant="subtle"
-        className={classes.add}
+        style={{ alignSelf: 'flex-start' }}
         leftSection={<Icon name="plus" size={14} />}
         disabled={rings.length >= mostRings}
         onClick={() =>

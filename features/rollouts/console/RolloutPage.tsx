@@ -19,7 +19,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
-import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Panel, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -33,7 +33,6 @@ import { RingBar } from './RingBar.tsx'
 import { RolloutHosts } from './RolloutHosts.tsx'
 import { hostsToFree } from './revert.ts'
 import { controlsOf, kindLabels, ringText } from './rollout.ts'
-import classes from './rollouts.module.css'
 import { State } from './State.tsx'
 import { strings } from './strings.ts'
 
@@ -44,7 +43,7 @@ const ringStates = {
 } as const
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
-  <li className={classes.ringCard} data-state={ring.state}>
+  <Panel as="li" dense data-state={ring.state}>
     <Row align="baseline" gap={12}>
       <strong>
         {index + 1}. <DeviceText value={ring.name} />
@@ -65,7 +64,7 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
         {ring.overPrediction === 0 ? '' : strings.unexpectedBlocks({ hosts: ring.overPrediction })}
       </Note>
     ) : null}
-  </li>
+  </Panel>
 )
 
 const useRollout = (id: string) => {

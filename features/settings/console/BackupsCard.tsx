@@ -6,13 +6,12 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
-import classes from './backups.module.css'
 import { strings } from './strings.ts'
 
 const stateTexts: Readonly<Record<BackupRun['state'], string>> = {
@@ -30,9 +29,9 @@ const verificationTexts: Readonly<Record<BackupRun['verification'], string>> = {
 const isUnderWay = ({ state }: BackupRun): boolean => state === 'waiting' || state === 'running'
 
 const Bad = ({ children }: { children: string }) => (
-  <span className={classes.bad}>
+  <Row as="span" gap={4} tone="red" breaks>
     <Icon name="warn" size={14} /> <DeviceText value={children} />
-  </span>
+  </Row>
 )
 
 /** Steps of a backup: write, verify, save. */
@@ -48,10 +47,10 @@ const Running = ({ run }: { run: BackupRun }) => {
   const { done = 0, message = '' } = job.data ?? {}
   const label = message === '' ? stateTexts[run.state] : message
   return (
-    <div role="status" className={classes.running}>
+    <Stack role="status" gap={4} max={420}>
       <span>{strings.backupProgress({ step: label })}</span>
       <Progress value={(Math.min(done + 0.5, steps) / steps) * 100} aria-label={label} animated />
-    </div>
+    </Stack>
   )
 }
 
@@ -100,7 +99,7 @@ export const BackupsCard = () => {
   const { runs, problem } = status.data
   const current = runs.find(isUnderWay)
   return (
-    <section className={classes.card} aria-label={strings.backupState}>
+    <Stack as="section" style={{ marginBottom: 24 }} aria-label={strings.backupState}>
       <Row justify="space-between" gap={12}>
         <h2>{strings.backupState}</h2>
         {session.may('config:write') ? (
@@ -140,6 +139,6 @@ export const BackupsCard = () => {
         }))}
         empty={strings.backupNoRuns}
       />
-    </section>
+    </Stack>
   )
 }

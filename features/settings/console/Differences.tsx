@@ -1,7 +1,7 @@
 import { placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Table } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { Difference } from './draft.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 const long = 120
@@ -22,7 +22,7 @@ export interface DifferencesProps {
 
 /** Lists the changed items with their values before and after. */
 export const Differences = ({ rows, label, withPage = false }: DifferencesProps) => (
-  <table className={classes.differences} aria-label={label}>
+  <Table aria-label={label}>
     <thead>
       <tr>
         <th scope="col">{strings.setting}</th>
@@ -49,5 +49,5 @@ export const Differences = ({ rows, label, withPage = false }: DifferencesProps)
         </tr>
       ))}
     </tbody>
-  </table>
+  </Table>
 )

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import classes from './settings.module.css'
+import { Note, Notice } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 export interface DomainHintProps {
@@ -22,13 +21,13 @@ export const DomainHint = ({ value, enter, canWrite }: DomainHintProps) => {
   const isSame = value !== '' && hostOf(value)?.toLowerCase() === host.toLowerCase()
   if (isSame) return <Note>{strings.domainInUse}</Note>
   return (
-    <p className={classes.hint}>
+    <Notice>
       <span>{(value === '' ? strings.domainMissing : strings.domainOther)({ host: <DeviceText value={host} /> })}</span>
       {canWrite && window.location.protocol === 'https:' ? (
         <Button size="compact-sm" variant="default" onClick={() => enter(host)}>
           {strings.useThisName}
         </Button>
       ) : null}
-    </p>
+    </Notice>
   )
 }

@@ -3,14 +3,13 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Note, Notice, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ReactNode, useId, useRef } from 'react'
 import { differencesOf, itemsOf, sectionsOf, shownText, textsAfter } from './draft.ts'
 import { FormFoot } from './FormFoot.tsx'
 import type { SettingPage } from './pages.ts'
 import { SaveDialog } from './SaveDialog.tsx'
 import { SettingField } from './SettingField.tsx'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import { TestSection } from './TestSection.tsx'
 import { useGroupForm } from './useGroupForm.ts'
@@ -27,10 +26,10 @@ export interface GroupFormProps {
 /** Says that the integration of the page is off. */
 const Idle = ({ idle, texts }: { idle: SettingPage['idle']; texts: Record<string, string> }) =>
   idle !== undefined && texts[idle.item] === idle.value ? (
-    <p className={classes.hint} role="note">
+    <Notice role="note">
       <Icon name="info" />
       <span>{idle.text}</span>
-    </p>
+    </Notice>
   ) : null
 
 /** The settings under one heading. */
@@ -38,10 +37,10 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
   title === '' ? (
     children
   ) : (
-    <section className={classes.section} aria-label={title}>
+    <Stack as="section" gap={14} ruled aria-label={title}>
       <h2>{title}</h2>
       {children}
-    </section>
+    </Stack>
   )
 
 /** The form of a group: fields, errors, test and saving. */
@@ -61,7 +60,11 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
       <LeaveGuard isDirty={isDirty} />
       <Idle idle={page.idle} texts={texts} />
       {hint?.(texts, entry.enter)}
-      <div className={preview === undefined ? undefined : classes.designer}>
+      <Columns
+        template={preview === undefined ? undefined : 'repeat(auto-fit, minmax(min(320px, 100%), 1fr))'}
+        gap={24}
+        align="start"
+      >
         <form
           id={formId}
           noValidate
@@ -70,7 +73,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
             entry.submit()
           }}
         >
-          <Stack disabled={!canWrite} as="fieldset" gap={16} max={560} style={{ border: 0 }}>
+          <Stack disabled={!canWrite} as="fieldset" gap={16} max={560}>
             {sectionsOf(itemsOf(group, page.names)).map(([section, items]) => (
               <Section key={section} title={section}>
                 {items.map(([name, item]) => (
@@ -91,7 +94,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           </Stack>
         </form>
         {preview?.(texts)}
-      </div>
+      </Columns>
       {canWrite ? (
         <TestSection
           group={group}

@@ -1,9 +1,8 @@
 import { Button, FileButton, Input } from '@mantine/core'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { dataUriOf, imageFault } from './image.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface ImageFieldProps extends FieldFrame {
@@ -26,9 +25,17 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
     <Input.Wrapper label={label} description={description} error={fault ?? error}>
       <Row wrap gap={10} top={4} quiet tiny>
         {isShown ? (
-          <span className={classes.picture}>
-            <img src={value} alt={strings.currentLogo} />
-          </span>
+          <Text
+            pad="6px 10px"
+            style={{
+              display: 'inline-flex',
+              border: '1px solid var(--pc-line)',
+              borderRadius: 6,
+              background: 'linear-gradient(90deg, #ffffff 50%, #151a20 50%)',
+            }}
+          >
+            <img src={value} alt={strings.currentLogo} style={{ maxWidth: 120, maxHeight: 48 }} />
+          </Text>
         ) : null}
         <FileButton
           accept="image/png"

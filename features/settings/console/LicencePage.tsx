@@ -22,12 +22,12 @@ import { WithHistory } from './WithHistory.tsx'
 const Seats = ({ used, agents, pending }: LicenceDetails) => {
   if (agents === null)
     return (
-      <p className={classes.seats}>
+      <Text as="p" num>
         {strings.seatsUnlimited({ count: <strong>{used.toLocaleString('en')}</strong>, used })}
-      </p>
+      </Text>
     )
   return (
-    <div className={classes.seats}>
+    <Stack gap={6} num>
       <p>{strings.seatsUsed({ count: <strong>{used.toLocaleString('en')}</strong>, agents })}</p>
       <meter
         className={classes.meter}
@@ -47,7 +47,7 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
           })}
         </p>
       )}
-    </div>
+    </Stack>
   )
 }
 
@@ -131,7 +131,7 @@ export const LicencePage = () => {
             {canWrite && licence.data.status !== 'Community' ? (
               <Button
                 variant="default"
-                className={classes.away}
+                style={{ alignSelf: 'flex-start' }}
                 onClick={() => remove(licence.data.accountName || strings.storedLicence)}
               >
                 {strings.removeLicenceMenu}

@@ -3,12 +3,12 @@ import type { ConfigItem } from '@portcullis/contract'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
 import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
+import { PressButton } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ColorField } from './ColorField.tsx'
 import { defaultText } from './draft.ts'
 import { ImageField } from './ImageField.tsx'
 import { Prose } from './Prose.tsx'
 import { SecretField } from './SecretField.tsx'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface SettingFieldProps {
@@ -44,14 +44,9 @@ const Meaning = ({ item, value, reset }: { item: ConfigItem; value: string; rese
     <>
       <Prose text={item.description} /> {strings.defaultValue({ value: standard })}{' '}
       {Number(value) === Number(item.default) && value !== '' ? null : (
-        <button
-          type="button"
-          className={classes.reset}
-          aria-label={strings.resetOf({ label: item.label })}
-          onClick={reset}
-        >
+        <PressButton isLink aria-label={strings.resetOf({ label: item.label })} onClick={reset}>
           {strings.reset}
-        </button>
+        </PressButton>
       )}
     </>
   )

@@ -4,6 +4,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Notice } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -16,7 +17,6 @@ import { HistoryPage } from './HistoryPage.tsx'
 import { LicencePage } from './LicencePage.tsx'
 import { LoginPreview } from './LoginPreview.tsx'
 import { type SettingPage as Page, policyPage, settingPages } from './pages.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
 import { WindowsCard } from './WindowsCard.tsx'
@@ -55,10 +55,10 @@ const Approver = () => {
   const { api } = useServices()
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   return policy.data === undefined ? null : (
-    <p className={classes.hint} role="note" data-testid="two-person">
+    <Notice role="note" data-testid="two-person">
       <Icon name="info" />
       <span>{strings.approver({ explanation: policy.data.twoPerson.explanation })}</span>
-    </p>
+    </Notice>
   )
 }
 

@@ -3,15 +3,14 @@ import type { ConfigGroupName } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { faultsOfTest } from '@portcullis/platform/console/ui/form/focus-field.ts'
-import { Columns, Note, Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Note, Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SeverityLine, SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { useEffect, useRef, useState } from 'react'
 import { shownBody, withLabels } from './draft.ts'
 import { LastUse } from './LastUse.tsx'
 import { groupTests, type TestField } from './operations.ts'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import type { GroupTestState } from './useGroupTest.ts'
 import { faultyItems } from './useSave.ts'
@@ -29,13 +28,12 @@ export interface TestSectionProps {
 
 /** The progress and the result of the test. */
 const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'test'>) => (
-  <div aria-live="polite" className={classes.testForm}>
+  <Stack aria-live="polite" gap={10}>
     {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
     {failure === null ? null : faultyItems(failure).length > 0 ? (
-      <Row as="p" align="baseline" small>
-        <SeverityShape severity="amber" />
+      <SeverityLine severity="amber" small>
         <span>{strings.notTested({ count: faultyItems(failure).length })}</span>
-      </Row>
+      </SeverityLine>
     ) : (
       <ErrorState failure={failure} inline />
     )}
@@ -55,7 +53,7 @@ const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'te
         </Row>
       </>
     )}
-  </div>
+  </Stack>
 )
 
 /** Tests the entered values: shows each step with its result and remedy, and the last use. */
@@ -93,8 +91,9 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
   }
   return (
     <Panel ref={section} breaks style={{ scrollMarginBottom: 72 }} aria-label={strings.test} aria-busy={busy}>
-      <form
-        className={classes.testForm}
+      <Stack
+        as="form"
+        gap={10}
         onSubmit={(event) => {
           event.preventDefault()
           start(values)
@@ -134,7 +133,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
         {definition.fields.length === 0 ? null : (
           <Columns template="repeat(2, minmax(0, 270px))">{definition.fields.map(field)}</Columns>
         )}
-      </form>
+      </Stack>
       <Outcome test={test} />
     </Panel>
   )

@@ -10,14 +10,13 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import classes from './backups.module.css'
 import { ImportVerification } from './ImportVerification.tsx'
 import { strings } from './strings.ts'
 import { type ChosenVerification, readVerification, stepTitle } from './windows.ts'
@@ -127,7 +126,7 @@ export const WindowsCard = ({ setting }: { setting: string }) => {
   const { enabled, hostsUnverified, verifications } = windows.data
   const canWrite = session.may('config:write')
   return (
-    <section className={classes.card} aria-label={strings.windowsTitle}>
+    <Stack as="section" style={{ marginBottom: 24 }} aria-label={strings.windowsTitle}>
       <Row justify="space-between" gap={12}>
         <h2>{strings.windowsTitle}</h2>
         {canWrite ? (
@@ -144,6 +143,6 @@ export const WindowsCard = ({ setting }: { setting: string }) => {
       <Builds {...windows.data} />
       <Verifications rows={verifications} remove={canWrite ? remove : null} />
       <ImportVerification chosen={chosen} close={() => setChosen(null)} onDone={reread} />
-    </section>
+    </Stack>
   )
 }

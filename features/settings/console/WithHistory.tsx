@@ -2,7 +2,6 @@ import { Tabs } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { HistoryList } from './HistoryList.tsx'
-import classes from './settings.module.css'
 import { strings } from './strings.ts'
 import { useHistorySearch } from './useHistorySearch.ts'
 
@@ -18,7 +17,7 @@ export const WithHistory = ({ prefix, children }: { prefix: string; children: Re
         void navigate({ to: '.', search: value === 'history' ? { tab: 'history' } : {}, replace: true })
       }
     >
-      <Tabs.List className={classes.tabs}>
+      <Tabs.List mb="lg">
         <Tabs.Tab value="settings">{strings.settings}</Tabs.Tab>
         <Tabs.Tab value="history">{strings.history}</Tabs.Tab>
       </Tabs.List>

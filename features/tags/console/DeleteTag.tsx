@@ -6,6 +6,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { opensByTags } from '@portcullis/platform/console/ui/policy/opens-by-tags.ts'
@@ -13,7 +14,6 @@ import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { strings } from './strings.ts'
-import classes from './TagsPage.module.css'
 import { type TagUses, useTagUses } from './useTagUses.ts'
 
 // Above this number, the user types it to confirm.
@@ -87,8 +87,10 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       void queries.invalidateQueries({ queryKey: ['tags'] })
     })
   return (
-    <form
-      className={classes.dialog}
+    <Stack
+      as="form"
+      gap={14}
+      breaks
       onSubmit={(event) => {
         event.preventDefault()
         if (!isStored) void remove()
@@ -130,7 +132,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
         isStored={isStored}
         close={close}
       />
-    </form>
+    </Stack>
   )
 }
 

@@ -5,15 +5,14 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { useEffect, useState } from 'react'
 import { strings } from './strings.ts'
-import classes from './TagsPage.module.css'
 
 const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) => (
-  <output className={classes.report}>
+  <Text as="output" block small>
     <strong>
       {(isDone ? strings.imported : strings.importable)({ count: result.imported })}
       {result.failed === 0 ? '' : `; ${strings.faulty({ count: result.failed })}`}
@@ -27,7 +26,7 @@ const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) =
         ))}
       </ul>
     )}
-  </output>
+  </Text>
 )
 
 const Body = ({ file, close }: { file: File; close: () => void }) => {
@@ -71,8 +70,10 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
   }
   const result = done ?? tried
   return (
-    <form
-      className={classes.dialog}
+    <Stack
+      as="form"
+      gap={14}
+      breaks
       onSubmit={(event) => {
         event.preventDefault()
         if (done !== null) close()
@@ -110,7 +111,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
           <Button type="submit">{strings.done}</Button>
         </Row>
       )}
-    </form>
+    </Stack>
   )
 }
 

@@ -19,7 +19,6 @@ import { useState } from 'react'
 import { DeleteTag } from './DeleteTag.tsx'
 import { ImportTags } from './ImportTags.tsx'
 import { strings } from './strings.ts'
-import classes from './TagsPage.module.css'
 
 // Maximum number of rendered rows: more would make typing slow.
 const drawn = 500
@@ -155,7 +154,8 @@ export const TagsPage = () => {
             size="xs"
             type="search"
             label={strings.find}
-            className={classes.find}
+            w={240}
+            ml="auto"
             value={q}
             onChange={(event) => {
               const text = event.currentTarget.value

@@ -1,14 +1,13 @@
 import { Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import classes from './ConfirmDialog.module.css'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
 import { DialogActions } from './form/DialogActions.tsx'
 import { ReasonField } from './form/ReasonField.tsx'
 import { useChange } from './form/useChange.ts'
-import { Text } from './layout/layout.tsx'
-import { SeverityShape } from './SeverityTag.tsx'
+import { Stack, Text } from './layout/layout.tsx'
+import { SeverityLine } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
 import type { Severity } from './theme/tokens.ts'
 
@@ -57,8 +56,8 @@ const Body = ({
   // Focus starts at Cancel if the change allows devices.
   const startsAtCancel = !mustType || worksAgain !== null || reasonFor !== undefined
   return (
-    <form
-      className={classes.body}
+    <Stack
+      as="form"
       onSubmit={(event) => {
         event.preventDefault()
         if (isStored) return
@@ -72,20 +71,19 @@ const Body = ({
         <strong>{kind({ count })}</strong>: {consequence}
       </p>
       {names.length === 0 ? null : (
-        <ul className={classes.names}>
+        <Text as="ul" scroll small style={{ maxHeight: 200 }}>
           {names.slice(0, namesShown).map((name) => (
             <li key={name}>
               <DeviceText value={name} />
             </li>
           ))}
           {names.length > namesShown ? <li>{strings.andMore({ count: names.length - namesShown })}</li> : null}
-        </ul>
+        </Text>
       )}
       {worksAgain === null ? null : (
-        <p className={classes.warning} data-testid="works-again">
-          <SeverityShape severity={worksAgain.severity} />
+        <SeverityLine severity={worksAgain.severity} data-testid="works-again">
           <strong>{worksAgain.text}</strong>
-        </p>
+        </SeverityLine>
       )}
       {details.length === 0 ? null : <DetailLines lines={details} />}
       {mustType && !isStored ? (
@@ -110,7 +108,7 @@ const Body = ({
         close={close}
         startsAt={startsAtCancel ? 'cancel' : 'form'}
       />
-    </form>
+    </Stack>
   )
 }
 

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import classes from './CopyField.module.css'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
+import { Row, Text } from './layout/layout.tsx'
 import { strings } from './strings.ts'
 
 export interface CopyFieldProps {
@@ -22,11 +22,13 @@ export const CopyField = ({ value, what, shown }: CopyFieldProps) => {
     return () => clearTimeout(timer)
   }, [copied])
   return (
-    <div className={classes.field}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long value scrolls, and the keyboard must reach that */}
-      <code className={classes.value} tabIndex={0}>
+    <Row
+      pad="6px 6px 6px 12px"
+      style={{ border: '1px solid var(--pc-line)', borderRadius: 6, background: 'var(--pc-sunken)' }}
+    >
+      <Text as="code" tiny grow scroll nowrap style={{ userSelect: 'all' }} tabIndex={0}>
         {shown ?? value}
-      </code>
+      </Text>
       <Button
         size="compact-sm"
         variant="default"
@@ -35,6 +37,6 @@ export const CopyField = ({ value, what, shown }: CopyFieldProps) => {
       >
         {copied ? strings.copied : strings.copy}
       </Button>
-    </div>
+    </Row>
   )
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from './icons.tsx'
-import classes from './states.module.css'
+import { Stack, Text } from './layout/layout.tsx'
 
 export interface EmptyStateProps {
   icon: IconName
@@ -12,9 +12,11 @@ export interface EmptyStateProps {
 
 /** An empty list: says what appears here and offers the first step. */
 export const EmptyState = ({ icon, title, isPage = false, children }: EmptyStateProps) => (
-  <div className={classes.empty}>
+  <Stack grow centred gap={8} pad="32px 16px" quiet>
     <Icon name={icon} size={28} />
-    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
+    <Text as={isPage ? 'h1' : 'h2'} style={{ color: 'var(--pc-ink)', fontSize: 16 }}>
+      {title}
+    </Text>
     {children}
-  </div>
+  </Stack>
 )

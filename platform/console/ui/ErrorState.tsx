@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { isOutage, isStoredRequest, messageOf } from '../lib/problem.ts'
-import { Stack } from './layout/layout.tsx'
+import { Notice, Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
-import classes from './states.module.css'
 import { strings } from './strings.ts'
 import { useRecovery } from './useRecovery.ts'
 
@@ -15,6 +15,33 @@ export interface ErrorStateProps {
   inline?: boolean
 }
 
+const State = ({
+  severity,
+  inline,
+  role,
+  children,
+  button,
+}: {
+  severity: 'amber' | 'red'
+  inline: boolean
+  role: 'alert' | 'status'
+  children: ReactNode
+  button?: ReactNode
+}) => (
+  <Notice
+    as="div"
+    align="baseline"
+    role={role}
+    {...(inline ? { tone: severity === 'red' ? 'red' : undefined } : { style: { maxWidth: 560, margin: '48px auto' } })}
+  >
+    <SeverityShape severity={severity} />
+    <Stack grow gap={2}>
+      {children}
+    </Stack>
+    {button}
+  </Notice>
+)
+
 /**
  * Shows a failure: what happened, the remedy, and a button to try again. After an outage it calls `retry` or `resend`
  * automatically. Any other change could take effect twice, so it only says that the server is back.
@@ -24,41 +51,38 @@ export const ErrorState = ({ failure, retry, resend, inline = false }: ErrorStat
   const isBack = useRecovery(failure, { retry, resend })
   if (isBack)
     return (
-      <div className={inline ? classes.notice : classes.page} role="status">
-        <SeverityShape severity="amber" />
-        <Stack grow gap={2}>
-          <strong>{strings.serverBack}</strong>
-          <span>{strings.serverBackDetail}</span>
-        </Stack>
-      </div>
+      <State severity="amber" inline={inline} role="status">
+        <strong>{strings.serverBack}</strong>
+        <span>{strings.serverBackDetail}</span>
+      </State>
     )
   if (isStoredRequest(failure))
     return (
-      <div className={inline ? classes.strip : classes.page} role="status">
-        <SeverityShape severity="amber" />
-        <Stack grow gap={2}>
-          <strong>{strings.waitingForApprover}</strong>
-          <span>{strings.storedDetail({ detail })}</span>
-          <a href="/policy/requests">{strings.openRequest}</a>
-        </Stack>
-      </div>
+      <State severity="amber" inline={inline} role="status">
+        <strong>{strings.waitingForApprover}</strong>
+        <span>{strings.storedDetail({ detail })}</span>
+        <a href="/policy/requests">{strings.openRequest}</a>
+      </State>
     )
   return (
-    <div className={inline ? classes.strip : classes.page} role="alert">
-      <SeverityShape severity="red" />
-      <Stack grow gap={2}>
-        <strong>{title}</strong>
-        <span>{detail}</span>
-        <span className={classes.quiet}>
-          {cure}
-          {isOutage(failure) && (retry ?? resend) !== undefined ? ` ${strings.retrying}` : ''}
-        </span>
-      </Stack>
-      {retry === undefined ? null : (
-        <Button size="compact-sm" variant="default" onClick={retry}>
-          {strings.tryAgain}
-        </Button>
-      )}
-    </div>
+    <State
+      severity="red"
+      inline={inline}
+      role="alert"
+      button={
+        retry === undefined ? null : (
+          <Button size="compact-sm" variant="default" onClick={retry}>
+            {strings.tryAgain}
+          </Button>
+        )
+      }
+    >
+      <strong>{title}</strong>
+      <span>{detail}</span>
+      <span>
+        {cure}
+        {isOutage(failure) && (retry ?? resend) !== undefined ? ` ${strings.retrying}` : ''}
+      </span>
+    </State>
   )
 }

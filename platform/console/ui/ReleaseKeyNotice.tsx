@@ -2,9 +2,8 @@ import { listPackages } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../lib/services.tsx'
-import { Stack } from './layout/layout.tsx'
+import { Notice, Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
-import classes from './states.module.css'
 import { strings } from './strings.ts'
 
 /** Warns people who manage agent builds that this server installs agents without its release key, so new hosts will refuse updates. */
@@ -17,13 +16,13 @@ export const ReleaseKeyNotice = () => {
   })
   if (packages.data === undefined || packages.data.releaseKey?.isInBuild === true) return null
   return (
-    <div className={classes.notice} role="note" aria-label={strings.noReleaseKey}>
+    <Notice as="div" align="baseline" role="note" aria-label={strings.noReleaseKey}>
       <SeverityShape severity="amber" />
       <Stack grow gap={2}>
         <strong>{strings.releaseKeyMissing}</strong>
         <span>{strings.releaseKeyHint}</span>
         <Link to="/settings/packages">{strings.configureReleaseKey}</Link>
       </Stack>
-    </div>
+    </Notice>
   )
 }

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import { Note, Row } from './layout/layout.tsx'
-import classes from './SettingsPage.module.css'
+import { Note, Page, PageHead, Row } from './layout/layout.tsx'
 
 export interface SettingsPageProps {
   title: string
@@ -11,12 +10,14 @@ export interface SettingsPageProps {
 }
 
 export const SettingsPage = ({ title, intro, actions, children }: SettingsPageProps) => (
-  <div className={classes.page}>
-    <Row as="header" wrap gap="8px 16px">
+  <Page fixed max={1040} style={{ width: '100%' }}>
+    <PageHead>
       <h1>{title}</h1>
-      <div className={classes.actions}>{actions}</div>
-    </Row>
+      <Row wrap end>
+        {actions}
+      </Row>
+    </PageHead>
     {intro === undefined ? null : <Note max={720}>{intro}</Note>}
     {children}
-  </div>
+  </Page>
 )

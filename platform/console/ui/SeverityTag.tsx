@@ -1,3 +1,4 @@
+import { type BoxProps, Row } from './layout/layout.tsx'
 import classes from './SeverityTag.module.css'
 import type { Severity } from './theme/tokens.ts'
 
@@ -13,6 +14,14 @@ export const SeverityShape = ({ severity }: { severity: Severity }) => (
   <svg viewBox="0 0 12 12" width={10} height={10} aria-hidden="true" className={classes[severity]}>
     <path d={shapes[severity]} fill="currentColor" />
   </svg>
+)
+
+/** A sentence with the shape of its severity. */
+export const SeverityLine = ({ severity, children, ...rest }: BoxProps & { severity: Severity }) => (
+  <Row as="p" align="baseline" {...rest}>
+    <SeverityShape severity={severity} />
+    {children}
+  </Row>
 )
 
 export interface SeverityTagProps {

@@ -2,6 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
+import { Row } from './layout/layout.tsx'
 import classes from './SidePanel.module.css'
 import { strings } from './strings.ts'
 
@@ -77,5 +78,7 @@ export const SidePanel = ({ label, fullPage, close, isWide = false, tools, child
 
 /** The head of a drawer: title and menu, clear of the close button. */
 export const SidePanelHead = ({ children }: { children: ReactNode }) => (
-  <header className={classes.head}>{children}</header>
+  <Row as="header" align="start" pad="12px 48px 8px 16px">
+    {children}
+  </Row>
 )

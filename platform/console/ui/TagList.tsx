@@ -1,5 +1,5 @@
 import { DeviceText } from './DeviceText.tsx'
-import { Quiet } from './layout/layout.tsx'
+import { Quiet, Row } from './layout/layout.tsx'
 import classes from './TagList.module.css'
 
 interface TagListProps {
@@ -16,7 +16,7 @@ export const TagList = ({ tags, oneLine = false }: TagListProps) => {
   const shown = oneLine ? names.slice(0, 1) : names
   const rest = names.slice(shown.length)
   return (
-    <span className={oneLine ? classes.line : classes.tags} title={oneLine ? names.join(', ') : undefined}>
+    <Row as="span" gap={4} wrap={!oneLine} title={oneLine ? names.join(', ') : undefined}>
       {shown.map((name) => (
         <span key={name} className={classes.tag}>
           <DeviceText value={name} />
@@ -28,6 +28,6 @@ export const TagList = ({ tags, oneLine = false }: TagListProps) => {
           <span className={classes.spoken}> {rest.join(', ')}</span>
         </Quiet>
       ) : null}
-    </span>
+    </Row>
   )
 }

@@ -2,10 +2,9 @@ import { Button } from '@mantine/core'
 import type { Channel } from '@portcullis/contract'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { SeverityLine, SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { faultsOfFailure } from './draft.ts'
-import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 import type { GroupDraft } from './useGroupDraft.ts'
 
@@ -26,13 +25,12 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
         )}
         <Quiet small>{strings.testHelp}</Quiet>
       </Row>
-      <div aria-live="polite" className={classes.testResult}>
+      <Stack aria-live="polite" gap={8}>
         {test?.busy === true ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
         {test === null || test.failure === null ? null : Object.keys(faultsOfFailure(test.failure)).length > 0 ? (
-          <Row as="p" align="baseline" small>
-            <SeverityShape severity="amber" />
+          <SeverityLine severity="amber" small>
             <span>{strings.notTested}</span>
-          </Row>
+          </SeverityLine>
         ) : (
           <ErrorState failure={test.failure} inline />
         )}
@@ -52,7 +50,7 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
             </Row>
           </>
         )}
-      </div>
+      </Stack>
     </Stack>
   )
 }

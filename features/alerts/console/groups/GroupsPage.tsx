@@ -5,7 +5,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
@@ -26,8 +26,8 @@ const chipText = (state: Chip['state'], channel: ReactNode): ReactNode => {
 const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
   const chips = chipsOf(group, hasMail)
   return (
-    <li className={classes.group} data-off={!group.isEnabled || undefined}>
-      <div className={classes.groupHead}>
+    <Panel as="li" gap={6} data-off={!group.isEnabled || undefined}>
+      <Row wrap align="baseline" gap="2px 12px">
         <h2>
           <Link to="/settings/notifications/$group" params={{ group: String(group.id) }}>
             {group.groupName}
@@ -35,7 +35,7 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
         </h2>
         {group.isEnabled ? null : <span className={classes.chip}>{strings.paused}</span>}
         <Quiet small>{group.description}</Quiet>
-      </div>
+      </Row>
       <Row align="start" wrap gap={6}>
         {chips.length === 0 ? <Quiet small>{strings.noRecipients}</Quiet> : null}
         {chips.map(({ channel, label, state, why }) => (
@@ -49,7 +49,7 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
       <Note>
         <DeviceText value={termsOf(group).join('; ')} />
       </Note>
-    </li>
+    </Panel>
   )
 }
 

@@ -1,9 +1,9 @@
 import { Switch, Textarea } from '@mantine/core'
 import { groupLimits } from '@portcullis/contract'
+import { Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ChannelTest } from './ChannelTest.tsx'
 import { recipientsOf } from './draft.ts'
 import { NoMailServer } from './NoMailServer.tsx'
-import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 import { useHasMail } from './useGroups.ts'
@@ -14,7 +14,7 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
   const count = recipientsOf(draft.email.recipients).length
   const name = 'channels.email.recipients'
   return (
-    <section className={classes.section} aria-label={strings.email}>
+    <Panel aria-label={strings.email}>
       <Switch
         name="channels.email.isEnabled"
         label={<strong>{strings.email}</strong>}
@@ -40,6 +40,6 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
         onChange={(event) => enter({ email: { ...draft.email, recipients: event.currentTarget.value } }, name)}
       />
       {canWrite ? <ChannelTest channel="email" entry={entry} /> : null}
-    </section>
+    </Panel>
   )
 }

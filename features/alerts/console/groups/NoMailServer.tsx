@@ -1,11 +1,11 @@
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Notice } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Link } from '@tanstack/react-router'
-import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 
 /** Says that mails cannot be sent before a mail server is set up. */
 export const NoMailServer = () => (
-  <p className={classes.hint} role="note">
+  <Notice role="note">
     <Icon name="info" />
     <span>
       {strings.noMailServer({
@@ -16,5 +16,5 @@ export const NoMailServer = () => (
         ),
       })}
     </span>
-  </p>
+  </Notice>
 )

@@ -1,10 +1,9 @@
 import { NativeSelect, Switch, TextInput } from '@mantine/core'
 import { type SyslogFormat, type SyslogProtocol, syslogFormats, syslogProtocols } from '@portcullis/contract'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ChannelTest } from './ChannelTest.tsx'
 import type { Draft } from './draft.ts'
-import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
@@ -28,7 +27,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
   const change = (part: Partial<Draft['syslog']>, ...members: string[]) =>
     enter({ syslog: { ...syslog, ...part } }, ...members.map(at))
   return (
-    <section className={classes.section} aria-label={strings.syslog}>
+    <Panel aria-label={strings.syslog}>
       <Switch
         name={at('isEnabled')}
         label={<strong>{strings.syslog}</strong>}
@@ -42,7 +41,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
           name={at('address')}
           label={strings.address}
           error={errorOf(at('address'))}
-          className={classes.wide}
+          style={{ flex: '1 1 240px' }}
           maxLength={300}
           autoComplete="off"
           spellCheck={false}
@@ -77,6 +76,6 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
         />
       ) : null}
       {canWrite ? <ChannelTest channel="syslog" entry={entry} /> : null}
-    </section>
+    </Panel>
   )
 }

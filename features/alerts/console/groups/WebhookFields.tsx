@@ -1,8 +1,8 @@
 import { Checkbox, PasswordInput, Switch, TextInput } from '@mantine/core'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
+import { Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ChannelTest } from './ChannelTest.tsx'
 import { type Draft, hasSecret, sendsEvents } from './draft.ts'
-import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
@@ -15,7 +15,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
   const change = (part: Partial<Draft['webhook']>, ...members: string[]) =>
     enter({ webhook: { ...webhook, ...part } }, ...members.map(at))
   return (
-    <section className={classes.section} aria-label={strings.webhook}>
+    <Panel aria-label={strings.webhook}>
       <Switch
         name={at('isEnabled')}
         label={<strong>{strings.webhook}</strong>}
@@ -69,6 +69,6 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
         onChange={(ca) => change({ ca }, 'ca')}
       />
       {canWrite ? <ChannelTest channel="webhook" entry={entry} /> : null}
-    </section>
+    </Panel>
   )
 }

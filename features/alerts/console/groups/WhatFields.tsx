@@ -1,15 +1,14 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { type NotificationGroup, severityNames } from '@portcullis/contract'
 import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
-import { Columns, Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { sendsEvents } from './draft.ts'
-import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
 /** The triggers of a group: kinds of alerts, severity and tags. */
 export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionProps) => (
-  <section className={classes.section} aria-label={strings.triggers}>
+  <Panel aria-label={strings.triggers}>
     <h2>{strings.triggers}</h2>
     <Columns template="repeat(auto-fill, minmax(200px, 1fr))" gap="8px 16px">
       {group.notifications.map(({ id, name }) => (
@@ -46,5 +45,5 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
         onChange={(hashtags) => enter({ hashtags }, 'hashtags')}
       />
     )}
-  </section>
+  </Panel>
 )

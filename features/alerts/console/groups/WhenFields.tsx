@@ -1,8 +1,7 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { groupLimits, severityNames } from '@portcullis/contract'
-import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { Draft } from './draft.ts'
-import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
@@ -14,7 +13,7 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
   const { quiet } = draft
   const change = (part: Partial<Draft['quiet']>, name: string) => enter({ quiet: { ...quiet, ...part } }, name)
   return (
-    <section className={classes.section} aria-label={strings.timing}>
+    <Panel aria-label={strings.timing}>
       <h2>{strings.timing}</h2>
       <NumberInput
         name="digestMinutes"
@@ -73,6 +72,6 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
           />
         </Row>
       ) : null}
-    </section>
+    </Panel>
   )
 }

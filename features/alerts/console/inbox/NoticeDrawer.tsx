@@ -16,7 +16,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
-import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, DrawerBody, Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import {
@@ -35,7 +35,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { AlertSteps } from './AlertSteps.tsx'
 import { NoticeHosts } from './NoticeHosts.tsx'
-import classes from './notices.module.css'
 import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
@@ -135,9 +134,9 @@ const Events = ({ data }: { data: Data }) => (
     {data.events.length === 0 ? (
       <Note>{strings.eventsGone}</Note>
     ) : (
-      <ol className={classes.events}>
+      <Stack as="ol" gap={6}>
         {data.events.map((event) => (
-          <li key={event.eventID}>
+          <Columns as="li" key={event.eventID} template="64px minmax(0, 1fr) auto" breaks num>
             <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
             <span>
               <DeviceText value={event.eventEntityID} />
@@ -146,9 +145,9 @@ const Events = ({ data }: { data: Data }) => (
               </Quiet>
             </span>
             <Time value={event.creationTime} />
-          </li>
+          </Columns>
         ))}
-      </ol>
+      </Stack>
     )}
   </Stack>
 )
@@ -161,10 +160,10 @@ const Notified = ({ data }: { data: Data }) => {
       {data.told.length === 0 ? (
         <Note>{strings.notifiedNone({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</Note>
       ) : (
-        <ol className={classes.told}>
+        <Stack as="ol" gap={6}>
           {data.told.map((one, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may look the same
-            <li key={index}>
+            <Columns as="li" key={index} template="minmax(0, 1fr) auto" breaks num>
               <span>
                 {strings.sentTo({
                   channel: channelLabels[one.channel as Channel] ?? one.channel,
@@ -178,9 +177,9 @@ const Notified = ({ data }: { data: Data }) => {
                 </Quiet>
               </span>
               <Time value={one.at} />
-            </li>
+            </Columns>
           ))}
-        </ol>
+        </Stack>
       )}
       {data.told.length > 0 && session.may('config:read') ? (
         <Link to="/settings/deliveries">{strings.allDeliveries}</Link>
@@ -220,7 +219,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
           curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
         />
       </SidePanelHead>
-      <Stack grow gap={14} pad="4px 16px 16px" scroll small>
+      <DrawerBody>
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, decide, dismiss }} />}
         {data.dismissedBy === '' ? null : (
           <Note role="note">{strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}</Note>
@@ -237,7 +236,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
         <Why data={data} line={line} />
         <Events data={data} />
         <Notified data={data} />
-      </Stack>
+      </DrawerBody>
     </>
   )
 }

@@ -10,7 +10,6 @@ import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
-import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
 const DecideDialog = lazilyDialog(
@@ -53,7 +52,7 @@ export const NoticeHosts = ({
               </PlainLink>
             </Row>
             {host.devices.map((device) => (
-              <div key={device.deviceID} className={classes.device}>
+              <Row key={device.deviceID} wrap breaks pad="4px 0 0 16px">
                 <PlainLink href={deviceAddress(host.uuid, device.deviceID)}>
                   <DeviceText value={device.name} />
                 </PlainLink>
@@ -64,7 +63,7 @@ export const NoticeHosts = ({
                     {strings.approve}
                   </Button>
                 ) : null}
-              </div>
+              </Row>
             ))}
           </li>
         ))}

@@ -1,17 +1,16 @@
 import { Button } from '@mantine/core'
 import { countNotices, listHealthNotices, listRiskNotices, type NoticeCounts } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Page, PageHead, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import type { NoticeList } from '@portcullis/platform/console/ui/notices/line.ts'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
-import tabClasses from '@portcullis/platform/console/ui/tabs.module.css'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
+import tabClasses from '@portcullis/platform/console/ui/ViewTabs.module.css'
 import { Link } from '@tanstack/react-router'
 import { HealthInbox } from './HealthInbox.tsx'
 import { useNoticeActions } from './notice-actions.ts'
-import classes from './notices.module.css'
 import { noticesView, riskOrderOf, riskQueryOf } from './notices.view.ts'
 import { RiskInbox } from './RiskInbox.tsx'
 import { strings } from './strings.ts'
@@ -35,8 +34,8 @@ export const NoticesPage = () => {
   const here = tabs.find((tab) => tab.list === list) ?? tabs[0]
   const { readAll } = useNoticeActions(list, () => undefined)
   return (
-    <Stack grow gap={10} pad="14px 16px 16px">
-      <Row as="header" wrap gap="4px 16px">
+    <Page gap={10}>
+      <PageHead>
         <h1>{strings.title}</h1>
         <Row as="nav" align="start" gap={4} small aria-label={strings.title}>
           {tabs.map((tab) => (
@@ -44,13 +43,12 @@ export const NoticesPage = () => {
               key={tab.list}
               to="/notices"
               search={tab.list === 'risk' ? {} : { tab: tab.list }}
-              className={`${tabClasses.tab} ${classes.tab}`}
-              data-here={tab.list === list || undefined}
+              className={tabClasses.view}
               aria-current={tab.list === list ? 'page' : undefined}
             >
               {tab.title}
               {counts === undefined ? null : (
-                <Quiet tiny num style={{ fontWeight: '400' }}>
+                <Quiet tiny num style={{ marginLeft: 6, fontWeight: 400 }}>
                   {counts[tab.total].toLocaleString('en')}
                   {counts[tab.unread] > 0 ? `, ${strings.unreadCount({ count: counts[tab.unread] })}` : ''}
                 </Quiet>
@@ -82,8 +80,8 @@ export const NoticesPage = () => {
             }
           />
         </Row>
-      </Row>
+      </PageHead>
       {list === 'risk' ? <RiskInbox view={view} /> : <HealthInbox view={view} />}
-    </Stack>
+    </Page>
   )
 }

@@ -3,7 +3,7 @@ import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import base from '@portcullis/platform/console/ui/BaseTable.module.css'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { PressButton, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { isOpening } from '@portcullis/platform/console/ui/table/opening.ts'
@@ -95,11 +95,11 @@ const Line = ({ line, hasShare, isOpen, toggle }: LineProps) => (
       }}
     >
       <td>
-        <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+        <PressButton style={{ display: 'flex', alignItems: 'center', gap: 8 }} aria-expanded={isOpen} onClick={toggle}>
           <Icon name={isOpen ? 'down' : 'right'} size={12} />
           <Icon name={kindIcon(line.device.devIcon)} title={line.device.devIconDescription} />
           <Name line={line} />
-        </button>
+        </PressButton>
       </td>
       <td>{line.finding}</td>
       <td data-align="right">

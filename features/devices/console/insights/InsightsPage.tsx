@@ -6,19 +6,18 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Page, PageHead, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import tabClasses from '@portcullis/platform/console/ui/tabs.module.css'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
+import tabClasses from '@portcullis/platform/console/ui/ViewTabs.module.css'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { FindingTable } from './FindingTable.tsx'
 import { insightOf, insightTabs } from './insight.ts'
-import classes from './insights.module.css'
 import { strings } from './strings.ts'
 import { insightSources, useInsight } from './useInsight.ts'
 
@@ -53,8 +52,8 @@ export const InsightsPage = () => {
   const [busy, setBusy] = useState(false)
   const { data, failure, retry, reload } = useInsight(chosen.id, vendor)
   return (
-    <Stack gap={10} pad="14px 16px 24px" scroll>
-      <Row as="header">
+    <Page scroll>
+      <PageHead>
         <h1>{strings.insights}</h1>
         <Row end>
           {session.may('fleet:reload') ? (
@@ -80,7 +79,7 @@ export const InsightsPage = () => {
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </Row>
-      </Row>
+      </PageHead>
       <Row
         as="nav"
         align="start"
@@ -93,8 +92,8 @@ export const InsightsPage = () => {
             key={id}
             to="/insights"
             search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) }}
-            className={`${tabClasses.tab} ${classes.tab}`}
-            data-here={id === chosen.id || undefined}
+            className={tabClasses.view}
+            aria-current={id === chosen.id ? 'page' : undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >
             {title}
@@ -141,6 +140,6 @@ export const InsightsPage = () => {
               : ''
         }
       />
-    </Stack>
+    </Page>
   )
 }

@@ -10,7 +10,7 @@ import base from '@portcullis/platform/console/ui/BaseTable.module.css'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Advisories } from '@portcullis/platform/console/ui/device/Advisories.tsx'
 import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
-import { Note, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Quiet, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { FindingLine } from './FindingTable.tsx'
@@ -149,7 +149,11 @@ const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
         <tr key={field} data-differs={differs || undefined}>
           <th scope="row">
             {field}
-            {differs ? <span className={classes.differs}>{strings.differs}</span> : null}
+            {differs ? (
+              <Text tone="amber" style={{ marginLeft: 8 }}>
+                {strings.differs}
+              </Text>
+            ) : null}
           </th>
           <td>
             <DeviceText value={device} absent={strings.nothing} />

@@ -11,7 +11,6 @@ import { Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { strings } from '../strings.ts'
-import classes from './BulkDialog.module.css'
 import { bulkLabels, previewLines, selected } from './bulk.ts'
 import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'
 
@@ -67,16 +66,16 @@ const Effect = ({
       {preview.error === null ? null : (
         <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
       )}
-      <ul className={classes.lines} data-stale={preview.isPlaceholderData || undefined}>
+      <Stack as="ul" gap={6} scroll style={{ maxHeight: 260 }} data-stale={preview.isPlaceholderData || undefined}>
         {data === undefined
           ? null
           : previewLines(data, applyToPresent).map(({ text, severity }) => (
-              <li key={text}>
+              <Row as="li" align="baseline" key={text}>
                 <SeverityShape severity={severity ?? 'neutral'} />
                 <span>{text}</span>
-              </li>
+              </Row>
             ))}
-      </ul>
+      </Stack>
     </>
   )
 }

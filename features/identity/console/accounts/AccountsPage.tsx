@@ -17,7 +17,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccountForm } from './AccountForm.tsx'
-import classes from './AccountsPage.module.css'
 import { strings } from './strings.ts'
 import { type AccountActions, type AccountRights, useAccountActions, useAccountRights } from './useAccountActions.ts'
 
@@ -72,7 +71,7 @@ const Who = ({ account, isMe, canOpen }: { account: AccountView; isMe: boolean; 
   const fullName = `${account.firstName} ${account.lastName}`.trim()
   const name = <DeviceText value={account.userName} />
   return (
-    <span className={classes.who}>
+    <Row as="span" breaks>
       <Avatar src={account.image || null} size={22} name={account.userName} />
       <span>
         {canOpen ? <PlainLink href={accountAddress(account)}>{name}</PlainLink> : name}
@@ -83,7 +82,7 @@ const Who = ({ account, isMe, canOpen }: { account: AccountView; isMe: boolean; 
           </Text>
         )}
       </span>
-    </span>
+    </Row>
   )
 }
 

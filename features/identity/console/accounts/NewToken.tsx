@@ -14,9 +14,8 @@ import { useServices, useSession } from '@portcullis/platform/console/lib/servic
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
-import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
-import classes from './NewToken.module.css'
 import { strings } from './strings.ts'
 
 const lives: readonly { value: string; label: string }[] = [
@@ -107,11 +106,11 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
           {...form.getInputProps('scopes')}
           error={form.errors.scopes ?? fieldMessage(failure, 'scopes')}
         >
-          <div className={classes.scopes}>
+          <Panel as="div" dense scroll top={8} style={{ maxHeight: 260 }}>
             {scopesOf(form.values.profile).map((scope) => (
               <Checkbox key={scope} value={scope} label={<code>{scope}</code>} description={permissionTexts[scope]} />
             ))}
-          </div>
+          </Panel>
         </Checkbox.Group>
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <DialogActions close={close} action={strings.createToken} busy={busy} startsAt="form" />

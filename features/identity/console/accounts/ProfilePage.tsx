@@ -14,7 +14,6 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
-import classes from './ProfilePage.module.css'
 import { pictureOf } from './picture.ts'
 import { SecondFactor } from './second-factor/SecondFactor.tsx'
 import { strings } from './strings.ts'
@@ -149,7 +148,7 @@ const Password = ({ account }: { account: Account }) => {
         }
       })}
     >
-      <Stack className={classes.password}>
+      <Stack max={360}>
         <input type="hidden" autoComplete="username" value={account.userName} readOnly />
         <PasswordInput
           label={strings.currentPassword}

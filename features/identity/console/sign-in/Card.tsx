@@ -1,8 +1,8 @@
 import type { Providers } from '@portcullis/platform/console/lib/session.ts'
+import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { brandOf } from '@portcullis/platform/console/ui/sign-in/brand.ts'
 import type { ReactNode } from 'react'
-import classes from './sign-in.module.css'
 
 export interface CardProps {
   /** The customer's own texts and images of the sign-in page. */
@@ -15,10 +15,14 @@ export interface CardProps {
 export const Card = ({ custom, title, children }: CardProps) => {
   const { background } = brandOf(custom)
   return (
-    <main className={classes.page} style={background === null ? undefined : { background }}>
+    <Columns
+      as="main"
+      pad={24}
+      style={{ placeItems: 'center', minHeight: '100%', background: background ?? undefined }}
+    >
       <BrandCard custom={custom} {...(title === undefined ? {} : { title })}>
         {children}
       </BrandCard>
-    </main>
+    </Columns>
   )
 }

@@ -11,7 +11,6 @@ import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { Card } from './Card.tsx'
-import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
 /** The only page that an account with a temporary password can open. */
@@ -35,7 +34,7 @@ export const MustChangePage = () => {
         {strings.chooseOwnText({ name: <strong>{userName}</strong> })}
       </Text>
       {refusal === null ? null : (
-        <Alert color="red" className={classes.note} role="alert">
+        <Alert color="red" mb="lg" role="alert">
           {refusal}
         </Alert>
       )}

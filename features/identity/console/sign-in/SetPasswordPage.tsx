@@ -11,7 +11,6 @@ import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { Card } from './Card.tsx'
-import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
 // Browsers never send the text after `#`. The token leaves the address at once, so that no history keeps it.
@@ -57,7 +56,7 @@ export const SetPasswordPage = () => {
   return (
     <Card title={strings.setPasswordTitle}>
       {refusal === null ? null : (
-        <Alert color="red" className={classes.note} role="alert">
+        <Alert color="red" mb="lg" role="alert">
           {refusal}
         </Alert>
       )}

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { authProviders, type MfaRequired, type ResponseOf } from '@portcullis/contract'
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
-import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Skeleton, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Lines } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -12,7 +12,6 @@ import { useEffect, useState } from 'react'
 import { Card } from './Card.tsx'
 import { refusalText } from './refusal.ts'
 import { SecondStep } from './SecondStep.tsx'
-import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
 // Only a path of this console: `next=//evil.example` must not lead away.
@@ -27,10 +26,17 @@ type CustomLogin = Providers['customLogin']
 const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) => (
   // Without the message, and without scrolling to the button: the user reads the banner from its beginning.
   <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so keyboard users must be able to focus it */}
-    <section className={classes.banner} tabIndex={0} aria-label={strings.termsOfUse}>
+    <Text
+      as="section"
+      block
+      scroll
+      breaks
+      style={{ maxHeight: '50vh', marginBottom: 16 }}
+      tabIndex={0}
+      aria-label={strings.termsOfUse}
+    >
       <Lines text={custom.CUSTOM_LOGIN_BANNER ?? ''} />
-    </section>
+    </Text>
     <Button ref={focusInPlace} fullWidth onClick={accept}>
       {strings.iAccept}
     </Button>
@@ -122,7 +128,7 @@ export const SignInPage = () => {
   if (providers.isPending)
     return (
       <Card title={strings.signIn}>
-        <div className={classes.waiting} aria-busy="true" />
+        <Skeleton height={208} />
       </Card>
     )
   if (custom !== undefined && (custom.CUSTOM_LOGIN_BANNER ?? '') !== '' && !accepted)
@@ -136,21 +142,21 @@ export const SignInPage = () => {
   }
   return (
     <Card custom={custom}>
-      {search.ended === '1' && shown === null ? <Alert className={classes.note}>{strings.sessionEnded}</Alert> : null}
+      {search.ended === '1' && shown === null ? <Alert mb="lg">{strings.sessionEnded}</Alert> : null}
       {shown === null ? null : (
-        <Alert color="red" className={classes.note} role="alert">
+        <Alert color="red" mb="lg" role="alert">
           {shown}
         </Alert>
       )}
       {providers.error === null ? null : (
-        <Alert color="red" className={classes.note}>
+        <Alert color="red" mb="lg">
           {refusalText(providers.error)}
         </Alert>
       )}
       <PasswordForm by={byPassword} hasDirectory={providers.data?.ldap === true} />
       {(providers.data?.oidc ?? []).map(({ name, url }) => (
         // A link, not a call: the browser leaves for the provider and comes back with a session.
-        <Button key={url} component="a" href={url} variant="default" fullWidth className={classes.provider}>
+        <Button key={url} component="a" href={url} variant="default" fullWidth mt="lg">
           {name}
         </Button>
       ))}

@@ -2,9 +2,10 @@ import { Button } from '@mantine/core'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
-import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Page, PageHead, Panel, Quiet, Skeleton, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { Selected } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link } from '@tanstack/react-router'
 import classes from './ApprovalsPage.module.css'
@@ -23,26 +24,26 @@ const DecideDialog = lazilyDialog(
 )
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
-  <header className={classes.head}>
+  <PageHead>
     <h1>{strings.title}</h1>
-    <span className={classes.quiet} aria-live="polite">
+    <Quiet aria-live="polite">
       {inbox.newest.data === undefined || inbox.waiting === undefined
         ? ''
         : totalsText({ ...inbox.newest.data, attached: inbox.waiting })}
-    </span>
+    </Quiet>
     {inbox.changes > 0 ? (
       <Button size="compact-xs" variant="default" onClick={inbox.showLatest}>
         {strings.showChanges({ changes: inbox.changes })}
       </Button>
     ) : null}
-    <Text self="center" end>
+    <Text end>
       <MoreMenu label={strings.more} curl={inbox.curl} />
     </Text>
-  </header>
+  </PageHead>
 )
 
 const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
-  <p className={classes.quiet}>
+  <Note>
     {strings.intro}{' '}
     {canDecide ? (
       <span className={classes.keys}>
@@ -56,7 +57,7 @@ const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
         })}
       </span>
     ) : null}
-  </p>
+  </Note>
 )
 
 const Nothing = ({ inbox }: { inbox: Inbox }) =>
@@ -74,12 +75,16 @@ const Nothing = ({ inbox }: { inbox: Inbox }) =>
 
 const Models = ({ state }: { state: Approvals }) => {
   const { inbox, all, open, canDecide, cursor, chosen } = state
-  if (inbox.shown === null)
-    return inbox.newest.error === null ? <div className={classes.skeleton} aria-busy="true" /> : null
+  if (inbox.shown === null) return inbox.newest.error === null ? <Skeleton height={160} /> : null
   if (all.length === 0) return <Nothing inbox={inbox} />
   return (
-    <ul
-      className={classes.models}
+    <Panel
+      as="ul"
+      fixed
+      lined
+      small
+      gap={0}
+      pad={0}
       aria-label={strings.list}
       onPointerEnter={() => inbox.setPointerInside(true)}
       onPointerLeave={() => inbox.setPointerInside(false)}
@@ -96,32 +101,32 @@ const Models = ({ state }: { state: Approvals }) => {
           choose={state.choose}
         />
       ))}
-    </ul>
+    </Panel>
   )
 }
 
 const SelectionBar = ({ state }: { state: Approvals }) => {
   const { all, chosen } = state
   return (
-    <section className={classes.selection} aria-label={strings.selection}>
-      <strong>{strings.selected({ count: state.count })}</strong>
-      {chosen.size < all.length ? (
-        <Button size="compact-sm" variant="subtle" onClick={state.chooseAll}>
-          {strings.selectAll({ count: all.length })}
-        </Button>
-      ) : null}
-      <Button size="compact-sm" variant="subtle" onClick={state.clear}>
-        {strings.clearSelection}
+    <Selected
+      count={strings.selected({ count: state.count })}
+      clear={state.clear}
+      style={{ position: 'sticky', bottom: -16 }}
+      more={
+        chosen.size < all.length ? (
+          <Button size="compact-sm" variant="subtle" onClick={state.chooseAll}>
+            {strings.selectAll({ count: all.length })}
+          </Button>
+        ) : null
+      }
+    >
+      <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
+        {strings.approve}
       </Button>
-      <span className={classes.selectionActions}>
-        <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
-          {strings.approve}
-        </Button>
-        <Button size="compact-sm" variant="default" onClick={() => void state.askAll('deny')}>
-          {strings.deny}
-        </Button>
-      </span>
-    </section>
+      <Button size="compact-sm" variant="default" onClick={() => void state.askAll('deny')}>
+        {strings.deny}
+      </Button>
+    </Selected>
   )
 }
 
@@ -133,7 +138,7 @@ export const ApprovalsPage = () => {
   const { inbox, canDecide } = state
   const { newest } = inbox
   return (
-    <div className={classes.page}>
+    <Page scroll>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
       <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.search} />
@@ -144,6 +149,6 @@ export const ApprovalsPage = () => {
       {canDecide && state.chosen.size > 0 ? <SelectionBar state={state} /> : null}
       <BulkDecideDialog question={state.bulk} close={state.closeBulk} />
       <DecideDialog question={state.question} close={state.closeQuestion} />
-    </div>
+    </Page>
   )
 }

@@ -13,10 +13,8 @@ export const strings = messages({
   empty:
     'A device appears here when it is attached to an armed host and is not on the allowlist. To see which devices arming blocks, run the <link>simulator</link>.',
   list: 'Devices awaiting approval',
-  selection: 'Selection',
   selected: '{count, plural, one {# device selected} other {# devices selected}}',
   selectAll: 'Select all {count, number} models',
-  clearSelection: 'Clear',
   approve: 'Approve…',
   deny: 'Deny…',
   search: 'Device, vendor, VID:PID, serial number, host',

@@ -7,11 +7,10 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
-import { Note, Quiet, Text } from '../layout/layout.tsx'
+import { Columns, Note, Panel, Quiet, Stack, Text } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { basisText, blockedText, type Examined, type Subject } from '../policy/labels.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
-import classes from './ArmGate.module.css'
 import { type ArmHosts, lookBacks } from './gate.ts'
 import { strings } from './strings.ts'
 
@@ -76,7 +75,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
         Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool) || other.attachments - one.attachments,
     )
   return (
-    <section className={classes.gate} aria-label={strings.title}>
+    <Panel dense tone="raised" align="start" aria-label={strings.title}>
       <SegmentedControl
         size="xs"
         aria-label={strings.period}
@@ -90,11 +89,16 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
           <Note>{strings.loading}</Note>
         ) : null
       ) : (
-        <div data-stale={test.isPlaceholderData || undefined}>
+        <Stack gap={4} style={{ width: '100%' }} data-stale={test.isPlaceholderData || undefined}>
           <Sentence simulated={totals} />
-          <ul className={classes.rows}>
+          <Stack as="ul" gap={4} style={{ margin: '8px 0 4px' }}>
             {rows.slice(0, shown).map((row) => (
-              <li key={`${row.uuid}|${row.deviceID}`}>
+              <Columns
+                as="li"
+                key={`${row.uuid}|${row.deviceID}`}
+                template="16px minmax(0, 1.2fr) minmax(0, 1fr) auto"
+                gap={8}
+              >
                 <Icon name={kindIcon(row.devIcon)} size={14} />
                 <Text breaks>
                   {row.isKnownAttackTool ? (
@@ -115,14 +119,14 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
                   <DeviceText value={row.reason} />
                 </Text>
                 <Quiet num>{strings.times({ count: row.attachments })}</Quiet>
-              </li>
+              </Columns>
             ))}
-          </ul>
+          </Stack>
           {totals.blocked.peripherals > shown ? (
             <Note>{strings.more({ count: totals.blocked.peripherals - shown })}</Note>
           ) : null}
-        </div>
+        </Stack>
       )}
-    </section>
+    </Panel>
   )
 }

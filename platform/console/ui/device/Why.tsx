@@ -2,14 +2,13 @@ import { Button } from '@mantine/core'
 import type { Acceptance, MissingEvidence, Peripheral } from '@portcullis/contract'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
-import { Note, Quiet } from '../layout/layout.tsx'
+import { Note, Quiet, Stack } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { Time } from '../Time.tsx'
 import { tellFailure } from '../tell.ts'
 import { Advisories } from './Advisories.tsx'
 import { askAcceptance, askRevocation } from './acceptance.ts'
-import classes from './Device.module.css'
 import { strings } from './strings.ts'
 import { decidingRule, verdictOf } from './verdict.ts'
 
@@ -122,7 +121,7 @@ const KernelFindings = ({ device }: Pick<WhyProps, 'device'>) => (
 export const Why = ({ device, armed }: WhyProps) => {
   const { api, session } = useServices()
   return (
-    <div className={classes.why}>
+    <Stack small breaks>
       {device.attackTool === '' ? null : (
         <section>
           <h3>
@@ -181,6 +180,6 @@ export const Why = ({ device, armed }: WhyProps) => {
           {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}
         </Note>
       )}
-    </div>
+    </Stack>
   )
 }

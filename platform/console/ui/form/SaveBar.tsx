@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import { Note, Row } from '../layout/layout.tsx'
-import classes from './form.module.css'
+import { Note, StickyFoot } from '../layout/layout.tsx'
 
 export interface SaveBarProps {
   /** Result of the last attempt to save, or what is unsaved. */
@@ -13,11 +12,11 @@ export interface SaveBarProps {
 
 /** The foot of a form on a page. It stays in sight while the form scrolls. */
 export const SaveBar = ({ status, before, children }: SaveBarProps) => (
-  <Row justify="end" className={classes.saveBar} wrap>
+  <StickyFoot justify="end" wrap>
     {before}
     <Note grow role="status">
       {status}
     </Note>
     {children}
-  </Row>
+  </StickyFoot>
 )

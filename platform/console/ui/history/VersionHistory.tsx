@@ -3,10 +3,9 @@ import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
-import { Quiet, Row, Text } from '../layout/layout.tsx'
+import { Columns, Panel, PressButton, Quiet, Row, Skeleton, Text } from '../layout/layout.tsx'
 import { Time } from '../Time.tsx'
 import { strings } from './strings.ts'
-import classes from './VersionHistory.module.css'
 
 export interface ShownVersion {
   version: number
@@ -45,12 +44,18 @@ interface LineProps extends ShownVersion {
 
 const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggle }: LineProps) => (
   <li>
-    <div className={classes.line} style={{ gridTemplateColumns: `minmax(0, 1fr) 110px 60px ${action.width}px` }}>
-      <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+    <Columns template={`minmax(0, 1fr) 110px 60px ${action.width}px`} align="center" pad="0 12px">
+      <PressButton
+        style={{ display: 'flex', alignItems: 'center', gap: 8, minWidth: 0, minHeight: 36 }}
+        aria-expanded={isOpen}
+        onClick={toggle}
+      >
         <Icon name={isOpen ? 'down' : 'right'} size={12} />
-        <span className={classes.number}>{version.toLocaleString('en')}</span>
+        <Quiet num style={{ minWidth: 28, textAlign: 'right' }}>
+          {version.toLocaleString('en')}
+        </Quiet>
         <Text clip>{summary}</Text>
-      </button>
+      </PressButton>
       <Text clip>
         <DeviceText value={by} />
       </Text>
@@ -64,7 +69,7 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
           {action.title}
         </Button>
       )}
-    </div>
+    </Columns>
     {isOpen ? (
       <Text as="div" pad="8px 16px 12px 40px" breaks style={{ background: 'var(--pc-raised)' }}>
         {changes}
@@ -78,7 +83,7 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
   const { history, shown, open, setOpen, page, isLast, setPage, empty, action, note, tools } = props
   if (history.data === undefined)
     return history.error === null ? (
-      <div className={classes.skeleton} aria-busy="true" />
+      <Skeleton height={220} />
     ) : (
       <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
     )
@@ -89,7 +94,7 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
       )}
       {empty ?? (
         <>
-          <ul className={classes.versions} aria-label={strings.versions}>
+          <Panel as="ul" gap={0} pad={0} lined small aria-label={strings.versions}>
             {history.data.data.map(shown).map((one) => {
               const isOpen = open === String(one.version)
               return (
@@ -102,7 +107,7 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
                 />
               )
             })}
-          </ul>
+          </Panel>
           <Row gap={16} justify="space-between" wrap>
             {note}
             <Row wrap>

@@ -1,59 +1,25 @@
-import type { AllHTMLAttributes, CSSProperties, Ref } from 'react'
+import type { AllHTMLAttributes, ComponentPropsWithRef, CSSProperties, Ref } from 'react'
 import classes from './layout.module.css'
 
-type Tag =
-  | 'div'
-  | 'span'
-  | 'p'
-  | 'section'
-  | 'header'
-  | 'footer'
-  | 'nav'
-  | 'article'
-  | 'aside'
-  | 'ul'
-  | 'ol'
-  | 'li'
-  | 'dl'
-  | 'dt'
-  | 'dd'
-  | 'form'
-  | 'fieldset'
-  | 'label'
-  | 'output'
-  | 'details'
-  | 'figure'
-  | 'code'
-  | 'pre'
-  | 'strong'
-  | 'legend'
-  | 'h2'
-  | 'h3'
-  | 'td'
-  | 'small'
-  | 'kbd'
-  | 'search'
-  | 'bdi'
-
 /** Each of these is a class of the kit. */
-const flags = [
-  'wrap',
-  'grow',
-  'fixed',
-  'scroll',
-  'end',
-  'quiet',
-  'small',
-  'tiny',
-  'block',
-  'nowrap',
-  'breaks',
-  'clip',
-  'num',
-  'equal',
-] as const
-type Flag = (typeof flags)[number]
-const isFlag = (name: string): name is Flag => (flags as readonly string[]).includes(name)
+type Flag =
+  | 'wrap'
+  | 'centred'
+  | 'grow'
+  | 'fixed'
+  | 'scroll'
+  | 'end'
+  | 'quiet'
+  | 'small'
+  | 'tiny'
+  | 'block'
+  | 'nowrap'
+  | 'breaks'
+  | 'clip'
+  | 'num'
+  | 'equal'
+  | 'lined'
+  | 'ruled'
 
 interface Space {
   gap?: CSSProperties['gap']
@@ -81,33 +47,37 @@ const cssNames: Record<keyof Space, keyof CSSProperties> = {
 }
 const isSpace = (name: string): name is keyof Space => name in cssNames
 
-type BoxProps = Omit<AllHTMLAttributes<HTMLFormElement>, keyof Space | Flag | 'as'> &
+export type BoxProps = Omit<AllHTMLAttributes<HTMLFormElement>, keyof Space | Flag | 'as'> &
   Space & { readonly [F in Flag]?: boolean | undefined } & {
-    as?: Tag
+    as?: keyof HTMLElementTagNameMap
     tone?: 'raised' | 'sunken' | 'accent' | 'red' | 'amber'
     dense?: boolean
+    dashed?: boolean
     // biome-ignore lint/suspicious/noExplicitAny: the element depends on `as`
     ref?: Ref<any>
   }
 
 const box =
-  (kind: string | undefined, standard: Tag) =>
-  ({ as: Element = standard, className, style, tone, dense, ...rest }: BoxProps) => {
+  (kind: string | undefined, standard: keyof HTMLElementTagNameMap) =>
+  ({ as = standard, className, style, tone, dense, dashed, ...rest }: BoxProps) => {
+    // One type for all elements: the attributes of each are allowed on every one.
+    const Element = as as 'div'
     const names = [kind]
     const styles: Record<string, unknown> = {}
     const attributes: Record<string, unknown> = {}
     for (const [name, value] of Object.entries(rest)) {
-      if (isFlag(name)) value === true && names.push(classes[name])
+      if (value === true && name in classes) names.push(classes[name])
       else if (isSpace(name)) styles[cssNames[name]] = value
       else attributes[name] = value
     }
     return (
       <Element
-        {...(attributes as object)}
+        {...attributes}
         className={[...names, className].filter(Boolean).join(' ') || undefined}
         style={{ ...styles, ...style }}
         data-tone={tone}
         data-dense={dense || undefined}
+        data-dashed={dashed || undefined}
       />
     )
   }
@@ -126,3 +96,27 @@ export const Text = box(classes.text, 'span')
 export const Quiet = box(`${classes.text} ${classes.quiet}`, 'span')
 /** A paragraph of less weight. */
 export const Note = box(`${classes.text} ${classes.quiet} ${classes.small}`, 'p')
+/** A line with an edge, such as a hint. */
+export const Notice = box(classes.notice, 'p')
+/** A table without a frame, inside other content. */
+export const Table = box(classes.table, 'table')
+/** A page that fills the window. Its lists scroll, or it does. */
+export const Page = box(classes.page, 'div')
+/** The heading of a page and its tools. */
+export const PageHead = box(classes.pageHead, 'header')
+/** What scrolls in a drawer. */
+export const DrawerBody = box(classes.drawerBody, 'div')
+/** The buttons of a form, always in sight: what a form is for must not be below its fields. */
+export const StickyFoot = box(classes.foot, 'div')
+/** The place of what is being loaded. */
+export const Skeleton = ({ height, width }: { height: number; width?: number | string }) => (
+  <span className={classes.skeleton} style={{ height, width }} aria-busy="true" />
+)
+/** A button without the look of one: a link, or a row that opens. */
+export const PressButton = ({
+  isLink = false,
+  className,
+  ...rest
+}: ComponentPropsWithRef<'button'> & { isLink?: boolean }) => (
+  <button type="button" {...rest} className={`${classes.press} ${className ?? ''}`} data-link={isLink || undefined} />
+)

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { DeviceText } from '../DeviceText.tsx'
-import { Stack } from '../layout/layout.tsx'
+import { Row, Stack, Text } from '../layout/layout.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { Time } from '../Time.tsx'
 import classes from './AlertList.module.css'
@@ -19,11 +19,13 @@ export const AlertList = ({ alerts, opened }: { alerts: readonly Listed[]; opene
           data-unread={!line.isRead || undefined}
           onClick={opened}
         >
-          <span className={classes.top}>
+          <Row as="span" quiet>
             <SeverityTag severity={line.severity} word={line.severityLabel} />
             <strong>{timesText(line.count)}</strong>
-            <Time value={line.lastAt} />
-          </span>
+            <Text end>
+              <Time value={line.lastAt} />
+            </Text>
+          </Row>
           <span className={classes.title}>
             <DeviceText value={line.title} />
           </span>

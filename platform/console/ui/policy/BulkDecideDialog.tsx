@@ -7,13 +7,12 @@ import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { useChange } from '../form/useChange.ts'
-import { Text } from '../layout/layout.tsx'
-import { SeverityShape } from '../SeverityTag.tsx'
+import { Stack, Text } from '../layout/layout.tsx'
+import { SeverityLine } from '../SeverityTag.tsx'
 import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
 import { devices as devicesText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
-import classes from './policy.module.css'
 import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
 
@@ -56,8 +55,9 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
     })
 
   return (
-    <form
-      className={classes.decide}
+    <Stack
+      as="form"
+      breaks
       onSubmit={(event) => {
         event.preventDefault()
         if (isReady && !isStored) void decide()
@@ -78,10 +78,9 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         {models.length > namesShown ? <li>{strings.moreModels({ count: models.length - namesShown })}</li> : null}
       </Text>
       {leftOut === 0 ? null : (
-        <p className={classes.sentence} role="note">
-          <SeverityShape severity="red" />
+        <SeverityLine severity="red" role="note">
           <span>{strings.attackToolsLeftOut({ count: leftOut })}</span>
-        </p>
+        </SeverityLine>
       )}
       {unlisted === 0 ? null : <p role="note">{strings.unlisted({ count: unlisted })}</p>}
       {isTooMany ? <p role="alert">{strings.tooMany({ limit: bulkLimit })}</p> : null}
@@ -105,7 +104,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         close={close}
         isDangerous={effect === 'deny'}
       />
-    </form>
+    </Stack>
   )
 }
 

@@ -4,12 +4,12 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
+import { Panel, Stack } from '../layout/layout.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { type DecideStart, type DecideSubject, decideLabel } from './decide.ts'
 import { hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
-import classes from './policy.module.css'
 import { strings } from './strings.ts'
 import { TagPicker } from './TagPicker.tsx'
 import { type DecisionDraft, useDecision } from './useDecision.ts'
@@ -32,7 +32,7 @@ const AttackTool = ({
   isOverridden: boolean
   setOverridden: (overridden: boolean) => void
 }) => (
-  <div className={classes.attack} role="note">
+  <Panel as="div" dense tone="red" align="start" role="note">
     <SeverityTag severity="red" word={strings.attackTool} />
     {evidence.length === 0 ? (
       <p>{strings.noEvidence}</p>
@@ -55,7 +55,7 @@ const AttackTool = ({
         onChange={(event) => setOverridden(event.currentTarget.checked)}
       />
     )}
-  </div>
+  </Panel>
 )
 
 export interface DecideFormProps {
@@ -145,8 +145,9 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const draft = useDecision(subject, start, close)
   const { decision, rules, isReady, isStored } = draft
   return (
-    <form
-      className={classes.decide}
+    <Stack
+      as="form"
+      breaks
       onSubmit={(event) => {
         event.preventDefault()
         if (isReady && !isStored) void draft.run()
@@ -188,6 +189,6 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         isDangerous={decision.effect === 'deny'}
         aside={<MoreMenu label={strings.moreActions} curl={draft.curl} />}
       />
-    </form>
+    </Stack>
   )
 }

@@ -1,6 +1,5 @@
 import { ReasonField } from '../form/ReasonField.tsx'
-import { Row } from '../layout/layout.tsx'
-import { SeverityShape } from '../SeverityTag.tsx'
+import { SeverityLine } from '../SeverityTag.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './labels.ts'
 import { strings } from './strings.ts'
 
@@ -23,10 +22,9 @@ export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) =>
   if (opens === null || said === null) return null
   return (
     <>
-      <Row as="p" align="baseline" role="alert" data-testid="newly-allowed">
-        <SeverityShape severity={said.severity} />
+      <SeverityLine severity={said.severity} role="alert" data-testid="newly-allowed">
         <strong>{said.text}</strong>
-      </Row>
+      </SeverityLine>
       {openedHosts(opens) > 1 ? (
         <ReasonField size="xs" required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}

@@ -4,15 +4,15 @@ import { deviceAddress } from '../../lib/addresses.ts'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
-import { Note, Text } from '../layout/layout.tsx'
+import { Columns, Note, Panel, PressButton, Row, Stack, Text } from '../layout/layout.tsx'
 import { PlainLink } from '../PlainLink.tsx'
-import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
+import { SeverityLine, SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import { basisText, openedText, type Preview, previewSentence, unarmedText, worksAgainText } from './labels.ts'
-import classes from './policy.module.css'
 import { strings } from './strings.ts'
 import { usePreview } from './usePreview.ts'
 
 const shownAtFirst = 5
+const effectColumns = '16px minmax(0, 1.4fr) minmax(0, 1fr) auto'
 
 const Effects = ({ preview }: { preview: Preview }) => {
   const [all, setAll] = useState(false)
@@ -20,9 +20,9 @@ const Effects = ({ preview }: { preview: Preview }) => {
   if (shown.length === 0) return null
   return (
     <>
-      <ul className={classes.effects}>
+      <Stack as="ul" gap={4} scroll style={{ minHeight: 48, maxHeight: 'var(--preview-list, 240px)' }}>
         {shown.map((effect) => (
-          <li key={`${effect.uuid}|${effect.deviceID}`} data-stops={effect.after === 'block' || undefined}>
+          <Columns as="li" key={`${effect.uuid}|${effect.deviceID}`} template={effectColumns} gap={8}>
             <Icon name={kindIcon(effect.devIcon)} size={14} />
             <Text breaks>
               {effect.isKnownAttackTool ? (
@@ -35,7 +35,7 @@ const Effects = ({ preview }: { preview: Preview }) => {
               </PlainLink>
             </Text>
             <Text breaks>{strings.onHost({ host: <DeviceText key="host" value={effect.hostIdentifier} /> })}</Text>
-            <span>
+            <span style={effect.after === 'block' ? { fontWeight: 600 } : undefined}>
               {effect.after === 'allow'
                 ? strings.willBeAllowed
                 : effect.present && effect.armed
@@ -44,15 +44,15 @@ const Effects = ({ preview }: { preview: Preview }) => {
                     ? strings.willBeBlocked
                     : strings.blockedOnceArmed}
             </span>
-          </li>
+          </Columns>
         ))}
-      </ul>
+      </Stack>
       {preview.effects.length > shown.length ? (
-        <button type="button" className={classes.linkButton} onClick={() => setAll(true)}>
+        <PressButton isLink onClick={() => setAll(true)}>
           {preview.peripherals > preview.effects.length
             ? strings.showFirst({ shown: preview.effects.length, count: preview.peripherals })
             : strings.showAll({ count: preview.peripherals })}
-        </button>
+        </PressButton>
       ) : null}
     </>
   )
@@ -68,31 +68,37 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   const again =
     preview === undefined ? null : preview.allowed === 0 ? openedText(preview) : worksAgainText(preview.worksAgain)
   return (
-    <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
+    <Panel
+      as="output"
+      dense
+      tone="raised"
+      fixed
+      style={{ minHeight: 44 }}
+      aria-live="polite"
+      data-stale={isStale || undefined}
+      data-testid="preview"
+    >
       {preview === undefined || sentence === null ? (
         <Note>{draft === null ? waiting : strings.loading}</Note>
       ) : (
         <>
-          <p className={classes.sentence}>
-            <SeverityShape severity={sentence.severity} />
+          <SeverityLine severity={sentence.severity}>
             <strong>{sentence.text}</strong>
-          </p>
+          </SeverityLine>
           {unarmed === null ? null : (
-            <p className={classes.sentence} data-testid="unarmed">
-              <SeverityShape severity="amber" />
+            <SeverityLine severity="amber" data-testid="unarmed">
               <span>{unarmed}</span>
-            </p>
+            </SeverityLine>
           )}
           {again === null ? null : (
-            <p className={classes.sentence} data-testid="works-again">
-              <SeverityShape severity={again.severity} />
+            <SeverityLine severity={again.severity} data-testid="works-again">
               <strong>{again.text}</strong>
-            </p>
+            </SeverityLine>
           )}
           {preview.warnings.length === 0 ? null : (
-            <ul className={classes.warnings}>
+            <Stack as="ul" gap={4} fixed scroll style={{ maxHeight: 160 }}>
               {preview.warnings.map(({ code, text, ruleId }) => (
-                <li key={`${code}${ruleId}`}>
+                <Row as="li" align="baseline" key={`${code}${ruleId}`}>
                   <SeverityShape severity="amber" />
                   <span>
                     <DeviceText value={text} />{' '}
@@ -102,20 +108,19 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
                       </a>
                     )}
                   </span>
-                </li>
+                </Row>
               ))}
-            </ul>
+            </Stack>
           )}
           {preview.secondPerson ? (
-            <p className={classes.sentence} data-testid="second-approver">
-              <SeverityShape severity="amber" />
+            <SeverityLine severity="amber" data-testid="second-approver">
               <span>{strings.needsApprover}</span>
-            </p>
+            </SeverityLine>
           ) : null}
           <Effects preview={preview} />
           <Note>{basisText(preview.prediction)}</Note>
         </>
       )}
-    </output>
+    </Panel>
   )
 }

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { Icon } from '../icons.tsx'
-import { Quiet, Stack } from '../layout/layout.tsx'
-import classes from './StepList.module.css'
+import { Columns, Quiet, Stack } from '../layout/layout.tsx'
 import { strings } from './strings.ts'
 
 /** One step of a connection test. */
@@ -28,9 +27,12 @@ const marks = {
 export const StepList = ({ steps }: { steps: readonly StepView[] }) => (
   <Stack as="ol" gap={4} small>
     {steps.map(({ key, words, state, seen = '', aside }) => (
-      <li
+      <Columns
         key={key}
-        className={classes.step}
+        as="li"
+        template="16px minmax(0, 1fr) auto"
+        align="baseline"
+        gap={8}
         data-open={state === 'open' || undefined}
         aria-current={state === 'running' ? 'step' : undefined}
       >
@@ -44,7 +46,7 @@ export const StepList = ({ steps }: { steps: readonly StepView[] }) => (
           )}
         </span>
         {aside === undefined ? null : <Quiet num>{aside}</Quiet>}
-      </li>
+      </Columns>
     ))}
   </Stack>
 )

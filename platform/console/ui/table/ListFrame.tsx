@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Quiet } from '../layout/layout.tsx'
+import { Page, PageHead, Quiet, Row } from '../layout/layout.tsx'
 import classes from './ListFrame.module.css'
 import { strings } from './strings.ts'
 
@@ -20,8 +20,8 @@ const number = (value: number) => value.toLocaleString('en')
 
 /** The frame of every list: title with counts, filters, table, selection, drawer. */
 export const ListFrame = ({ title, counts, actions, filters, table, selection, drawer }: ListFrameProps) => (
-  <div className={classes.frame}>
-    <div className={classes.head}>
+  <Page gap={10} className={classes.frame}>
+    <PageHead as="div">
       <h1>{title}</h1>
       <Quiet small num aria-live="polite">
         {counts === null
@@ -30,13 +30,15 @@ export const ListFrame = ({ title, counts, actions, filters, table, selection, d
             ? number(counts.total)
             : strings.filteredOfTotal({ filtered: counts.filtered, total: counts.total })}
       </Quiet>
-      <div className={classes.actions}>{actions}</div>
-    </div>
+      <Row end wrap>
+        {actions}
+      </Row>
+    </PageHead>
     {filters}
     <div className={classes.body}>
       {table}
       {drawer}
     </div>
     {selection}
-  </div>
+  </Page>
 )

@@ -1,12 +1,33 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { type BoxProps, Notice, Row } from '../layout/layout.tsx'
 import { tellFailure } from '../tell.ts'
-import classes from './SelectionBar.module.css'
 import { strings } from './strings.ts'
 import type { Selection } from './useSelection.ts'
 
-export interface SelectionBarProps<Row> {
-  selection: Selection<Row>
+interface SelectedProps extends Omit<BoxProps, 'children'> {
+  count: string
+  more?: ReactNode
+  clear: () => void
+  children: ReactNode
+}
+
+/** Shows how much is selected, and the actions for it. Buttons before the actions change the selection. */
+export const Selected = ({ count, more, clear, children, ...rest }: SelectedProps) => (
+  <Notice as="section" wrap gap={8} num tone="accent" aria-label={strings.selection} {...rest}>
+    <strong>{count}</strong>
+    {more}
+    <Button size="compact-sm" variant="subtle" onClick={clear}>
+      {strings.clear}
+    </Button>
+    <Row as="span" wrap>
+      {children}
+    </Row>
+  </Notice>
+)
+
+export interface SelectionBarProps<Item> {
+  selection: Selection<Item>
   /** Number of rows that match the filters. */
   filtered: number | null
   /** Actions for the selected rows. */
@@ -14,37 +35,34 @@ export interface SelectionBarProps<Row> {
 }
 
 /** Shows the number of selected rows and the actions for them. */
-export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionBarProps<Row>) => {
+export const SelectionBar = <Item,>({ selection, filtered, children }: SelectionBarProps<Item>) => {
   const [busy, setBusy] = useState(false)
   if (selection.size === 0) return null
   const { selectable } = selection
   return (
-    <section className={classes.bar} aria-label={strings.selection}>
-      <strong>
-        {selection.isEverything
-          ? strings.allSelected({ count: selection.size })
-          : strings.selected({ count: selection.size })}
-      </strong>
-      {selection.size < selectable ? (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          loading={busy}
-          onClick={() => {
-            setBusy(true)
-            void selection
-              .selectAll()
-              .catch(tellFailure)
-              .finally(() => setBusy(false))
-          }}
-        >
-          {((filtered ?? 0) > selectable ? strings.selectFirst : strings.selectAll)({ count: selectable })}
-        </Button>
-      ) : null}
-      <Button size="compact-sm" variant="subtle" onClick={selection.clear}>
-        {strings.clear}
-      </Button>
-      <span className={classes.actions}>{children}</span>
-    </section>
+    <Selected
+      count={(selection.isEverything ? strings.allSelected : strings.selected)({ count: selection.size })}
+      clear={selection.clear}
+      more={
+        selection.size < selectable ? (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={busy}
+            onClick={() => {
+              setBusy(true)
+              void selection
+                .selectAll()
+                .catch(tellFailure)
+                .finally(() => setBusy(false))
+            }}
+          >
+            {((filtered ?? 0) > selectable ? strings.selectFirst : strings.selectAll)({ count: selectable })}
+          </Button>
+        ) : null
+      }
+    >
+      {children}
+    </Selected>
   )
 }

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
-import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -11,7 +11,6 @@ import { useState } from 'react'
 import { strings } from '../strings.ts'
 import { AddApp } from './AddApp.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
-import classes from './EnrolPage.module.css'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
 
 type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
@@ -30,7 +29,7 @@ export const EnrolPage = () => {
   const added = (codes: readonly string[]) => (codes.length === 0 ? done() : setStep({ codes }))
   const hasPasskeys = mfa.data?.canUsePasskeys === true && passkeysWork()
   return (
-    <main className={classes.page}>
+    <Columns as="main" pad="8dvh 16px 32px" style={{ placeItems: 'start center', minHeight: '100dvh' }}>
       <BrandCard custom={undefined} title={strings.setUpSecondFactor}>
         {step === 'choose' ? (
           <>
@@ -59,6 +58,6 @@ export const EnrolPage = () => {
           <RecoveryCodes codes={step.codes} close={done} />
         )}
       </BrandCard>
-    </main>
+    </Columns>
   )
 }

@@ -1,5 +1,4 @@
 import { encode } from 'uqr'
-import classes from './second-factor.module.css'
 
 /** Light modules around the code that readers need (ISO/IEC 18004). */
 const quietZone = 4
@@ -13,7 +12,7 @@ export const QrCode = ({ text, label }: { text: string; label: string }) => {
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
   return (
     <svg
-      className={classes.qr}
+      style={{ alignSelf: 'center', width: 208, height: 208, borderRadius: 6 }}
       viewBox={`0 0 ${size} ${size}`}
       role="img"
       aria-label={label}

@@ -2,9 +2,8 @@ import { Button } from '@mantine/core'
 import { copyText } from '@portcullis/platform/console/ui/copy.ts'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from '../strings.ts'
-import classes from './second-factor.module.css'
 
 /** Shows the recovery codes. The server cannot show them again. */
 export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; close: () => void }) => {
@@ -12,13 +11,20 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
   return (
     <Stack>
       <p style={{ margin: 0 }}>{strings.recoveryCodesText}</p>
-      <ul className={classes.codes} aria-label={strings.recoveryCodes}>
+      <Columns
+        as="ul"
+        template="repeat(auto-fill, minmax(220px, 1fr))"
+        gap="6px 16px"
+        pad="12px 16px"
+        style={{ background: 'var(--pc-sunken)' }}
+        aria-label={strings.recoveryCodes}
+      >
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>
           </li>
         ))}
-      </ul>
+      </Columns>
       <Row wrap>
         <Button
           size="xs"

@@ -3,7 +3,7 @@ import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Note, Row, Skeleton, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -11,7 +11,6 @@ import { type ReactNode, useState } from 'react'
 import { strings } from '../strings.ts'
 import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'
 import { Passkeys } from './Passkeys.tsx'
-import classes from './second-factor.module.css'
 
 /** With fewer codes left, the page asks for new ones. */
 const fewCodes = 3
@@ -25,7 +24,7 @@ interface PartProps {
 
 const Part = ({ title, state, action, children }: PartProps) => (
   <Stack style={{ paddingTop: 16, borderTop: '1px solid var(--pc-line)' }}>
-    <div className={classes.head}>
+    <Row justify="space-between" gap={16}>
       <div>
         <h3>{title}</h3>
         <Text as="div" quiet>
@@ -33,7 +32,7 @@ const Part = ({ title, state, action, children }: PartProps) => (
         </Text>
       </div>
       {action}
-    </div>
+    </Row>
     {children}
   </Stack>
 )
@@ -71,7 +70,7 @@ const Own = () => {
   const { session } = useServices()
   const { mfa, open, setOpen, changed } = useSecondFactor()
   if (mfa.error !== null) return <ErrorState failure={mfa.error} retry={() => void mfa.refetch()} inline />
-  if (mfa.data === undefined) return <div className={classes.waiting} aria-busy="true" />
+  if (mfa.data === undefined) return <Skeleton height={160} />
   const { totp, passkeys, recoveryCodesLeft, canUsePasskeys } = mfa.data
   const factors = passkeys.length + (totp ? 1 : 0)
   const why = noPasskeys(canUsePasskeys, session.may('config:write'))
