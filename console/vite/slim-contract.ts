@@ -6,6 +6,7 @@ const slimId = '\0slim-contract'
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('features/events/contract/event-text.ts')
+const auditActions = fromRoot('features/audit/contract/audit-actions.ts')
 /** The form data of the settings. They are loaded with the settings page, not with the first page. */
 const configItems = fromRoot('features/settings/contract/config-items.ts')
 
@@ -41,7 +42,7 @@ export const slimContract = (): Plugin => ({
   enforce: 'pre',
   resolveId: (source) => {
     if (source === contractName) return slimId
-    return source === configItems ? { id: source, moduleSideEffects: false } : null
+    return [configItems, auditActions].includes(source) ? { id: source, moduleSideEffects: false } : null
   },
   async load(id) {
     if (id !== slimId) return null
@@ -52,6 +53,7 @@ export const slimContract = (): Plugin => ({
         ...(await import('@portcullis/platform/contract/permissions.ts')),
         ...(await import('@portcullis/features/settings/contract/config-items.ts')),
         ...(await import('@portcullis/features/events/contract/event-text.ts')),
+        ...(await import('@portcullis/features/audit/contract/audit-actions.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
@@ -77,6 +79,7 @@ export const slimContract = (): Plugin => ({
       `export * from ${JSON.stringify(permissions)}`,
       `export * from ${JSON.stringify(configItems)}`,
       `export * from ${JSON.stringify(eventText)}`,
+      `export * from ${JSON.stringify(auditActions)}`,
       ...operations,
     ].join('\n')
   },
