@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import classes from './KeysHelp.module.css'
+import { Columns, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
 
 const names: Readonly<Record<string, string>> = {
@@ -18,24 +18,24 @@ export const KeysHelp = ({ opened, close }: { opened: boolean; close: () => void
   return (
     <Modal opened={opened} onClose={close} title={strings.keyboardShortcuts} size="md">
       {opened ? (
-        <dl className={classes.list}>
-          <div>
+        <Columns as="dl" template="repeat(auto-fit, minmax(200px, 1fr))" gap="6px 32px" small>
+          <Row justify="space-between">
             <dt>{strings.searchEverything}</dt>
             <dd>
               <kbd>{strings.ctrl}</kbd> <kbd>K</kbd>
             </dd>
-          </div>
+          </Row>
           {keys.list().map(({ keys: binding, description }) => (
-            <div key={binding}>
+            <Row justify="space-between" key={binding}>
               <dt>{description}</dt>
               <dd>
                 {binding.split(' ').map((key) => (
                   <kbd key={key}>{names[key] ?? key}</kbd>
                 ))}
               </dd>
-            </div>
+            </Row>
           ))}
-        </dl>
+        </Columns>
       ) : null}
     </Modal>
   )

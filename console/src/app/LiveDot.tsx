@@ -1,6 +1,6 @@
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
+import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useLiveStatus } from '@portcullis/platform/console/ui/useLive.ts'
-import classes from './LiveDot.module.css'
 import { strings } from './strings.ts'
 
 const labels = { connecting: strings.connecting, live: strings.live, lost: strings.offline } as const
@@ -9,9 +9,13 @@ const labels = { connecting: strings.connecting, live: strings.live, lost: strin
 export const LiveDot = () => {
   const { state, lastHeard } = useLiveStatus()
   return (
-    <span
-      className={classes.live}
-      data-state={state}
+    <Row
+      as="span"
+      gap={6}
+      tiny
+      pad="0 6px"
+      quiet={state === 'connecting'}
+      tone={state === 'live' ? 'accent' : state === 'lost' ? 'amber' : undefined}
       title={lastHeard === null ? undefined : strings.lastUpdate({ time: exactUtc(lastHeard) })}
     >
       <svg viewBox="0 0 10 10" width={9} height={9} aria-hidden="true">
@@ -26,6 +30,6 @@ export const LiveDot = () => {
         {state === 'lost' ? <path d="M1.500 8.500l7-7" stroke="currentColor" strokeWidth="1.500" /> : null}
       </svg>
       {labels[state]}
-    </span>
+    </Row>
   )
 }

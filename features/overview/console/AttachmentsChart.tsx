@@ -142,7 +142,7 @@ export const AttachmentsChart = () => {
   const bars = activity.data?.data
   const isEmpty = bars?.every(({ attachments }) => attachments === 0) ?? false
   return (
-    <Panel small aria-labelledby={titleId} aria-busy={activity.isPending}>
+    <Panel small className={classes.card} aria-labelledby={titleId} aria-busy={activity.isPending}>
       <Row as="header" wrap gap="4px 20px">
         <h2 id={titleId}>{strings.activity}</h2>
         <p className={classes.legend}>

@@ -43,7 +43,11 @@ const ringStates = {
 } as const
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
-  <Panel as="li" dense data-state={ring.state}>
+  <Panel
+    as="li"
+    dense
+    style={['running', 'dwelling'].includes(ring.state) ? { borderColor: 'var(--pc-accent)' } : undefined}
+  >
     <Row align="baseline" gap={12}>
       <strong>
         {index + 1}. <DeviceText value={ring.name} />

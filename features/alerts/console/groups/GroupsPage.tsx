@@ -26,7 +26,7 @@ const chipText = (state: Chip['state'], channel: ReactNode): ReactNode => {
 const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
   const chips = chipsOf(group, hasMail)
   return (
-    <Panel as="li" gap={6} data-off={!group.isEnabled || undefined}>
+    <Panel as="li" gap={6} dashed={!group.isEnabled}>
       <Row wrap align="baseline" gap="2px 12px">
         <h2>
           <Link to="/settings/notifications/$group" params={{ group: String(group.id) }}>
