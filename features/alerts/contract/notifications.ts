@@ -8,8 +8,8 @@ const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'
 
 /** Types of the object in `entityId`: a host, a model, many hosts, or an account or its API token. */
-export const noticeEntities = ['Agent', 'Model', 'Many', 'Account'] as const
-export type NoticeEntity = (typeof noticeEntities)[number]
+export const alertEntities = ['Agent', 'Model', 'Many', 'Account'] as const
+export type AlertEntity = (typeof alertEntities)[number]
 
 const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' })
 
@@ -32,7 +32,7 @@ const riskMembers = {
   }),
   isPinned: Type.Boolean({ description: 'True if the calling account has pinned the alert.' }),
   isDismissed: Type.Boolean({ description: 'True if the alert is dismissed for all accounts.' }),
-  entityType: Type.Enum(noticeEntities),
+  entityType: Type.Enum(alertEntities),
   entityId: Type.String({
     maxLength: 2048,
     description: 'UUID of the host, or `VID:PID` of the model. Empty for many hosts and for accounts.',

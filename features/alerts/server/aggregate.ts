@@ -1,4 +1,4 @@
-import { type AlertKind, alertCatalogue, eventCatalogue, type NoticeEntity } from '@portcullis/contract'
+import { type AlertEntity, type AlertKind, alertCatalogue, eventCatalogue } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { deviceOf, namesOf } from '#features/deliveries/server/index.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
@@ -29,7 +29,7 @@ export interface Aggregated extends TitleParts {
   subject: string
   description: string
   severity: number
-  entityType: NoticeEntity
+  entityType: AlertEntity
   entityId: string
   link: string
   /** UUID of the host of the first event, or the name of what has no UUID. */

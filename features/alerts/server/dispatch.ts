@@ -5,12 +5,12 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
 import { layOut, subjectLine } from '#features/deliveries/server/mail/index.ts'
+import type { AlertDetails, AlertsRead } from './alerts.read.ts'
 import { dueOf, gapAfter } from './due.ts'
 import type { GroupsService } from './groups.service.ts'
 import type { GroupsStore } from './groups.store.ts'
 import type { Group } from './groups.ts'
-import type { News, NoticeNews } from './news.ts'
-import type { NoticeDetails, NoticesRead } from './notices.read.ts'
+import type { AlertNews, News } from './news.ts'
 
 /** Alerts per message; the rest follows in the next one. */
 const mostOfMessage = 500
@@ -22,7 +22,7 @@ export interface DispatchDeps {
   clock: Clock
   store: GroupsStore
   groups: GroupsService
-  read: NoticesRead
+  read: AlertsRead
   deliveries: Pick<DeliveriesApi, 'enqueue'>
   /** Returns the base address of links. */
   baseUrl(): Promise<string>
@@ -31,7 +31,7 @@ export interface DispatchDeps {
 /** Returns whether a group notifies about an alert of this severity on hosts with these tags. */
 const isOf = (
   { definition, config }: Group,
-  news: Pick<NoticeNews, 'list' | 'id'>,
+  news: Pick<AlertNews, 'list' | 'id'>,
   { severity, tags }: { severity: number; tags: ReadonlySet<string> },
 ): boolean => {
   const of = news.list === 'risk' ? 'notices' : 'subsystems'
@@ -46,41 +46,41 @@ const isOf = (
 }
 
 /** Returns why a group is notified now; null: it is not. */
-const newsFor = (group: Group, news: NoticeNews): News | null => {
+const newsFor = (group: Group, news: AlertNews): News | null => {
   if (!isOf(group, news, news)) return null
   if (news.news !== null) return news.news
   return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
 }
 
 /** Labels severity and state, for example `Critical, again`. */
-const stateOf = ({ news, severityString, kind }: NoticeDetails & { news: News }): string =>
+const stateOf = ({ news, severityString, kind }: AlertDetails & { news: News }): string =>
   news === 'resolved'
     ? kind === 'health'
       ? 'OK'
       : 'OK, over'
     : `${severityString}${news === 'reopened' ? ', again' : ''}`
 
-const subjectOf = (notices: readonly (NoticeDetails & { news: News })[]): string => {
-  const [first] = notices as [NoticeDetails & { news: News }]
+const subjectOf = (notices: readonly (AlertDetails & { news: News })[]): string => {
+  const [first] = notices as [AlertDetails & { news: News }]
   const one = `[${stateOf(first)}] ${first.title}`
   return subjectLine(notices.length === 1 ? one : `${notices.length} alerts, most severe: ${one}`)
 }
 
 /** Returns the current state: a subsystem may have changed while the message waited. */
-const newsNow = ({ kind, status }: NoticeDetails, news: News): News =>
+const newsNow = ({ kind, status }: AlertDetails, news: News): News =>
   kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
 
-const times = (notice: NoticeDetails): string =>
+const times = (notice: AlertDetails): string =>
   notice.count === 1
     ? `Once, ${notice.lastTime}.`
     : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
 
 /** Returns the address of an alert in the console. A health alert leads to the page with the remedies. */
-const addressOf = (base: string, { id, kind, link }: NoticeDetails): string =>
+const addressOf = (base: string, { id, kind, link }: AlertDetails): string =>
   kind === 'health' ? `${base}${link}` : `${base}/notices?open=${id}`
 
 /** Names up to three hosts, for example `Hosts: WS-1, WS-2, WS-3 and 9 more`. Empty: the title names the only one. */
-const hostsLine = ({ hosts, hostsCount }: NoticeDetails): string[] => {
+const hostsLine = ({ hosts, hostsCount }: AlertDetails): string[] => {
   if (hostsCount < 2 || hosts.length === 0) return []
   const more = hostsCount - hosts.length
   const names = hosts.map(({ hostIdentifier }) => cleanText(hostIdentifier, 200)).join(', ')
@@ -89,7 +89,7 @@ const hostsLine = ({ hosts, hostsCount }: NoticeDetails): string[] => {
 
 /** Notifies groups of alerts: at once, batched, or after quiet hours. */
 export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: DispatchDeps) => {
-  function mailOf(group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string) {
+  function mailOf(group: Group, notices: readonly (AlertDetails & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
     const [only, ...others] = notices
     return {
@@ -117,7 +117,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
     }
   }
 
-  const webhookBody = (group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string): string =>
+  const webhookBody = (group: Group, notices: readonly (AlertDetails & { news: News })[], base: string): string =>
     JSON.stringify({
       type: 'notices',
       timestamp: new Date(clock.now()).toISOString(),
@@ -173,7 +173,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
 
   return {
     /** Records which groups to notify, in the transaction that updates the alerts. */
-    note: async (tx: Tx, news: readonly NoticeNews[]): Promise<void> => {
+    note: async (tx: Tx, news: readonly AlertNews[]): Promise<void> => {
       if (news.length === 0) return
       const all = await groups.read(tx)
       await store.addPending(

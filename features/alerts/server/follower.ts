@@ -5,10 +5,10 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Hint } from '@portcullis/platform/server/live.ts'
 import type { EventsApi, FollowedEvent } from '#features/events/server/index.ts'
 import { type Aggregated, aggregate, floodAgainMs, hostsIn, newsAgainMs, spreadAfter, tameFloods } from './aggregate.ts'
+import type { AlertRow, AlertsStore, AlertWrite, HostsRow } from './alerts.store.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
-import { type HealthNews, healthNews } from './health-notices.ts'
-import type { News, NoticeNews } from './news.ts'
-import type { HostsRow, NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
+import { type HealthNews, healthNews } from './health-alerts.ts'
+import type { AlertNews, News } from './news.ts'
 import { titleOf } from './titles.ts'
 
 /** Ids per transaction: a few tenths of a second if all of them make alerts. */
@@ -25,22 +25,22 @@ const wanted = {
 export interface FollowerDeps {
   db: Db
   clock: Clock
-  store: NoticesStore
+  store: AlertsStore
   events: Pick<EventsApi, 'head' | 'follow'>
   /** Records which groups to notify, in the transaction that updates the alerts. */
-  notify(tx: Tx, news: readonly NoticeNews[]): Promise<void>
+  notify(tx: Tx, news: readonly AlertNews[]): Promise<void>
   hint: Hint
 }
 
 const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
 
-const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
+const isQuietFor = (row: AlertRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
 
 const noHosts: HostsRow = { notice_id: 0, added: 0, recent: 0 }
 
 /** Returns why an alert is news; `isSpread`: only because it reached further hosts. */
 const newsOf = (
-  row: NoticeRow | undefined,
+  row: AlertRow | undefined,
   one: Aggregated,
   { added, recent }: HostsRow,
   now: number,
@@ -54,14 +54,14 @@ const newsOf = (
   return { news: isSpread ? 'reopened' : null, isSpread }
 }
 
-const tagsOf = (row: NoticeRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
+const tagsOf = (row: AlertRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
 
 const riskWrite = (
   one: Aggregated,
   known: ReadonlySet<string>,
   hostCount: number,
   turn: number | null,
-): NoticeWrite => ({
+): AlertWrite => ({
   ...one,
   title: titleOf(one, { ...hostsIn(one), count: hostCount }),
   status: '',
@@ -73,13 +73,13 @@ const riskWrite = (
 
 /** Aggregates the events into alerts, in order and in one replica at a time. Position and alerts commit together. */
 export const createFollower = ({ db, clock, store, events, notify, hint }: FollowerDeps) => {
-  const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
+  const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, AlertRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
 
   async function aggregateRisk(
     tx: Tx,
     some: readonly FollowedEvent[],
-  ): Promise<{ ones: Aggregated[]; known: Map<string, NoticeRow> }> {
+  ): Promise<{ ones: Aggregated[]; known: Map<string, AlertRow> }> {
     const aggregated = aggregate(some)
     const known = await mapOf(tx, [...aggregated.values()])
     const busy = await store.busy(tx, new Date(clock.now()))
@@ -108,12 +108,12 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
   async function newHosts(
     tx: Tx,
     ones: readonly Aggregated[],
-    known: ReadonlyMap<string, NoticeRow>,
+    known: ReadonlyMap<string, AlertRow>,
   ): Promise<Map<number, HostsRow>> {
     const pairs = ones.flatMap((one) => {
       const row = known.get(keyOf(one))
       if (row === undefined || row.is_dismissed) return []
-      return [...one.hosts.keys()].map((agentId) => ({ noticeId: row.notice_id, agentId }))
+      return [...one.hosts.keys()].map((agentId) => ({ alertId: row.notice_id, agentId }))
     })
     if (pairs.length === 0) return new Map()
     const rows = await store.newHosts(tx, pairs, new Date(clock.now() - 60_000))
@@ -121,7 +121,7 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
   }
 
   /** Closes the alerts of silent hosts that reported again, and returns this news for those who were notified. */
-  async function endSilence(tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> {
+  async function endSilence(tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<AlertNews[]> {
     const heard = new Map<string, boolean>()
     for (const { agent_id, code } of some)
       if (agent_id !== null && (code === heardAgainCode || kindOfCode.get(code) === 'agentSilent'))
@@ -129,7 +129,7 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
     const ids = [...heard].flatMap(([id, isHeard]) => (isHeard ? [id] : []))
     if (ids.length === 0) return []
     return (await store.endSilence(tx, ids, new Date(clock.now()))).map((row) => ({
-      noticeId: row.notice_id,
+      alertId: row.notice_id,
       turn,
       news: 'resolved',
       before: null,
@@ -154,8 +154,8 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
         const { ones, known } = await aggregateRisk(tx, some)
         const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
         const joining = await newHosts(tx, ones, known)
-        const writes: NoticeWrite[] = []
-        const pending: Omit<NoticeNews, 'noticeId'>[] = []
+        const writes: AlertWrite[] = []
+        const pending: Omit<AlertNews, 'alertId'>[] = []
         for (const one of ones) {
           const row = known.get(keyOf(one))
           // A dismissed alert starts again: its earlier hosts and tags do not apply now.
@@ -189,14 +189,14 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
             return row?.is_dismissed === true ? [row.notice_id] : []
           }),
           ones.flatMap(({ hosts }, i) => {
-            const noticeId = mustExist(ids[i], 'the id of an alert')
-            return [...hosts].map(([agentId, host]) => ({ noticeId, agentId, host }))
+            const alertId = mustExist(ids[i], 'the id of an alert')
+            return [...hosts].map(([agentId, host]) => ({ alertId, agentId, host }))
           }),
           new Date(clock.now()),
         )
         const over = await endSilence(tx, some, turn)
         if (writes.length + over.length > 0) {
-          const news = pending.map((one, i) => ({ ...one, noticeId: mustExist(ids[i], 'the id of an alert') }))
+          const news = pending.map((one, i) => ({ ...one, alertId: mustExist(ids[i], 'the id of an alert') }))
           await notify(tx, withEnds(news, over))
           await hint(tx, 'notices')
         }
@@ -223,13 +223,10 @@ export const createFollower = ({ db, clock, store, events, notify, hint }: Follo
 /**
  * Combines news and endings of one run: an alert that ended reports only its end, and nothing if it was never reported.
  */
-const withEnds = (news: readonly NoticeNews[], over: readonly NoticeNews[]): NoticeNews[] => {
-  const ended = new Set(over.map(({ noticeId }) => noticeId))
-  const fresh = new Set(news.filter(({ before }) => before === null).map(({ noticeId }) => noticeId))
-  return [
-    ...news.filter(({ noticeId }) => !ended.has(noticeId)),
-    ...over.filter(({ noticeId }) => !fresh.has(noticeId)),
-  ]
+const withEnds = (news: readonly AlertNews[], over: readonly AlertNews[]): AlertNews[] => {
+  const ended = new Set(over.map(({ alertId }) => alertId))
+  const fresh = new Set(news.filter(({ before }) => before === null).map(({ alertId }) => alertId))
+  return [...news.filter(({ alertId }) => !ended.has(alertId)), ...over.filter(({ alertId }) => !fresh.has(alertId))]
 }
 
 const healthKeys = (some: readonly FollowedEvent[]): { kind: string; subject: string }[] =>

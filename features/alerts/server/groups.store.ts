@@ -40,7 +40,7 @@ export const createGroupsStore = () => ({
 
   addPending: async (
     tx: Tx,
-    rows: readonly { groupId: number; channel: string; noticeId: number; turn: number; news: string }[],
+    rows: readonly { groupId: number; channel: string; alertId: number; turn: number; news: string }[],
     now: Date,
   ): Promise<void> => {
     if (rows.length === 0) return
@@ -50,7 +50,7 @@ export const createGroupsStore = () => ({
       from ${unnestOf([
         [rows.map((r) => r.groupId), 'int[]'],
         [rows.map((r) => r.channel), 'text[]'],
-        [rows.map((r) => r.noticeId), 'int[]'],
+        [rows.map((r) => r.alertId), 'int[]'],
         [rows.map((r) => r.turn), 'bigint[]'],
         [rows.map((r) => r.news), 'text[]'],
       ])} u(group_id, channel, notice_id, turn, news)
@@ -77,10 +77,10 @@ export const createGroupsStore = () => ({
   },
 
   /** Deletes pending alerts; null: all of the group and channel. */
-  endPending: async (tx: Tx, groupId: number, channel: string, noticeIds: readonly number[] | null): Promise<void> => {
+  endPending: async (tx: Tx, groupId: number, channel: string, alertIds: readonly number[] | null): Promise<void> => {
     await tx.execute(sql`
       delete from notice_pending p where p.group_id = ${groupId}::int and p.channel = ${channel}
-        and (${noticeIds}::int[] is null or p.notice_id = any(${noticeIds}::int[]))`)
+        and (${alertIds}::int[] is null or p.notice_id = any(${alertIds}::int[]))`)
   },
 
   recordSent: async (tx: Tx, groupId: number, channel: string, now: Date, streak: number): Promise<void> => {

@@ -31,15 +31,15 @@ import type { MailApi } from '#features/deliveries/server/mail/index.ts'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { PolicyApi } from '#features/policy/server/index.ts'
+import { createAlertsRead } from './alerts.read.ts'
+import { createInbox } from './alerts.service.ts'
+import { createAlertsStore } from './alerts.store.ts'
 import { createChannelTest } from './channel-test.ts'
 import { createDispatch } from './dispatch.ts'
 import { createFollower } from './follower.ts'
 import { createGroups, webhookContext } from './groups.service.ts'
 import { createGroupsStore } from './groups.store.ts'
 import type { Findings } from './matched.ts'
-import { createNoticesRead } from './notices.read.ts'
-import { createNotices } from './notices.service.ts'
-import { createNoticesStore } from './notices.store.ts'
 import type { HealthPort } from './ports.ts'
 import { createWatchers } from './watchers.ts'
 
@@ -77,14 +77,14 @@ export interface NotificationsDeps {
 
 /** Wires the alerts from events, the inbox of each account, and the notification groups. */
 export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
-  const store = createNoticesStore()
-  const read = createNoticesRead(deps.db)
+  const store = createAlertsStore()
+  const read = createAlertsRead(deps.db)
   const groupsStore = createGroupsStore()
   const groups = createGroups({ ...deps, store: groupsStore })
   deps.deliveries.forGroups(groups)
   const dispatch = createDispatch({ ...deps, store: groupsStore, groups, read })
   const follower = createFollower({ ...deps, store, notify: dispatch.note })
-  const notices = createNotices({ ...deps, store, read })
+  const notices = createInbox({ ...deps, store, read })
   deps.onAccepted(notices.closeAccepted)
   deps.onUnlinked(notices.closeDuplicates)
   const watchers = createWatchers({ ...deps, store })

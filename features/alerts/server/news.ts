@@ -2,8 +2,8 @@
 export type News = 'opened' | 'reopened' | 'resolved'
 
 /** A change of an alert that may need a notification. */
-export interface NoticeNews {
-  noticeId: number
+export interface AlertNews {
+  alertId: number
   turn: number
   /** Null: news only for groups that its earlier severity or tags did not reach. */
   news: News | null

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
-import { createNoticesStore } from './notices.store.ts'
+import { createAlertsStore } from './alerts.store.ts'
 import { createWatchers } from './watchers.ts'
 
 let t: TestApp
@@ -85,7 +85,7 @@ describe('findings of the insights', () => {
     createWatchers({
       db: t.db,
       clock: t.clock,
-      store: createNoticesStore(),
+      store: createAlertsStore(),
       events: t.events,
       silentHours: () => 0,
       uncommon: async () => rare,

@@ -9,7 +9,7 @@ import {
   eventOrigin,
   type NewEvent,
 } from '#features/events/server/index.ts'
-import type { NoticesStore } from './notices.store.ts'
+import type { AlertsStore } from './alerts.store.ts'
 
 /** Hosts per run, which limits its duration. */
 const atOnce = 1_000
@@ -21,7 +21,7 @@ const settleMs = 90_000
 export interface WatcherDeps {
   db: Db
   clock: Clock
-  store: NoticesStore
+  store: AlertsStore
   events: Pick<EventsApi, 'append'>
   /** Hours without a check-in after which a host counts as silent; 0: never. */
   silentHours(): number

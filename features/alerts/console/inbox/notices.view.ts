@@ -1,4 +1,4 @@
-import { type AlertKind, alertCatalogue, alertKinds, noticeEntities, severityNames } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, alertEntities, alertKinds, severityNames } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import type { ViewSpec, ViewState } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
@@ -29,7 +29,7 @@ export const riskFilters = [
     name: 'entityType',
     label: strings.concerns,
     kind: 'choice',
-    options: noticeEntities.map((value) => ({
+    options: alertEntities.map((value) => ({
       value,
       label: { Agent: strings.aHost, Model: strings.aModel, Many: strings.many, Account: strings.accountOrToken }[
         value

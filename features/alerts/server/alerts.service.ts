@@ -8,9 +8,9 @@ import type { Hint } from '@portcullis/platform/server/live.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
+import type { AlertsRead } from './alerts.read.ts'
+import type { AlertsStore } from './alerts.store.ts'
 import { type Findings, matchedOf } from './matched.ts'
-import type { NoticesRead } from './notices.read.ts'
-import type { NoticesStore } from './notices.store.ts'
 import type { HealthPort } from './ports.ts'
 
 /** Time after a recovery until a health alert is closed. */
@@ -20,12 +20,12 @@ const hostsShown = 20
 /** Time that a removed device still waits for an approval, as in the list of approvals. */
 const waitingMs = 7 * 86_400_000
 
-export interface NoticesDeps {
+export interface InboxDeps {
   db: Db
   clock: Clock
   audit: Audit
-  store: NoticesStore
-  read: NoticesRead
+  store: AlertsStore
+  read: AlertsRead
   events: Pick<EventsApi, 'some' | 'head'>
   deliveries: Pick<DeliveriesApi, 'about'>
   findings: Findings
@@ -40,7 +40,7 @@ const unknown = (list: ListName, id: number): AppError =>
   new AppError('not_found', { detail: `${list === 'risk' ? 'Risk' : 'Health'} alert ${id} does not exist.` })
 
 /** The inbox: alerts as an account sees, reads and pins them, and their dismissal for all. */
-export const createNotices = (deps: NoticesDeps) => {
+export const createInbox = (deps: InboxDeps) => {
   const { db, clock, audit, store, read, events, deliveries, hint } = deps
 
   const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>

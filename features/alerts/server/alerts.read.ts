@@ -1,8 +1,8 @@
 import {
+  alertEntities,
   alertKinds,
   type NoticeCounts,
   type NoticeHost,
-  noticeEntities,
   type RiskFilter,
   type RiskNotification,
   type RiskOrder,
@@ -51,7 +51,7 @@ const filters: Readonly<Record<RiskFilter, Filter>> = {
   isRead: isTrue(isRead),
   isPinned: isTrue(isPinned),
   isDismissed: isTrue(isDismissed),
-  entityType: anyOf('n.entity_type', noticeEntities),
+  entityType: anyOf('n.entity_type', alertEntities),
   entityId: contains('lower(n.entity_id)'),
   link: contains('lower(n.link)'),
   count: isNumber('n.count'),
@@ -137,9 +137,9 @@ const namedHosts = raw(`
    from (select h.agent_id, h.host, h.since from notice_hosts h where h.notice_id = n.notice_id
      order by h.since desc, h.agent_id limit ${hostsNamed}) f)`)
 
-export type NoticesRead = ReturnType<typeof createNoticesRead>
+export type AlertsRead = ReturnType<typeof createAlertsRead>
 
-export const createNoticesRead = (db: Db) => ({
+export const createAlertsRead = (db: Db) => ({
   risk: async (accountId: string | null, query: RiskQuery): Promise<JsonText> => {
     const given = bareNames(query)
     const conditions = (Object.keys(filters) as RiskFilter[]).flatMap((name) => {
@@ -258,8 +258,8 @@ export const createNoticesRead = (db: Db) => ({
       order by g.n`),
 
   /** Returns alerts by id, for notifications. */
-  some: (q: Queryable, ids: readonly number[]): Promise<NoticeDetails[]> =>
-    q.query<NoticeDetails>(sql`
+  some: (q: Queryable, ids: readonly number[]): Promise<AlertDetails[]> =>
+    q.query<AlertDetails>(sql`
       select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
         ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
         ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", n.status as "status", n.entity_type as "entityType",
@@ -268,7 +268,7 @@ export const createNoticesRead = (db: Db) => ({
 })
 
 /** An alert in mails and webhooks. */
-export interface NoticeDetails
+export interface AlertDetails
   extends Pick<
     RiskNotification,
     | 'id'

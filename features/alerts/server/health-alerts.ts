@@ -1,12 +1,12 @@
 import { cleanText } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/events/server/index.ts'
+import type { AlertRow, AlertWrite } from './alerts.store.ts'
 import { healthCodes } from './groups.ts'
 import type { News } from './news.ts'
-import type { NoticeRow, NoticeWrite } from './notices.store.ts'
 
 /** A run of events about one subsystem. */
 export interface HealthNews {
-  write: NoticeWrite
+  write: AlertWrite
   news: News | null
   /** Whether it becomes unread, and open if it was dismissed. */
   comesUp: boolean
@@ -20,7 +20,7 @@ const statusOf = (event: FollowedEvent): 'OK' | 'Warning' | 'Error' =>
 const rank = { OK: 0, '': 0, Warning: 1, Error: 2 } as const
 
 /** Builds one alert per subsystem; its status follows the events. */
-export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<string, NoticeRow>): HealthNews[] => {
+export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<string, AlertRow>): HealthNews[] => {
   const runs = new Map<string, FollowedEvent[]>()
   for (const event of events)
     if (event.code === healthCodes.degraded || event.code === healthCodes.recovered)

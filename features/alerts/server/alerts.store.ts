@@ -6,7 +6,7 @@ import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { eventsKept, floodMs, floodSubject } from './aggregate.ts'
 
 /** A stored alert. */
-export interface NoticeRow {
+export interface AlertRow {
   notice_id: number
   kind: string
   subject: string
@@ -44,7 +44,7 @@ export interface BusyRow {
 }
 
 /** An alert as the follower writes it. */
-export interface NoticeWrite {
+export interface AlertWrite {
   kind: string
   subject: string
   title: string
@@ -69,9 +69,9 @@ export interface NoticeWrite {
   openedBy: string
 }
 
-export type NoticesStore = ReturnType<typeof createNoticesStore>
+export type AlertsStore = ReturnType<typeof createAlertsStore>
 
-export const createNoticesStore = () => ({
+export const createAlertsStore = () => ({
   /** Locks and returns the follower's position; undefined while another replica has it. */
   lockFollower: async (tx: Tx): Promise<{ event_id: number; turn: number } | undefined> =>
     (
@@ -88,8 +88,8 @@ export const createNoticesStore = () => ({
     (await q.query<{ event_id: number }>(sql`select f.event_id from notice_follower f`))[0]?.event_id ?? 0,
 
   /** Returns the alerts of these subjects and of floods. */
-  known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<NoticeRow[]> =>
-    tx.query<NoticeRow>(sql`
+  known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<AlertRow[]> =>
+    tx.query<AlertRow>(sql`
       select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.hashtags, n.turned_at,
         n.dismissed_at is not null as is_dismissed, n.host_count
       from notices n join ${unnestOf([
@@ -110,7 +110,7 @@ export const createNoticesStore = () => ({
       group by 1, 2, 3, 4`),
 
   /** Creates alerts or adds to them. Returns their ids in the given order. */
-  write: async (tx: Tx, writes: readonly NoticeWrite[], now: Date): Promise<number[]> => {
+  write: async (tx: Tx, writes: readonly AlertWrite[], now: Date): Promise<number[]> => {
     const rows = await tx.query<{ notice_id: number }>(sql`
       with u as (
         select * from ${unnestOf([
@@ -156,12 +156,12 @@ export const createNoticesStore = () => ({
   },
 
   /** Counts, for each alert, the given hosts that it does not have, and the hosts that joined it since a time. */
-  newHosts: (tx: Tx, pairs: readonly { noticeId: number; agentId: string }[], since: Date): Promise<HostsRow[]> =>
+  newHosts: (tx: Tx, pairs: readonly { alertId: number; agentId: string }[], since: Date): Promise<HostsRow[]> =>
     tx.query<HostsRow>(sql`
       select k.notice_id, count(*) filter (where h.agent_id is null)::int as added,
         (select count(*) from notice_hosts r where r.notice_id = k.notice_id and r.since > ${since})::int as recent
       from ${unnestOf([
-        [pairs.map((p) => p.noticeId), 'int[]'],
+        [pairs.map((p) => p.alertId), 'int[]'],
         [pairs.map((p) => p.agentId), 'uuid[]'],
       ])} k(notice_id, agent_id) left join notice_hosts h on h.notice_id = k.notice_id and h.agent_id = k.agent_id
       group by k.notice_id`),
@@ -170,7 +170,7 @@ export const createNoticesStore = () => ({
   addHosts: async (
     tx: Tx,
     restarted: readonly number[],
-    rows: readonly { noticeId: number; agentId: string; host: string }[],
+    rows: readonly { alertId: number; agentId: string; host: string }[],
     now: Date,
   ): Promise<void> => {
     if (restarted.length > 0)
@@ -179,7 +179,7 @@ export const createNoticesStore = () => ({
     await tx.execute(sql`
       insert into notice_hosts as h (notice_id, agent_id, host, since)
       select u.notice_id, u.agent_id, u.host, ${now} from ${unnestOf([
-        [rows.map((r) => r.noticeId), 'int[]'],
+        [rows.map((r) => r.alertId), 'int[]'],
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.host), 'text[]'],
       ])} u(notice_id, agent_id, host)
