@@ -52,7 +52,7 @@ const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
 const productIdOf = (report: { descriptors: string } | undefined): string =>
   report === undefined ? '' : Buffer.from(report.descriptors, 'base64').readUInt16LE(10).toString(16).padStart(4, '0')
 
-export type LyingRig = Awaited<ReturnType<typeof startLyingDevices>>
+export type LyingDevices = Awaited<ReturnType<typeof startLyingDevices>>
 
 /** Starts a virtual machine for devices with false claims, with an agent and its server. */
 export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
@@ -82,7 +82,7 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
   let before: DeviceCounts | undefined
   /** Device of a test that ended before it removed its device. */
   let plugged: Lie | undefined
-  const rig = {
+  const lying = {
     vm,
     peer,
     hardware,
@@ -105,23 +105,23 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
       lie: Lie,
       onceDecided?: () => Promise<void>,
     ): Promise<{ effects: ObservedEffects; held: HeldPort[] }> => {
-      await rig.plug(lie)
+      await lying.plug(lie)
       if (lie.changesTo !== undefined)
-        await eventually(`${lie.name} has changed`, async () => (await rig.productId(lie)) === lie.changesTo)
+        await eventually(`${lie.name} has changed`, async () => (await lying.productId(lie)) === lie.changesTo)
       await eventually(`${lie.name} is judged`, () => {
-        const report = rig.reported(lie)
+        const report = lying.reported(lie)
         const isThis = lie.changesTo === undefined || productIdOf(report) === lie.changesTo
         return isThis && report?.enforced !== undefined
       })
       await onceDecided?.()
       // An authorised device may cause harm from here on, so the test waits.
-      await eventually(`${lie.name} is stopped`, () => rig.isStopped(lie), STOPPED_MS).catch(() => {})
-      const all = await rig.effects(lie)
+      await eventually(`${lie.name} is stopped`, () => lying.isStopped(lie), STOPPED_MS).catch(() => {})
+      const all = await lying.effects(lie)
       // Before the change, it was a disk that a rule allows.
       const effects = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
-      await rig.unplug(lie)
-      await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
-      return { effects, held: await rig.releasePorts() }
+      await lying.unplug(lie)
+      await eventually(`${lie.name} is reported as gone`, () => lying.reported(lie) === undefined)
+      return { effects, held: await lying.releasePorts() }
     },
     /** Releases all held ports as an operator does, and returns them. */
     releasePorts: async (): Promise<HeldPort[]> => {
@@ -134,7 +134,7 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
     /** Attaches a device and waits until the kernel has read it. */
     plug: async (lie: Lie): Promise<void> => {
       const { device, name } = lie
-      if (plugged !== undefined) await rig.unplug(plugged)
+      if (plugged !== undefined) await lying.unplug(plugged)
       plugged = lie
       await vm.run('forget_use')
       before = await countsOf(lie)
@@ -199,5 +199,5 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
       remove(dir)
     },
   }
-  return rig
+  return lying
 }

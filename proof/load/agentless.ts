@@ -17,7 +17,7 @@ const base = '/prime/webui/agents/agentless'
 /** Requirement: 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
 
-/** Polls a farm with the whole product: server, database and one worker, all on this machine. */
+/** Polls simulated SSH hosts with the whole product: server, database and one worker, all on this machine. */
 export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
   const [sshHosts, server] = await Promise.all([startSshHosts(), startServer({ databaseUrl })])
   try {
@@ -31,7 +31,7 @@ export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBen
       figure(`${name}: database, processor time per poll`, round(run.database), 'ms'),
     ]
     return {
-      what: `${hosts} hosts of six devices, one worker; farm, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
+      what: `${hosts} hosts of six devices, one worker; hosts, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
       findings: [
         ...figuresOf('first poll', first),
         ...figuresOf('again, nothing changed', again),

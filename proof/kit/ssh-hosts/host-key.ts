@@ -1,4 +1,4 @@
-/** Host key of all farm hosts, so that connections can name it before the first contact. It protects nothing. */
+/** Host key of all simulated SSH hosts, so that connections can name it before the first contact. It protects nothing. */
 export const sshHostKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIHAjKEGsit37WHXhPXhQqxKaJ0mIR6KlcVp24kaUjpAQoAoGCCqGSM49
 AwEHoUQDQgAE4bm6vC46Ho2ye6FTwoX6xeMAMiN0egzmRGle9ifnmyU/l6TfgHj7

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { randomSeedEnv } from '../seeded-random.ts'
 
-/** Returns the address of a farm host. Addresses differ, because a worker limits connections per address. */
+/** Returns the address of a simulated SSH host. Addresses differ, because a worker limits connections per address. */
 export const sshAddress = (i: number): string =>
   `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
 
-/** Starts a farm of SSH hosts as a separate process. It listens on all addresses of 127.0.0.0/8. */
+/** Starts simulated SSH hosts as a separate process. It listens on all addresses of 127.0.0.0/8. */
 export const startSshHosts = async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('process.ts', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -17,7 +17,7 @@ export const startSshHosts = async () => {
   })
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))
-    child.once('exit', (code) => reject(new Error(`the farm exited with code ${code}`)))
+    child.once('exit', (code) => reject(new Error(`the SSH hosts exited with code ${code}`)))
   })
   return {
     port,

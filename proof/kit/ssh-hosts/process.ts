@@ -1,5 +1,5 @@
 /**
- * Runs a farm of SSH hosts in one process, on every address of 127.0.0.0/8. It accepts every sign-in. The user name
+ * Simulates SSH hosts in one process, on every address of 127.0.0.0/8. It accepts every sign-in. The user name
  * selects the host that responds; each has six devices and its own identity.
  * The parent process sends messages: `hold` delays the responses, `go` releases them, a number sets the milliseconds
  * for a response (plus or minus half). `count` returns the number of open connections, and `reads` how often each host
