@@ -9,6 +9,8 @@ export interface OutboundOptions {
   ca: readonly string[]
   /** Time limit of a whole exchange in milliseconds. */
   timeoutMs: number
+  /** Time limit of connection and TLS, in milliseconds. Its error has the code `ECONNECTTIMEOUT`. */
+  connectMs?: number
   /** Largest response in bytes. */
   mostBytes: number
   /** Handling of a response that is too long or too slow: an error, or cut where it stopped. */
@@ -40,7 +42,15 @@ const isBodiless = (status: number): boolean => status === 204 || status === 205
  * no redirects and limits the response in time and size. Throws `DestinationError`, or the error of the socket.
  */
 export const createOutboundFetch =
-  ({ ca, timeoutMs, mostBytes, excess = 'error', resolve: find, plainOnLoopback = false }: OutboundOptions) =>
+  ({
+    ca,
+    timeoutMs,
+    connectMs,
+    mostBytes,
+    excess = 'error',
+    resolve: find,
+    plainOnLoopback = false,
+  }: OutboundOptions) =>
   async (address: string | URL, init: OutboundRequest = {}): Promise<Response> => {
     const url = new URL(address)
     const isPlain = url.protocol === 'http:'
@@ -65,16 +75,19 @@ export const createOutboundFetch =
       })
       /** Accepts the part of a response that arrived. */
       let cut = (): void => {}
-      function stop(why: string): void {
+      function stop(code = 'ETIMEDOUT'): void {
         cut()
-        sent.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
+        sent.destroy(Object.assign(new Error('timed out'), { code }))
       }
-      const timer = setTimeout(() => stop('timed out'), timeoutMs)
-      const onAbort = (): void => stop('timed out')
+      const timer = setTimeout(stop, timeoutMs)
+      const connecting = connectMs === undefined ? undefined : setTimeout(stop, connectMs, 'ECONNECTTIMEOUT')
+      sent.on('socket', (socket) => socket.once('secureConnect', () => clearTimeout(connecting)))
+      const onAbort = (): void => stop()
       init.signal?.addEventListener('abort', onAbort, { once: true })
       if (init.signal?.aborted === true) onAbort()
       sent.on('close', () => {
         clearTimeout(timer)
+        clearTimeout(connecting)
         init.signal?.removeEventListener('abort', onAbort)
       })
       sent.on('error', (error) => void withIssuer(error, route, url).then(reject))
@@ -100,7 +113,7 @@ export const createOutboundFetch =
           if (size <= mostBytes) return
           cut()
           // Before the socket, because the whole response may have arrived.
-          reject(new Error(`the response has more than ${mostBytes} bytes`))
+          reject(Object.assign(new Error(`the response has more than ${mostBytes} bytes`), { code: 'ETOOLARGE' }))
           sent.destroy()
         })
         answer.on('error', reject)

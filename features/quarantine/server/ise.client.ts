@@ -153,10 +153,12 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
         headers: { ...json, 'x-csrf-token': 'fetch' },
       }),
     )
-    const token = answer.headers['x-csrf-token']
-    const cookies = answer.headers['set-cookie'] ?? []
-    if (typeof token !== 'string' || token === '') return false
-    const cookie = (Array.isArray(cookies) ? cookies : [cookies]).map((one) => one.split(';')[0]).join('; ')
+    const token = answer.headers.get('x-csrf-token') ?? ''
+    if (token === '') return false
+    const cookie = answer.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .join('; ')
     csrf = { token, cookie, at: performance.now() }
     return true
   }

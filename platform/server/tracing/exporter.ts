@@ -4,19 +4,6 @@ import type { TracingConfig } from './tracing-config.ts'
 /** Values are numbers and our own names, never text from a host, a person or a statement. */
 export type Attributes = Readonly<Record<string, string | number>>
 
-/** A finished span. */
-export interface EndedSpan {
-  traceId: string
-  spanId: string
-  parentSpanId: string | null
-  name: string
-  kind: 'internal' | 'server' | 'client' | 'consumer'
-  startNs: bigint
-  endNs: bigint
-  attributes: Attributes
-  isError: boolean
-}
-
 /** Queued spans; about 2 MB while the receiver is unavailable. */
 const mostWaiting = 2_048
 const batchSize = 512
@@ -24,9 +11,9 @@ const everyMs = 5_000
 const answerMs = 10_000
 /** Attempts of a batch before it is dropped in favour of newer ones. */
 const mostTries = 5
-const kinds = { internal: 1, server: 2, client: 3, consumer: 5 } as const
 
-const attributesOf = (attributes: Attributes) =>
+/** Returns attributes in the form of OTLP. */
+export const attributesOf = (attributes: Attributes) =>
   Object.entries(attributes).map(([key, value]) => ({
     key,
     value:
@@ -37,17 +24,18 @@ const attributesOf = (attributes: Attributes) =>
           : { doubleValue: value },
   }))
 
-const spanOf = (span: EndedSpan) => ({
-  traceId: span.traceId,
-  spanId: span.spanId,
-  ...(span.parentSpanId === null ? {} : { parentSpanId: span.parentSpanId }),
-  name: span.name,
-  kind: kinds[span.kind],
-  startTimeUnixNano: String(span.startNs),
-  endTimeUnixNano: String(span.endNs),
-  attributes: attributesOf(span.attributes),
-  status: span.isError ? { code: 2 } : {},
-})
+/** A finished span in the form of OTLP. */
+export interface EndedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId: string | undefined
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes: ReturnType<typeof attributesOf>
+  status: { code?: number }
+}
 
 /** Outcome of one attempt. */
 type Tried = 'taken' | 'refused' | 'away'
@@ -75,9 +63,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
           'content-type': 'application/json',
         },
         body: JSON.stringify({
-          resourceSpans: [
-            { resource, scopeSpans: [{ scope: { name: 'portcullis', version }, spans: spans.map(spanOf) }] },
-          ],
+          resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'portcullis', version }, spans }] }],
         }),
         redirect: 'manual',
         signal: AbortSignal.timeout(answerMs),

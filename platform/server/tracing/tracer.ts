@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Attributes, EndedSpan } from './exporter.ts'
-import { createExporter } from './exporter.ts'
+import { type Attributes, attributesOf, createExporter } from './exporter.ts'
 import { statementName } from './statement-name.ts'
 import { newSpanId, newTraceId, readTraceParent, type TraceParent } from './traceparent.ts'
 import type { TracingConfig } from './tracing-config.ts'
@@ -46,11 +45,14 @@ export const traceOf = (
   return { parent, traceId: parent?.traceId ?? newTraceId() }
 }
 
+/** Kinds of spans by their numbers in OTLP. */
+const kinds = { server: 2, client: 3, consumer: 5 } as const
+
 interface Open {
   traceId: string
   spanId: string
-  parentSpanId: string | null
-  kind: EndedSpan['kind']
+  parentSpanId: string | undefined
+  kind: number
   startedAt: number
   /** Converts monotonic time to wall time, the same for all spans of a trace. */
   offsetMs: number
@@ -60,7 +62,7 @@ interface Open {
 const isKept = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < ratio
 
-const nanoseconds = (milliseconds: number): bigint => BigInt(Math.round(milliseconds * 1_000)) * 1_000n
+const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n)
 
 export const createTracer = ({
   config,
@@ -77,29 +79,19 @@ export const createTracer = ({
   const exporter = createExporter({ config, version, log })
   const current = new AsyncLocalStorage<Open>()
 
-  function begin(kind: Open['kind'], traceId: string, parentSpanId: string | null, offsetMs?: number): Open {
+  function begin(kind: keyof typeof kinds, traceId: string, parentSpanId?: string, offset?: number): Open {
     const startedAt = performance.now()
-    return {
-      traceId,
-      spanId: newSpanId(),
-      parentSpanId,
-      kind,
-      startedAt,
-      offsetMs: offsetMs ?? clock.now() - startedAt,
-    }
+    const offsetMs = offset ?? clock.now() - startedAt
+    return { traceId, spanId: newSpanId(), parentSpanId, kind: kinds[kind], startedAt, offsetMs }
   }
-  function end(open: Open, name: string, attributes: Attributes, isError: boolean): void {
-    const { traceId, spanId, parentSpanId, kind, startedAt, offsetMs } = open
+  function end({ startedAt, offsetMs, ...open }: Open, name: string, attributes: Attributes, isError: boolean): void {
     exporter.add({
-      traceId,
-      spanId,
-      parentSpanId,
-      kind,
+      ...open,
       name,
-      startNs: nanoseconds(startedAt + offsetMs),
-      endNs: nanoseconds(performance.now() + offsetMs),
-      attributes,
-      isError,
+      startTimeUnixNano: nanoseconds(startedAt + offsetMs),
+      endTimeUnixNano: nanoseconds(performance.now() + offsetMs),
+      attributes: attributesOf(attributes),
+      status: isError ? { code: 2 } : {},
     })
   }
   async function during<T>(open: Open, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
@@ -117,7 +109,7 @@ export const createTracer = ({
     request: (parent, traceId) => {
       const isSampled = parent !== null && config.followsParent ? parent.isSampled : isKept(traceId, config.ratio)
       if (!isSampled) return null
-      const open = begin('server', traceId, parent?.spanId ?? null)
+      const open = begin('server', traceId, parent?.spanId)
       return {
         traceId,
         run: (work) => current.run(open, work),
@@ -127,7 +119,7 @@ export const createTracer = ({
     work: (name, attributes, work) => {
       const traceId = newTraceId()
       if (!isKept(traceId, config.ratio)) return current.getStore() === undefined ? work() : current.exit(work)
-      const open = begin('consumer', traceId, null)
+      const open = begin('consumer', traceId)
       return current.run(open, () => during(open, name, attributes, work))
     },
     statement: (text, run) => {

@@ -29,14 +29,5 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'cannot send mail'))
   }
   deps.bus.on(mailTopic, wake)
-  return {
-    follow: mail.follow,
-    enqueue: mail.enqueue,
-    isConfigured: mail.isConfigured,
-    send: mail.send,
-    deliver: mail.deliver,
-    health: mail.health,
-    isFailing: mail.isFailing,
-    waiting: mail.waiting,
-  }
+  return mail
 }

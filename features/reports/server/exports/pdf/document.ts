@@ -50,45 +50,29 @@ export interface Printing {
   isCancelled(): boolean
 }
 
-/** Returns the width of each cell at font size 1, row by row, for visible texts. */
-const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], count: number): Float32Array => {
-  const widths = new Float32Array(rows.length * count)
-  rows.forEach((row, r) => {
-    for (let i = 0; i < count; i++) widths[r * count + i] = type.widthOf(row[i] as string, 'regular')
-  })
-  return widths
-}
-
 /** Lines of a heading. */
 const maxHeadLines = 3
 
-/** Returns the least width of a heading on a few lines, at font size 1. A line keeps the space at its end. */
+/** Returns the least width of a heading on a few lines without breaking a word, at font size 1. */
 const brokenWidth = (type: TypeSetter, heading: string): number => {
-  const words = heading.split(/(?<= )/).map((word) => type.widthOf(word, 'bold'))
-  const linesAt = (room: number): number => {
-    let [lines, used] = [1, 0]
-    for (const width of words) {
-      if (used > 0 && used + width > room) {
-        lines++
-        used = 0
-      }
-      used += width
-    }
-    return lines
-  }
-  const widths = words.flatMap((_, from) => words.slice(from).map((_width, i) => words.slice(from, from + i + 1)))
-  const sums = widths.map((part) => part.reduce((sum, width) => sum + width, 0)).toSorted((a, b) => a - b)
-  const widestWord = Math.max(...words)
-  return sums.find((room) => room >= widestWord && linesAt(room) <= maxHeadLines) ?? type.widthOf(heading, 'bold')
+  let room = Math.max(...heading.split(/(?<= )/).map((word) => type.widthOf(word, 'bold')))
+  while (type.lineCount(heading, 'bold', room, maxHeadLines + 1) > maxHeadLines) room += 0.1
+  return room
 }
 
 /** Measures the rows: the layout of the columns, and the height of each row. */
 const measure = (type: TypeSetter, job: TableJob, rows: readonly (readonly string[])[]) => {
   const count = job.columns.length
-  const cells = cellWidths(type, rows, count)
+  /** Width of each cell at font size 1, row by row. */
+  const cells = new Float32Array(rows.length * count)
   const widest = new Array<number>(count).fill(0)
-  for (let at = 0; at < cells.length; at++)
-    if ((cells[at] as number) > (widest[at % count] as number)) widest[at % count] = cells[at] as number
+  rows.forEach((row, r) => {
+    for (let i = 0; i < count; i++) {
+      const width = type.widthOf(row[i] as string, 'regular')
+      cells[r * count + i] = width
+      widest[i] = Math.max(widest[i] as number, width)
+    }
+  })
   const layout = layoutColumns(
     job.columns.map(({ heading }, i) => ({
       head: type.widthOf(heading, 'bold') * cellSize + 2 * padding + 1,
@@ -149,25 +133,6 @@ const bandText = (bands: readonly Band[], number: number, count: number): string
   if (bands.length === 1) return ''
   const own = (bands[number] as Band).columns.filter((column) => number === 0 || column > 0)
   return `, columns ${(own[0] as number) + 1} to ${(own.at(-1) as number) + 1} of ${count}`
-}
-
-/** Lookups after which the cache is no longer used for a column whose texts rarely repeat. */
-const triedTexts = 512
-
-/** Returns a function that breaks the text of a cell. It keeps the lines of repeated texts, as most columns have. */
-const lineBreaker = (type: TypeSetter, rooms: readonly number[]) => {
-  const caches = rooms.map(() => ({ known: new Map<string, SetLine[]>(), misses: 0 }))
-  return (column: number, text: string): SetLine[] => {
-    const cache = caches[column] as (typeof caches)[number]
-    const known = cache.misses < triedTexts ? cache.known.get(text) : undefined
-    if (known !== undefined) return known
-    const lines = type.lines(text, 'regular', rooms[column] as number, maxLines)
-    if (cache.misses < triedTexts) {
-      cache.misses++
-      cache.known.set(text, lines)
-    }
-    return lines
-  }
 }
 
 const leftsOf = ({ widths }: Band): number[] => {
@@ -249,7 +214,6 @@ export const printTable = async (
   const first = setHead(type, job, lines, logo, paper.width - 2 * margin)
   const starts = paginate(heights, first.height, headHeight, paper.height - margin - footSize * leading - 4)
   const total = starts.length * bands.length
-  const linesOf = lineBreaker(type, rooms)
   const pen = createPen(pdf, isTagged)
   const document = isTagged ? pdf.struct('Document') : undefined
   if (document !== undefined) pdf.addStructure(document)
@@ -311,7 +275,7 @@ export const printTable = async (
       const tableRow = pen.row(table)
       band.columns.forEach((column, i) => {
         const text = row[column] as string
-        const set = text === '' ? [] : linesOf(column, text)
+        const set = text === '' ? [] : type.lines(text, 'regular', rooms[column] as number, maxLines)
         // A reader cannot tell the order of such a text from its glyphs.
         const isOwnOrder = set.length > 1 || type.needsShaping(text)
         const draw = () => drawCell(i, set, top + padding / 2)
