@@ -1,4 +1,4 @@
-import { configGroups, reportNames } from '@portcullis/contract'
+import { configGroups, reportTraits } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
@@ -90,7 +90,7 @@ describe('every page of the console', unless(whyNoChromium), () => {
     })
     await page.emulateMedia({ reducedMotion: 'reduce' })
     // Titles and hints of settings and names of exported columns are part of the contract, in one language.
-    addWords([configGroups, reportNames], words)
+    addWords([configGroups, reportTraits], words)
     // The tab keeps the pseudo-locale.
     await page.goto('/?lang=xx')
   })

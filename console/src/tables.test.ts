@@ -15,7 +15,7 @@ import {
 } from '@portcullis/features/devices/console/peripherals.view.tsx'
 import { eventColumns, eventFilters, eventsView } from '@portcullis/features/events/console/events.view.tsx'
 import { changeColumns, changeFilters, changesView } from '@portcullis/features/health/console/history.view.tsx'
-import { agentColumns, agentFilters, agentsView } from '@portcullis/features/hosts/console/agents.view.tsx'
+import { agentsTable } from '@portcullis/features/hosts/console/agents.view.tsx'
 import { approvalFilters, approvalsView } from '@portcullis/features/policy/console/approvals/approvals.view.ts'
 import {
   grantColumns,
@@ -39,7 +39,7 @@ import { expect, it } from 'vitest'
 type AnyColumn = Omit<Column<never>, 'cell'>
 
 const lists: Record<string, [ViewSpec, readonly Filter[], readonly AnyColumn[]]> = {
-  agents: [agentsView, agentFilters, agentColumns],
+  agents: [agentsTable.view, agentsTable.filters, agentsTable.columns],
   peripherals: [peripheralsView, peripheralFilters, peripheralColumns],
   models: [modelsView, modelFilters, modelColumns],
   events: [eventsView, eventFilters, eventColumns],

@@ -1,4 +1,4 @@
-import { columnLabels, type ReportList, type ReportListName, reportLists, reportNames } from '@portcullis/contract'
+import { columnsOf, type FileList, type ReportListName, reportLists, reportTraits } from '@portcullis/contract'
 import { expect, it } from 'vitest'
 import { connectionsList, statusList } from '../../features/agentless/server/index.ts'
 import { agentsList } from '../../features/agents/server/index.ts'
@@ -24,24 +24,20 @@ const specs: Partial<Record<ReportListName, { columns: Readonly<Record<string, {
 
 /** Returns a Markdown table of the columns and filters of a list. */
 const tableOf = (name: ReportListName): string => {
-  const { row, filters, pdfColumns, title, time, permission, canSort }: ReportList = reportLists[name]
-  const columns = Object.entries(columnLabels(row)).map(([key, { name: label, heading, form, labels }]) => [
+  const { row, file }: FileList = reportLists[name]
+  const { title, canSort, filters } = reportTraits[name]
+  const columns = Object.values(columnsOf(row)).map(({ key, label, heading, form, labels }) => [
     key,
     label,
     heading,
     form,
     Object.keys(labels).join(' '),
     specs[name]?.columns[key]?.sort === undefined ? '' : 'sortable',
-    pdfColumns.includes(key) ? `PDF ${pdfColumns.indexOf(key) + 1}` : '',
+    file.pdf.includes(key) ? `PDF ${file.pdf.indexOf(key) + 1}` : '',
   ])
-  const parameters = Object.entries(filters).map(([key, { 'x-filter': kind, 'x-values': values }]) => [
-    key,
-    reportNames[name][key],
-    kind ?? '',
-    (values as string[] | undefined)?.join(' ') ?? '',
-  ])
+  const parameters = filters.map(({ name: key, label, kind, values }) => [key, label, kind, values.join(' ')])
   const lines = (rows: (string | undefined)[][]) => rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-  return `# ${title}: ${time ?? 'no time'}, ${permission}, ${canSort ? 'any order' : 'fixed order'}
+  return `# ${title}: ${file.time ?? 'no time'}, ${file.permission}, ${canSort ? 'any order' : 'fixed order'}
 
 | key | label | CSV header | form | codes | | |
 |---|---|---|---|---|---|---|

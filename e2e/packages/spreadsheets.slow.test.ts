@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CellForm, columnLabels, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
+import { type CellForm, columnsOf, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { undefuse } from '../../platform/server/csv.ts'
@@ -129,7 +129,7 @@ describe('files in LibreOffice', unless(reason), () => {
     const shown = await opened(workbooks)
     let cells = 0
     for (const list of reportListNames) {
-      const forms = Object.values(columnLabels(reportLists[list].row)).map(({ form }) => form)
+      const forms = Object.values(columnsOf(reportLists[list].row)).map(({ form }) => form)
       const [head, ...rows] = shown.get(`${list}.xlsx`) ?? []
       const [wantedHead, ...wanted] = expected.get(`${list}.xlsx`) ?? []
       expect(head, list).toEqual(wantedHead)

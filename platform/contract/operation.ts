@@ -4,6 +4,7 @@
  */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import { labelledFilter } from './filters.ts'
 import type { Audience } from './permissions.ts'
 
 /** The form of a response. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON); `redirect` is a 302 for browsers. */
@@ -102,12 +103,16 @@ export const nullable = <T extends TSchema>(schema: T, options: Record<string, u
   Type.Union([schema, Type.Null()], options)
 
 /** Defines a time in shapes of the specification: UTC, no time zone suffix, 0 to 6 fraction digits. */
-export const zonelessTime = (description: string) =>
-  Type.String({ description: `${description} UTC, without a time zone suffix.`, examples: ['2031-05-04T10:11:12.345'] })
+export const zonelessTime = (description: string, options: Record<string, unknown> = {}) =>
+  Type.String({
+    description: `${description} UTC, without a time zone suffix.`,
+    examples: ['2031-05-04T10:11:12.345'],
+    ...options,
+  })
 
 /** Defines a time in all other shapes: RFC 3339 with `Z`. */
-export const utcTime = (description: string) =>
-  Type.String({ format: 'date-time', maxLength: 64, description, examples: ['2031-05-04T10:11:12.345Z'] })
+export const utcTime = (description: string, options: Record<string, unknown> = {}) =>
+  Type.String({ format: 'date-time', maxLength: 64, description, examples: ['2031-05-04T10:11:12.345Z'], ...options })
 
 /** Default and maximum number of rows per page. */
 export const paging = { defaultSize: 50, maxSize: 1_000_000 } as const
@@ -132,11 +137,14 @@ export const listQuery = {
         'Sort order: `key` or `key_asc` (ascending), `-key` or `key_desc` (descending). A key is the name of a response field or query parameter, in any case. Addresses sort numerically: IPv4, then IPv6, then names.',
     }),
   ),
-  GlobalSearch: Type.Optional(
-    Type.String({
-      maxLength: 256,
-      description: 'Returns rows with this text in any of their text fields, ignoring case.',
-    }),
+  GlobalSearch: labelledFilter(
+    Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description: 'Returns rows with this text in any of their text fields, ignoring case.',
+      }),
+    ),
+    { kind: 'text', label: 'Any text' },
   ),
 }
 

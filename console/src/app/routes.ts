@@ -1,3 +1,4 @@
+import type { agentList, OfferedFilter } from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
 import type { statusFilters } from '@portcullis/features/agentless/console/agentless.view.tsx'
 import type { riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
@@ -8,7 +9,6 @@ import type { modelFilters } from '@portcullis/features/devices/console/models.v
 import type { peripheralFilters } from '@portcullis/features/devices/console/peripherals.view.tsx'
 import type { eventFilters } from '@portcullis/features/events/console/events.view.tsx'
 import type { changeFilters } from '@portcullis/features/health/console/history.view.tsx'
-import type { agentFilters } from '@portcullis/features/hosts/console/agents.view.tsx'
 import type { approvalFilters } from '@portcullis/features/policy/console/approvals/approvals.view.ts'
 import type { grantFilters, ruleFilters } from '@portcullis/features/policy/console/rules.view.tsx'
 import type { quarantineFilters } from '@portcullis/features/quarantine/console/quarantines.view.tsx'
@@ -63,7 +63,7 @@ const alertsAlias = createRoute({
 const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
-  validateSearch: listSearch<NamesOf<typeof agentFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof agentList>>(),
 })
 const agent = createRoute({
   getParentRoute: () => inside,

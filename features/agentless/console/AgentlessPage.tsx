@@ -78,7 +78,6 @@ export const AgentlessPage = () => {
             {add}
           </>
         }
-        filters={statusFilters}
         searchPlaceholder={strings.searchPlaceholder}
         above={
           <>
@@ -99,7 +98,7 @@ export const AgentlessPage = () => {
           />
         }
         label={strings.title}
-        columns={statusColumns}
+        table={{ columns: statusColumns, filters: statusFilters }}
         topics={['agents']}
         hrefOf={hrefOf}
         selection={canWrite ? selection : undefined}

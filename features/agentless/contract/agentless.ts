@@ -2,6 +2,7 @@ import {
   booleanFilter,
   enumFilter,
   instantFilter,
+  labelledFilter,
   tagsFilter,
   textFilter,
 } from '@portcullis/platform/contract/filters.ts'
@@ -19,7 +20,7 @@ import {
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
 import { connectionPlatforms, credentials, intervalMinutes, platform, pollInterval, port } from './connection-fields.ts'
-import { pollFailures } from './worker-protocol.ts'
+import { pollCauses, pollFailures } from './worker-protocol.ts'
 
 export { connectionPlatforms, pollInterval }
 
@@ -76,24 +77,36 @@ const connectionInput = {
 export const ConnectionInput = closed(connectionInput)
 export type ConnectionInput = Static<typeof ConnectionInput>
 
+const platformCodes = { auto: 'Detect', linux: 'Linux', macos: 'macOS', windows: 'Windows' }
+
+const trustCodes = { None: 'Not pinned', FirstUse: 'Trusted on first use' }
+
 /** How far the host key of a connection is trusted. */
 export const hostKeyTrusts = ['None', 'FirstUse', 'Confirmed'] as const
 
 const hostKeyTrust = Type.Enum(hostKeyTrusts, {
+  'x-label': 'Trust in host key',
   description:
     '`None`: no key is pinned. `FirstUse`: the key was pinned when a private key signed in, or by someone who may not confirm it; the worker sends no password. `Confirmed`: a person confirmed the key.',
 })
 
 /** An agentless host that a worker polls over SSH. Contains no secrets. */
 export const Connection = closed({
-  computerName: Type.String({ description: 'Host name or IP address, as entered. Identifies the connection.' }),
-  port: nullable(port, { description: '`null`: the default of the worker.' }),
-  platform: Type.Enum(connectionPlatforms, { description: '`auto` until the worker has detected the platform.' }),
-  userName: Type.String({ description: 'SSH user name. Empty: the default of the worker.' }),
-  hasPassword: Type.Boolean(),
-  hasPrivateKey: Type.Boolean(),
-  hasPassphrase: Type.Boolean(),
+  computerName: Type.String({
+    'x-label': 'Computer',
+    description: 'Host name or IP address, as entered. Identifies the connection.',
+  }),
+  port: nullable(port, { 'x-form': 'number', description: '`null`: the default of the worker.' }),
+  platform: Type.Enum(connectionPlatforms, {
+    'x-labels': platformCodes,
+    description: '`auto` until the worker has detected the platform.',
+  }),
+  userName: Type.String({ 'x-label': 'User', description: 'SSH user name. Empty: the default of the worker.' }),
+  hasPassword: Type.Boolean({ 'x-label': 'Password set' }),
+  hasPrivateKey: Type.Boolean({ 'x-label': 'Private key set' }),
+  hasPassphrase: Type.Boolean({ 'x-label': 'Passphrase set' }),
   hostKeyFingerprint: Type.String({
+    'x-label': 'Host key',
     description: 'Fingerprint of the pinned host key. With any other key, the worker does not sign in. Empty: none.',
   }),
   shownHostKeyFingerprint: Type.String({
@@ -101,15 +114,23 @@ export const Connection = closed({
       'Fingerprint of the host key that the host presented last, if it differs from the pinned key. Otherwise empty.',
   }),
   hostKeyTrust,
-  intervalMinutes: nullable(intervalMinutes, { description: '`null`: the default of the worker.' }),
-  isOverrideDefaults: Type.Boolean(),
-  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
-  isRegistered: Type.Boolean({ description: 'True if the host is polled.' }),
+  intervalMinutes: nullable(intervalMinutes, {
+    'x-label': 'Poll interval (min)',
+    'x-form': 'number',
+    description: '`null`: the default of the worker.',
+  }),
+  isOverrideDefaults: Type.Boolean({ 'x-label': 'Own credentials' }),
+  hashtags: Type.String({ 'x-label': 'Tags', 'x-form': 'tags', description: 'Names of tags, separated by commas.' }),
+  isRegistered: Type.Boolean({ 'x-label': 'Has a host', description: 'True if the host is polled.' }),
   isConfirmed: Type.Boolean({
+    'x-label': 'Confirmed',
     description:
       'True if an Administrator with fresh authentication added or confirmed the host, so the worker may send it the default password, once its host key is confirmed.',
   }),
-  uuid: Type.String({ description: 'UUID of the host in the list of agents. Empty before the first successful poll.' }),
+  uuid: Type.String({
+    'x-label': 'Host ID',
+    description: 'UUID of the host in the list of agents. Empty before the first successful poll.',
+  }),
   createdAt: utcTime('Time at which the connection was added.'),
   changedAt: utcTime('Time of the last change by a person.'),
 })
@@ -298,27 +319,41 @@ export const connectionStates = ['Pending', 'Running', 'Success', 'Failed', 'Unr
 
 /** The last poll of a connection. */
 export const ConnectionStatus = closed({
-  computerName: Type.String(),
-  uuid: Type.String({ description: 'UUID of the host in the list of agents. Empty before the first successful poll.' }),
-  statusString: Type.Enum(connectionStates),
+  computerName: Type.String({ 'x-label': 'Computer' }),
+  uuid: Type.String({
+    'x-label': 'Host ID',
+    description: 'UUID of the host in the list of agents. Empty before the first successful poll.',
+  }),
+  statusString: Type.Enum(connectionStates, { 'x-label': 'Status' }),
   statusDescription: Type.String({ description: 'State as text. During a poll, the current step.' }),
   statusErrorDescription: Type.String({
+    'x-label': 'Error',
     description: 'Why the last poll failed, and the cure. Empty after a success.',
   }),
-  prevRunningErrors: Type.String({ description: 'The last three failures, newest first, separated by ` | `.' }),
-  startTime: nullable(zonelessTime('Start of the last poll. `null` before the first poll.')),
-  endTime: nullable(zonelessTime('End of the last poll. `null` during a poll and before the first.')),
-  isOverrideDefaults: Type.Boolean(),
-  platform: Type.Enum(connectionPlatforms),
+  prevRunningErrors: Type.String({
+    'x-label': 'Previous errors',
+    description: 'The last three failures, newest first, separated by ` | `.',
+  }),
+  startTime: nullable(zonelessTime('Start of the last poll. `null` before the first poll.'), { 'x-label': 'Started' }),
+  endTime: nullable(zonelessTime('End of the last poll. `null` during a poll and before the first.'), {
+    'x-label': 'Ended',
+  }),
+  isOverrideDefaults: Type.Boolean({ 'x-label': 'Own credentials' }),
+  platform: Type.Enum(connectionPlatforms, { 'x-labels': platformCodes }),
   hostKeyTrust,
   peripheralsCount: Type.Integer({
+    'x-label': 'Devices',
     minimum: 0,
     description: 'Number of attached devices at the last successful poll.',
   }),
-  durationMs: nullable(Type.Integer({ minimum: 0 })),
+  durationMs: nullable(Type.Integer({ minimum: 0 }), { 'x-label': 'Duration (ms)', 'x-form': 'number' }),
   nextRun: nullable(zonelessTime('Time of the next poll. `null` while the connection is not registered.')),
-  cause: nullable(Type.Enum(pollFailures), { description: 'Cause of the failure. `null` after a success.' }),
+  cause: nullable(Type.Enum(pollFailures), {
+    'x-labels': Object.fromEntries(Object.entries(pollCauses).map(([cause, { title }]) => [cause, title])),
+    description: 'Cause of the failure. `null` after a success.',
+  }),
   failures: Type.Integer({
+    'x-label': 'Consecutive failures',
     minimum: 0,
     description: 'Number of failures in a row. Each one increases the time until the next poll.',
   }),
@@ -326,22 +361,28 @@ export const ConnectionStatus = closed({
 export type ConnectionStatus = Static<typeof ConnectionStatus>
 
 export const connectionStatusFilters = {
-  ComputerName: textFilter('computerName'),
-  StatusString: enumFilter('statusString', connectionStates),
+  ComputerName: textFilter('computerName', { label: 'Host' }),
+  StatusString: enumFilter('statusString', connectionStates, {
+    label: 'State',
+    labels: { Pending: 'Waiting', Success: 'Succeeded', Unregistered: 'Not polled' },
+  }),
   StatusDescription: textFilter('statusDescription'),
   StatusErrorDescription: textFilter('statusErrorDescription'),
   PrevRunningErrors: textFilter('prevRunningErrors'),
   StartTime: instantFilter('startTime'),
   FromTimeStart: instantFilter('Lower end of startTime'),
   ToTimeStart: instantFilter('Upper end of startTime'),
-  EndTime: instantFilter('endTime'),
+  EndTime: instantFilter('endTime', { label: 'Last poll' }),
   FromTimeEnd: instantFilter('Lower end of endTime'),
   ToTimeEnd: instantFilter('Upper end of endTime'),
-  IsOverrideDefaults: Type.Optional(
-    Type.Boolean({ description: 'Filters by isOverrideDefaults: True or False.', 'x-filter': 'boolean' }),
+  IsOverrideDefaults: labelledFilter(
+    Type.Optional(
+      Type.Boolean({ description: 'Filters by isOverrideDefaults: True or False.', 'x-filter': 'boolean' }),
+    ),
+    { kind: 'boolean', of: 'isOverrideDefaults', label: 'Overrides default credentials' },
   ),
   Cause: enumFilter('cause', pollFailures),
-  HostKeyTrust: enumFilter('hostKeyTrust', hostKeyTrusts),
+  HostKeyTrust: enumFilter('hostKeyTrust', hostKeyTrusts, { label: 'Host key', labels: trustCodes }),
 }
 
 export const connectionDetailsStatus = operation({

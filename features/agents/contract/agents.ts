@@ -1,13 +1,4 @@
 import {
-  booleanFilter,
-  enumFilter,
-  numberFilter,
-  tagsFilter,
-  textFilter,
-  timeFilter,
-  vendorFilter,
-} from '@portcullis/platform/contract/filters.ts'
-import {
   BulkResult,
   closed,
   listQuery,
@@ -15,121 +6,11 @@ import {
   operation,
   page,
   utcTime,
-  zonelessTime,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { Peripheral, RiskFactor } from '#features/devices/contract/peripherals.ts'
 import { FleetEvent } from '#features/events/contract/events.ts'
-
-/** Values of `displayStatusCombined`, `operationalStatus` and `connectionStatus` that Status filters by. */
-export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pending', 'Expired', 'Invalid'] as const
-/** Sources of the data about a host. */
-export const deploymentModes = ['Agent', 'Agentless', 'Feed'] as const
-export const licenseStatuses = ['Pending', 'Expired', 'Invalid', 'Activated'] as const
-export const severities = { none: 10, unapproved: 20, vulnerable: 30, suspected: 40, confirmed: 50 } as const
-
-/** A host with an agent, or an agentless host. Existing clients depend on the spelling and presence of every key. */
-export const Agent = closed({
-  hostIdentifier: Type.String({ description: 'Name that the host reports.' }),
-  localIpAddress: Type.String({ description: 'Address from which the host connects to the server.' }),
-  uuid: Type.String({ maxLength: 128, description: 'Opaque ID of the agent.' }),
-  operationalStatus: Type.Enum(['Free', 'Armed'], {
-    description: '`Free`: the host only reports. `Armed`: the host enforces the policy.',
-  }),
-  connectionStatus: Type.Enum(['Connected', 'Disconnected'], {
-    description: '`Connected`: the last check-in or successful poll was within three intervals.',
-  }),
-  approvedAndPresent: Type.Integer({ minimum: 0, description: 'Number of attached devices that are approved.' }),
-  approvedAndDisconnected: Type.Integer({ minimum: 0, description: 'Number of approved devices that are detached.' }),
-  notApproved: Type.Integer({
-    minimum: 0,
-    description: 'Number of attached devices that are not on the allowlist, if one applies to the host.',
-  }),
-  latestEventText: Type.String({ description: 'Newest event as `yyyy-MM-dd HH:mm:ss text`. Empty: none.' }),
-  latestMinus1EventText: Type.String({ description: 'Second newest event.' }),
-  latestMinus2EventText: Type.String({ description: 'Third newest event.' }),
-  serviceVersion: Type.String({ description: 'Version of the agent. Empty for an agentless host.' }),
-  lastUpdated: zonelessTime('Time of the last check-in or successful poll.'),
-  licenseStatus: Type.Enum(licenseStatuses),
-  expirationDate: Type.String({ description: 'Expiry of the licence as MM/dd/yyyy. Empty: none.' }),
-  lastConfiguered: zonelessTime(
-    'Time of the last confirmed configuration, initially of the enrolment. The spelling is fixed.',
-  ),
-  kbDriverVersion: Type.String(),
-  licenseAccountId: Type.String(),
-  licenseAccountName: Type.String({ description: 'Account name in the licence. `Community` if there is no licence.' }),
-  severity: Type.Integer({
-    description:
-      'Highest severity of the attached devices: 10 no finding, 20 not on the allowlist, 30 vulnerable, 40 suspected attack tool, 50 confirmed attack tool.',
-  }),
-  hasUnapprovedPeripherals: Type.Boolean(),
-  hasVulnerablePeripherals: Type.Boolean(),
-  hasKnownAttackTools: Type.Boolean({ description: 'True if a suspected or confirmed attack tool is attached.' }),
-  displayStatusCombined: Type.String({
-    description: '`Disconnected`, otherwise the licence problem, otherwise `operationalStatus`.',
-  }),
-  inAction: Type.Boolean({ description: 'True if a command is pending.' }),
-  pcModel: Type.String({ description: '`vendor model||chassis||sku`.' }),
-  nicsText: nullable(Type.String(), {
-    description: '`MAC||vendor||name` of each network interface, separated by `**`.',
-  }),
-  modelToolTip: Type.String({ description: 'Vendor and model for display. Empty if both are unknown.' }),
-  containsVulnerablePeripheralOrWLV: Type.String({ description: 'Empty, `Vulnerable`, `WLV` or `Vulnerable,WLV`.' }),
-  osVersion: Type.String({ description: 'Operating system with version, for display.' }),
-  runningMode: Type.String({ description: 'Always `R`.' }),
-  connectedSwitchIp: Type.String(),
-  connectedSwitchName: Type.String(),
-  connectedPortId: Type.String(),
-  connectedPortName: Type.String(),
-  ethernetsCount: Type.Integer({ minimum: 0 }),
-  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
-  deploymentMode: Type.Enum(deploymentModes, {
-    description:
-      '`Agentless`: a worker polls the host. `Feed`: only events of other systems describe the host, so it can never be armed.',
-  }),
-  riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
-  clockSkewSeconds: Type.Integer({
-    description: 'Host clock minus server clock at the last check-in. Positive if the host is ahead.',
-  }),
-  firstSeen: zonelessTime('Time of the enrolment or first poll.'),
-})
-export type Agent = Static<typeof Agent>
-
-/** Filters hosts by the model of an attached device. */
-const modelFilter = Type.Optional(
-  Type.String({
-    maxLength: 9,
-    description: 'Model of an attached device: `VID:PID` in hex digits, ignoring case.',
-    'x-filter': 'text',
-  }),
-)
-
-export const agentFilters = {
-  Uuid: textFilter('uuid'),
-  HostIdentifier: textFilter('hostIdentifier'),
-  IpAddress: textFilter('localIpAddress'),
-  Status: enumFilter('displayStatusCombined, operationalStatus or connectionStatus', agentStatuses),
-  ContainsVulnerablePeripheralOrWLV: enumFilter('findings', ['Vulnerable', 'WLV']),
-  LastConfiguration: timeFilter('lastConfiguered'),
-  Version: textFilter('serviceVersion'),
-  License: enumFilter('licenseStatus', licenseStatuses),
-  OsVersion: textFilter('osVersion'),
-  LastUpdated: timeFilter('lastUpdated'),
-  Hashtags: tagsFilter('hashtags'),
-  ExpirationDate: timeFilter('expirationDate'),
-  Severity: numberFilter('severity'),
-  HasUnapprovedPeripherals: booleanFilter('hasUnapprovedPeripherals'),
-  HasVulnerablePeripherals: booleanFilter('hasVulnerablePeripherals'),
-  HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
-  DeploymentMode: enumFilter('deploymentMode', deploymentModes),
-  ReleaseKey: textFilter('releaseKey'),
-  PossibleDuplicate: booleanFilter('possibleDuplicates of the host, true if there are any'),
-  Vendor: vendorFilter('Vendor of an attached device'),
-  Model: modelFilter,
-  Alert: Type.Optional(
-    Type.String({ maxLength: 10, description: 'ID of an alert: lists the hosts of this alert.', 'x-filter': 'number' }),
-  ),
-}
+import { Agent, agentFilters } from './agent-list.ts'
 
 export const AgentsPage = page(Agent)
 

@@ -1,9 +1,9 @@
+import { agentList } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
-  type Column,
   type Condition,
   contains,
   containsInDictionary,
@@ -17,7 +17,8 @@ import {
   modelsOfVendor,
   oneOf,
 } from '@portcullis/platform/server/list/columns.ts'
-import type { CompiledList, ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import type { CompiledList } from '@portcullis/platform/server/list/compile.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
 
 const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
@@ -64,7 +65,8 @@ const hasModel = (models: SqlFragment): SqlFragment =>
 
 const heartbeat = 'join agent_heartbeats h on h.agent_id = r.agent_id'
 /** A column of the wide table: no index provides its order. */
-const wide = (expression: string): Column => ({
+const wide = (expression: string) => ({
+  select: expression,
   sort: `lower(${expression})`,
   sortJoin: 'join agents a on a.agent_id = r.agent_id',
 })
@@ -86,7 +88,8 @@ const hostsWithCommands = (direction: 'asc' | 'desc'): string =>
  * Sorts by pending commands. No index contains them, because each change would rewrite all index entries of the narrow
  * row: 10,000 commands took twice as long. Each host with a command is a group of its own, found by the commands' index.
  */
-const pendingCommand: Column = {
+const pendingCommand = {
+  select: 'h.has_commands',
   sort: 'b.pending',
   sortJoin: 'join (select h.agent_id, h.has_commands as pending from agent_heartbeats h) b on b.agent_id = r.agent_id',
   groups: {
@@ -97,10 +100,11 @@ const pendingCommand: Column = {
   },
 }
 /** A column with the same value in every row. */
-const constant: Column = { sort: `''::text` }
+const constant = (select: string) => ({ select, sort: `''::text` })
+const zoneless = (time: string) => ({ select: zonelessSql(time), sort: time })
 
 /** The agents list: narrow rows for filters and sorts, wide rows only for the rows of the page. */
-export const agentsList: ListSpec = {
+export const agentsList = listSpec(agentList, {
   name: 'agents',
   from: 'agent_rows r',
   id: 'r.agent_id',
@@ -112,127 +116,109 @@ export const agentsList: ListSpec = {
   search,
   total: sql`select t.agents::bigint as n from fleet_totals t`,
   columns: {
-    hostIdentifier: { sort: 'r.host', filter: contains('r.host') },
-    localIpAddress: { sort: 'address_order(r.address)', filter: contains('r.address'), names: ['ipAddress'] },
-    uuid: { sort: 'r.agent_id', filter: contains('r.agent_id::text') },
-    operationalStatus: { sort: 'r.armed' },
-    connectionStatus: { sort: 'not r.connected' },
-    displayStatusCombined: {
-      sort: display,
-      names: ['status'],
-      filter: oneOf({
-        Free: 'not r.armed',
-        Armed: 'r.armed',
-        Connected: 'r.connected',
-        Disconnected: 'not r.connected',
-        Pending: 'r.connected and r.license = 0',
-        Expired: 'r.connected and r.license = 1',
-        Invalid: 'r.connected and r.license = 2',
-      }),
-    },
-    approvedAndPresent: { sort: 'r.approved_present' },
-    approvedAndDisconnected: { sort: 'r.approved_gone' },
-    notApproved: { sort: 'r.not_approved' },
+    hostIdentifier: { select: 'a.host', sort: 'r.host' },
+    localIpAddress: { select: 'a.address', sort: 'address_order(r.address)' },
+    uuid: { select: 'a.agent_id', sort: 'r.agent_id' },
+    operationalStatus: { select: `case when r.armed then 'Armed' else 'Free' end`, sort: 'r.armed' },
+    connectionStatus: { select: connection, sort: 'not r.connected' },
+    approvedAndPresent: 'r.approved_present',
+    approvedAndDisconnected: 'r.approved_gone',
+    notApproved: 'r.not_approved',
     latestEventText: wide(`coalesce(a.latest_events[1], '')`),
     latestMinus1EventText: wide(`coalesce(a.latest_events[2], '')`),
     latestMinus2EventText: wide(`coalesce(a.latest_events[3], '')`),
     serviceVersion: {
+      select: 'a.version',
       sort: 'dv.folded',
       sortJoin: 'join dictionary dv on dv.id = r.version_id',
       groups: { from: usedTexts('version_id', 'dv'), link: 'r.version_id = dv.id' },
-      filter: containsInDictionary('r.version_id'),
-      names: ['version'],
     },
-    lastUpdated: {
-      sort: 'h.last_seen',
-      sortJoin: heartbeat,
-      filter: lastUpdated,
-    },
-    licenseStatus: {
-      sort: 'r.license',
-      names: ['license'],
-      filter: oneOf({
-        Pending: 'r.license = 0',
-        Expired: 'r.license = 1',
-        Invalid: 'r.license = 2',
-        Activated: 'r.license = 3',
-      }),
-    },
-    expirationDate: { sort: 'r.expiration', filter: isTime(`(r.expiration::timestamp at time zone 'UTC')`) },
-    lastConfiguered: { sort: 'r.last_configured', filter: isTime('r.last_configured'), names: ['lastConfiguration'] },
-    kbDriverVersion: constant,
-    licenseAccountId: { sort: `''::text`, filter: contains(`lower(${licenceAccount('account_id')})`) },
-    licenseAccountName: { sort: `''::text`, filter: contains(`lower(${licenceAccount('account_name')})`) },
-    severity: { sort: 'r.severity', filter: isNumber('r.severity') },
-    hasUnapprovedPeripherals: { sort: 'r.unapproved', filter: isTrue('r.unapproved') },
-    hasVulnerablePeripherals: { sort: 'r.vulnerable', filter: isTrue('r.vulnerable') },
-    hasKnownAttackTools: { sort: 'r.attack_tool', filter: isTrue('r.attack_tool') },
+    lastUpdated: { ...zoneless('h.last_seen'), sortJoin: heartbeat },
+    licenseStatus: { select: licenseNames, sort: 'r.license' },
+    expirationDate: { select: `coalesce(to_char(r.expiration, 'MM/DD/YYYY'), '')`, sort: 'r.expiration' },
+    lastConfiguered: zoneless('r.last_configured'),
+    kbDriverVersion: constant(`''`),
+    licenseAccountId: constant(licenceAccount('account_id')),
+    licenseAccountName: constant(licenceAccount('account_name')),
+    severity: 'r.severity',
+    hasUnapprovedPeripherals: 'r.unapproved',
+    hasVulnerablePeripherals: 'r.vulnerable',
+    hasKnownAttackTools: 'r.attack_tool',
+    displayStatusCombined: display,
     inAction: pendingCommand,
     pcModel: wide('a.pc_model'),
     nicsText: wide('a.nics_text'),
     modelToolTip: wide(modelToolTip),
-    containsVulnerablePeripheralOrWLV: {
-      sort: findings,
-      filter: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
-    },
+    containsVulnerablePeripheralOrWLV: findings,
     osVersion: {
+      select: 'a.os_name',
       sort: 'dos.folded',
       sortJoin: 'join dictionary dos on dos.id = r.os_id',
       groups: { from: usedTexts('os_id', 'dos'), link: 'r.os_id = dos.id' },
-      filter: containsInDictionary('r.os_id'),
     },
-    runningMode: constant,
-    connectedSwitchIp: constant,
-    connectedSwitchName: constant,
-    connectedPortId: constant,
-    connectedPortName: constant,
-    ethernetsCount: { sort: 'r.ethernets' },
-    hashtags: { sort: 'r.tags', filter: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id') },
+    runningMode: constant(`'R'`),
+    connectedSwitchIp: constant(`''`),
+    connectedSwitchName: constant(`''`),
+    connectedPortId: constant(`''`),
+    connectedPortName: constant(`''`),
+    ethernetsCount: 'r.ethernets',
+    hashtags: 'r.tags',
     deploymentMode: {
+      select: `case when r.feed then 'Feed' when r.agentless then 'Agentless' else 'Agent' end`,
       sort: '(r.agentless::int + r.feed::int)',
-      filter: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
     },
-    releaseKey: { filter: contains('r.release_key') },
-    possibleDuplicate: {
-      filter: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
+    riskScore: 'r.risk',
+    clockSkewSeconds: { select: 'h.skew_seconds', sort: 'h.skew_seconds', sortJoin: heartbeat },
+    firstSeen: zoneless('r.first_seen'),
+  },
+  filters: {
+    Uuid: contains('r.agent_id::text'),
+    HostIdentifier: contains('r.host'),
+    IpAddress: contains('r.address'),
+    Status: oneOf({
+      Free: 'not r.armed',
+      Armed: 'r.armed',
+      Connected: 'r.connected',
+      Disconnected: 'not r.connected',
+      Pending: 'r.connected and r.license = 0',
+      Expired: 'r.connected and r.license = 1',
+      Invalid: 'r.connected and r.license = 2',
+    }),
+    ContainsVulnerablePeripheralOrWLV: oneOf({ Vulnerable: 'r.vulnerable', WLV: 'r.violation' }),
+    LastConfiguration: isTime('r.last_configured'),
+    Version: containsInDictionary('r.version_id'),
+    License: oneOf({
+      Pending: 'r.license = 0',
+      Expired: 'r.license = 1',
+      Invalid: 'r.license = 2',
+      Activated: 'r.license = 3',
+    }),
+    OsVersion: containsInDictionary('r.os_id'),
+    LastUpdated: lastUpdated,
+    Hashtags: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id'),
+    ExpirationDate: isTime(`(r.expiration::timestamp at time zone 'UTC')`),
+    Severity: isNumber('r.severity'),
+    HasUnapprovedPeripherals: isTrue('r.unapproved'),
+    HasVulnerablePeripherals: isTrue('r.vulnerable'),
+    HasKnownAttackTools: isTrue('r.attack_tool'),
+    DeploymentMode: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
+    ReleaseKey: contains('r.release_key'),
+    PossibleDuplicate: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
+    Vendor: (_f, text) => hasModel(modelsOfVendor(text)),
+    Model: (field, text) => {
+      const [, vid, pid] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(text.trim()) ?? []
+      if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID with four hex digits each')
+      return hasModel(
+        sql`select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text`,
+      )
     },
-    vendor: { filter: (_f, text) => hasModel(modelsOfVendor(text)) },
-    model: {
-      filter: (field, text) => {
-        const [, vid, pid] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(text.trim()) ?? []
-        if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID with four hex digits each')
-        return hasModel(
-          sql`select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text`,
-        )
-      },
+    Alert: (field, text) => {
+      if (!/^\d{1,10}$/.test(text.trim())) throw invalid(field, 'must be the ID of an alert')
+      return sql`r.agent_id in (select h.agent_id from notice_hosts h where h.notice_id = ${text.trim()}::text::bigint)`
     },
-    alert: {
-      filter: (field, text) => {
-        if (!/^\d{1,10}$/.test(text.trim())) throw invalid(field, 'must be the ID of an alert')
-        return sql`r.agent_id in (select h.agent_id from notice_hosts h where h.notice_id = ${text.trim()}::text::bigint)`
-      },
-    },
-    riskScore: { sort: 'r.risk' },
-    clockSkewSeconds: { sort: 'h.skew_seconds', sortJoin: heartbeat },
-    firstSeen: { sort: 'r.first_seen' },
   },
   rowJoins: `join agent_rows r on r.agent_id = ids.id join agents a on a.agent_id = ids.id join agent_heartbeats h on h.agent_id = ids.id`,
-  rowSelect: `a.host as "hostIdentifier", a.address as "localIpAddress", a.agent_id as "uuid",
-    case when r.armed then 'Armed' else 'Free' end as "operationalStatus", ${connection} as "connectionStatus",
-    r.approved_present as "approvedAndPresent", r.approved_gone as "approvedAndDisconnected", r.not_approved as "notApproved",
-    coalesce(a.latest_events[1], '') as "latestEventText", coalesce(a.latest_events[2], '') as "latestMinus1EventText",
-    coalesce(a.latest_events[3], '') as "latestMinus2EventText",
-    a.version as "serviceVersion", ${zonelessSql('h.last_seen')} as "lastUpdated", ${licenseNames} as "licenseStatus",
-    coalesce(to_char(r.expiration, 'MM/DD/YYYY'), '') as "expirationDate", ${zonelessSql('r.last_configured')} as "lastConfiguered",
-    '' as "kbDriverVersion", ${licenceAccount('account_id')} as "licenseAccountId", ${licenceAccount('account_name')} as "licenseAccountName", r.severity as "severity",
-    r.unapproved as "hasUnapprovedPeripherals", r.vulnerable as "hasVulnerablePeripherals", r.attack_tool as "hasKnownAttackTools",
-    ${display} as "displayStatusCombined", h.has_commands as "inAction", a.pc_model as "pcModel", a.nics_text as "nicsText",
-    ${modelToolTip} as "modelToolTip", ${findings} as "containsVulnerablePeripheralOrWLV", a.os_name as "osVersion", 'R' as "runningMode",
-    '' as "connectedSwitchIp", '' as "connectedSwitchName", '' as "connectedPortId", '' as "connectedPortName",
-    r.ethernets as "ethernetsCount", r.tags as "hashtags",
-    case when r.feed then 'Feed' when r.agentless then 'Agentless' else 'Agent' end as "deploymentMode", r.risk as "riskScore",
-    h.skew_seconds as "clockSkewSeconds", ${zonelessSql('r.first_seen')} as "firstSeen"`,
-}
+})
 
 export interface SummaryRow {
   total: number

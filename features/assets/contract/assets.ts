@@ -1,6 +1,6 @@
 import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { deploymentModes } from '#features/agents/contract/agents.ts'
+import { deploymentModes } from '#features/agents/contract/agent-list.ts'
 
 /** Version of `data` in messages of the asset stream, part of each `dataschema`. New versions only add fields. */
 export const assetSchemaVersion = 1

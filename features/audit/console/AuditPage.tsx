@@ -40,10 +40,9 @@ export const AuditPage = () => {
     <ListPage
       title={strings.auditTrail}
       list={list}
-      filters={filters}
       searchPlaceholder={strings.search}
       label={strings.auditTrail}
-      columns={isPhone ? phoneColumns : auditColumns}
+      table={{ columns: isPhone ? phoneColumns : auditColumns, filters: filters }}
       topics={[]}
       hrefOf={hrefOf}
       above={<Checkpoints />}

@@ -1,39 +1,51 @@
-import { enumFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  endFilter,
+  enumFilter,
+  labelledFilter,
+  minimumSeverityFilter,
+  textFilter,
+  timeFilter,
+} from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { AuditRecord } from './audit.ts'
+import { AuditRecord, severityNames } from './audit.ts'
 import { auditActionCodes, auditAreas, auditObjectKinds } from './audit-actions.ts'
 
 const textMax = 256
 
 /** Defines a filter for records about an object, by its name. */
-const objectFilter = (what: string, ids: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: textMax,
-      description: `Filters by ${what}: its ${ids}, or words of its name. A word matches from its start, ignoring case.`,
-    }),
+const objectFilter = (label: string, what: string, ids: string) =>
+  labelledFilter(
+    Type.Optional(
+      Type.String({
+        maxLength: textMax,
+        description: `Filters by ${what}: its ${ids}, or words of its name. A word matches from its start, ignoring case.`,
+      }),
+    ),
+    { kind: 'text', label },
   )
 
 /** The filters of the audit trail. */
 export const auditFilters = {
-  person: Type.Optional(
-    Type.String({
-      maxLength: textMax,
-      description: 'Filters by the account that acted: its exact user name, ignoring case. `system`: the server.',
-    }),
+  person: labelledFilter(
+    Type.Optional(
+      Type.String({
+        maxLength: textMax,
+        description: 'Filters by the account that acted: its exact user name, ignoring case. `system`: the server.',
+      }),
+    ),
+    { kind: 'enum', label: 'Person', isSingle: true },
   ),
-  area: enumFilter('the area of the action', auditAreas),
-  actions: enumFilter('the action', auditActionCodes),
-  host: objectFilter('a host', 'ID'),
-  device: objectFilter('a device model', '`VID:PID`'),
-  rule: objectFilter('a rule', 'ID'),
-  account: objectFilter('an account that was acted on', 'user name'),
-  time: timeFilter('creationTime'),
-  outcome: enumFilter('outcome', ['success', 'failure']),
-  minimumSeverity: Type.Optional(
-    Type.String({ maxLength: 20, description: 'Lowest severity to return, as a name or number.' }),
-  ),
+  area: enumFilter('the area of the action', auditAreas, { label: 'Area' }),
+  actions: enumFilter('the action', auditActionCodes, { label: 'Action' }),
+  host: objectFilter('Host', 'a host', 'ID'),
+  device: objectFilter('Device', 'a device model', '`VID:PID`'),
+  rule: objectFilter('Rule', 'a rule', 'ID'),
+  account: objectFilter('Account', 'an account that was acted on', 'user name'),
+  time: timeFilter('creationTime', { of: 'time' }),
+  outcome: enumFilter('outcome', ['success', 'failure'], { isSingle: true }),
+  minimumSeverity: minimumSeverityFilter(severityNames.slice(0, 7)),
 }
 
 export const AuditObject = closed({
@@ -73,6 +85,56 @@ export const AuditRow = closed({
   objects: Type.Array(AuditObject, { maxItems: 3, description: 'The first objects of the action.' }),
 })
 export type AuditRow = Static<typeof AuditRow>
+
+/** The list of audit records. */
+export const auditList = list({
+  title: 'Audit trail',
+  row: AuditRow,
+  filters: auditFilters,
+  unsorted: [
+    ...(['userName', 'action', 'severity', 'severityString', 'entity', 'sourceIp', 'outcome', 'variant'] as const),
+    ...(['count', 'hosts', 'reason', 'objects'] as const),
+  ],
+  table: {
+    defaultSort: 'creationTime_desc',
+    filters: ['person', 'time', 'area', 'actions', 'host', 'device', 'rule', 'account', 'outcome', 'minimumSeverity'],
+    columns: [
+      { id: 'when', of: 'creationTime', width: 196, shown: true, title: 'When', align: 'left', show: 'local' },
+      {
+        id: 'what',
+        of: 'userName',
+        width: 200,
+        grow: true,
+        shown: true,
+        title: 'Action and reason',
+        exports: ['userName', 'action', 'entity', 'details', 'outcome'],
+      },
+      { id: 'person', of: 'userName', width: 140, title: 'Person' },
+      { id: 'severity', of: 'severityString', width: 118 },
+      { id: 'address', of: 'sourceIp', width: 140, title: 'IP address', show: 'code' },
+      { id: 'number', of: 'auditTrailID', width: 90, title: 'Number' },
+    ],
+  },
+})
+
+export const auditFileList = list({
+  title: auditList.title,
+  row: AuditRecord,
+  filters: {
+    ...auditFilters,
+    FromDate: endFilter('Start time, inclusive.', 'From'),
+    userName: textFilter('userName'),
+    action: textFilter('action'),
+    entity: textFilter('entity'),
+  },
+  unsorted: ['details'],
+  file: {
+    pdf: ['creationTime', 'userName', 'action', 'entity', 'details', 'outcome'],
+    summary: ['outcome'],
+    time: 'creationTime',
+    permission: 'audit:read',
+  },
+})
 
 export const getAuditRecords = operation({
   id: 'getAuditRecords',

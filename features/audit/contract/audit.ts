@@ -10,16 +10,22 @@ import { type Static, Type } from 'typebox'
 
 /** A record of the audit trail, as SIEM connectors read it. */
 export const AuditRecord = closed({
-  auditTrailID: Type.Integer({ description: 'Number of the record. Increases without gaps.' }),
-  creationTime: zonelessTime('Time of the action.'),
-  userName: Type.String({ description: 'Account that performed the action. `system`: the server.' }),
+  auditTrailID: Type.Integer({ 'x-label': 'Record', description: 'Number of the record. Increases without gaps.' }),
+  creationTime: zonelessTime('Time of the action.', { 'x-label': 'Time' }),
+  userName: Type.String({ 'x-label': 'User', description: 'Account that performed the action. `system`: the server.' }),
   action: Type.String({ description: 'Action as `noun.verb`.' }),
-  severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
-  severityString: Type.String({ description: 'Name of the severity.' }),
-  entity: Type.String({ description: 'Object of the action.' }),
-  details: Type.String({ description: 'Description with values. Secrets appear only as "changed".' }),
-  sourceIp: Type.String({ description: 'Address of the caller. Empty for the server.' }),
-  outcome: Type.Enum(['success', 'failure']),
+  severity: Type.Integer({
+    'x-label': 'Severity (number)',
+    description: 'Syslog severity, 0 (Emergency) to 7 (Debug).',
+  }),
+  severityString: Type.String({ 'x-label': 'Severity', description: 'Name of the severity.' }),
+  entity: Type.String({ 'x-label': 'About', description: 'Object of the action.' }),
+  details: Type.String({
+    'x-form': 'eventText',
+    description: 'Description with values. Secrets appear only as "changed".',
+  }),
+  sourceIp: Type.String({ 'x-label': 'Source address', description: 'Address of the caller. Empty for the server.' }),
+  outcome: Type.Enum(['success', 'failure'], { 'x-labels': { success: 'Success', failure: 'Failure' } }),
 })
 export type AuditRecord = Static<typeof AuditRecord>
 

@@ -19,10 +19,9 @@ export const CommandsPage = () => {
     <ListPage
       title={strings.commands}
       list={list}
-      filters={commandFilters}
       searchPlaceholder={strings.search}
       label={strings.commands}
-      columns={commandColumns}
+      table={{ columns: commandColumns, filters: commandFilters }}
       topics={['agents', 'events']}
       hrefOf={hrefOf}
       opensPage

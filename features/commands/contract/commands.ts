@@ -11,8 +11,9 @@ import {
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentLimits } from '#features/agents/contract/agent-limits.ts'
+import { agentFilters } from '#features/agents/contract/agent-list.ts'
 import { agentCommandKinds } from '#features/agents/contract/agent-protocol.ts'
-import { agentFilters, agentParams } from '#features/agents/contract/agents.ts'
+import { agentParams } from '#features/agents/contract/agents.ts'
 import { Prediction } from '#features/policy/contract/prediction.ts'
 import { RevertMinutes } from './arming.ts'
 

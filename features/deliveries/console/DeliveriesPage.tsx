@@ -63,7 +63,6 @@ export const DeliveriesPage = () => {
           </>
         )
       }
-      filters={deliveryFilters}
       searchPlaceholder={strings.searchPlaceholder}
       above={
         <>
@@ -72,7 +71,7 @@ export const DeliveriesPage = () => {
         </>
       }
       label={strings.deliveries}
-      columns={deliveryColumns}
+      table={{ columns: deliveryColumns, filters: deliveryFilters }}
       topics={['deliveries']}
       hrefOf={hrefOf}
       selection={canRetry ? selection : undefined}

@@ -38,11 +38,10 @@ export const ModelsPage = () => {
       title={strings.devices}
       list={list}
       actions={<ViewSwitch />}
-      filters={modelFilters}
       searchPlaceholder={strings.searchModels}
       exports={{ name: 'peripherals', report: 'models', csv: peripheralsAggExport, pdf: peripheralsAggExportPdf }}
       label={strings.models}
-      columns={modelColumns}
+      table={{ columns: modelColumns, filters: modelFilters }}
       topics={['peripherals']}
       hrefOf={modelAddress}
       opensPage

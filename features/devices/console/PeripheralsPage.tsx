@@ -56,11 +56,10 @@ export const PeripheralsPage = () => {
       title={strings.devices}
       list={list}
       actions={<ViewSwitch />}
-      filters={peripheralFilters}
       searchPlaceholder={strings.searchDevices}
       exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
       label={strings.devices}
-      columns={peripheralColumns}
+      table={{ columns: peripheralColumns, filters: peripheralFilters }}
       topics={['peripherals']}
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}

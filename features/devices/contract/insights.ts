@@ -1,7 +1,7 @@
 import { vendorFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { Vulnerability } from './peripherals.ts'
+import { findingLabels, kindCodes, Vulnerability } from './peripherals.ts'
 
 /** A host with a finding. */
 export const InsightAgent = closed({
@@ -11,31 +11,50 @@ export const InsightAgent = closed({
 })
 
 const devices = {
-  vid: Type.String({ description: 'Vendor ID (VID), four upper-case hex digits.' }),
-  pid: Type.String({ description: 'Product ID (PID), four upper-case hex digits.' }),
-  guiVid: Type.String({ description: 'Vendor name.' }),
-  guiPid: Type.String({ description: 'Product name.' }),
+  vid: Type.String({
+    'x-label': 'Vendor ID',
+    'x-form': 'hex',
+    description: 'Vendor ID (VID), four upper-case hex digits.',
+  }),
+  pid: Type.String({
+    'x-label': 'Product ID',
+    'x-form': 'hex',
+    description: 'Product ID (PID), four upper-case hex digits.',
+  }),
+  guiVid: Type.String({ 'x-label': 'Vendor', description: 'Vendor name.' }),
+  guiPid: Type.String({ 'x-label': 'Product', description: 'Product name.' }),
   devIcon: Type.Integer(),
-  devIconDescription: Type.String(),
+  devIconDescription: Type.String({ 'x-label': 'Kind', 'x-labels': kindCodes }),
 }
 
 const found = {
   ...devices,
-  agentsCount: Type.Integer({ minimum: 0, description: 'Number of hosts that the device is attached to.' }),
-  share: Type.Number({ minimum: 0, maximum: 1, description: '`agentsCount` divided by the population, 0 to 1.' }),
+  agentsCount: Type.Integer({
+    'x-label': 'Hosts',
+    minimum: 0,
+    description: 'Number of hosts that the device is attached to.',
+  }),
+  share: Type.Number({
+    'x-label': 'Share of hosts',
+    'x-form': 'share',
+    minimum: 0,
+    maximum: 1,
+    description: '`agentsCount` divided by the population, 0 to 1.',
+  }),
   firstSeen: utcTime('First attachment on any host.'),
   lastSeen: utcTime('Last attachment on any host.'),
   agents: Type.Array(InsightAgent, { maxItems: 20, description: 'Up to 20 of these hosts, sorted by name.' }),
 }
 
 const interfaces = Type.String({ description: 'USB interfaces of the device, each as class:subclass:protocol.' })
-const peripheralsCount = Type.Integer({ minimum: 0, description: 'Number of attached devices.' })
+const peripheralsCount = Type.Integer({ 'x-label': 'Devices', minimum: 0, description: 'Number of attached devices.' })
 
 export const UncommonPeripheral = closed({
   ...found,
   interfaces,
   peripheralsCount,
   isKnownAttackTool: Type.Boolean({
+    'x-label': 'Attack tool',
     description: 'True if at least one fingerprint is a suspected or confirmed attack tool.',
   }),
 })
@@ -43,11 +62,16 @@ export type UncommonPeripheral = Static<typeof UncommonPeripheral>
 
 export const VulnerablePeripheral = closed({
   ...found,
-  vulnerabilities: Type.Array(Vulnerability),
+  vulnerabilities: Type.Array(Vulnerability, { 'x-label': 'Advisories' }),
   isKnownAttackTool: Type.Boolean({
+    'x-label': 'Attack tool',
     description: 'True if at least one fingerprint is a suspected or confirmed attack tool.',
   }),
-  severity: Type.Integer({ description: 'Highest severity of its fingerprints.' }),
+  severity: Type.Integer({
+    'x-label': 'Finding',
+    'x-labels': findingLabels,
+    description: 'Highest severity of its fingerprints.',
+  }),
   peripheralsCount,
 })
 export type VulnerablePeripheral = Static<typeof VulnerablePeripheral>
@@ -123,12 +147,15 @@ export const WhitelistViolation = closed({
   guiPid: devices.guiPid,
   devIcon: devices.devIcon,
   devIconDescription: devices.devIconDescription,
-  agentsCount: Type.Integer({ minimum: 0 }),
-  peripheralsCount: Type.Integer({ minimum: 0 }),
+  agentsCount: Type.Integer({ 'x-label': 'Hosts', minimum: 0 }),
+  peripheralsCount: Type.Integer({ 'x-label': 'Devices', minimum: 0 }),
   firstSeen: utcTime('First attachment on one of these hosts.'),
   lastSeen: utcTime('Last attachment on one of these hosts.'),
-  enforced: Type.Boolean({ description: 'True if at least one of the hosts is Armed.' }),
-  isKnownAttackTool: Type.Boolean({ description: 'True if one of the devices is a known attack tool.' }),
+  enforced: Type.Boolean({ 'x-label': 'Blocked', description: 'True if at least one of the hosts is Armed.' }),
+  isKnownAttackTool: Type.Boolean({
+    'x-label': 'Attack tool',
+    description: 'True if one of the devices is a known attack tool.',
+  }),
 })
 export type WhitelistViolation = Static<typeof WhitelistViolation>
 
@@ -142,6 +169,21 @@ export const uniqueWhitelistViolation = operation({
   permission: 'fleet:read',
   query,
   response: Type.Array(WhitelistViolation),
+})
+
+/** Errors of one host in a period. */
+const errorsOfHost = {
+  errorsCount: Type.Integer({ minimum: 1 }),
+  lastErrorTime: utcTime('Time at which the server received the last error.', { 'x-label': 'Last error at' }),
+  lastError: Type.String(),
+}
+
+/** The errors of a host in a file. */
+export const AgentErrors = closed({
+  uuid: Type.String({ 'x-label': 'Host ID' }),
+  hostIdentifier: Type.String({ 'x-label': 'Host' }),
+  localIpAddress: Type.String({ 'x-label': 'Address' }),
+  ...errorsOfHost,
 })
 
 export const errorTotal = operation({
@@ -176,9 +218,7 @@ export const errorTotal = operation({
         }),
         hostIdentifier: Type.String({ description: 'Host name, or `computerName` of the connection.' }),
         localIpAddress: Type.String({ description: 'Empty if unknown.' }),
-        errorsCount: Type.Integer({ minimum: 1 }),
-        lastErrorTime: utcTime('Time at which the server received the last error.'),
-        lastError: Type.String(),
+        ...errorsOfHost,
       }),
     ),
   }),
@@ -197,10 +237,12 @@ export type IdentityDifference = Static<typeof IdentityDifference>
 
 export const SpoofedIdentity = closed({
   level: Type.Enum(['suspected', 'confirmed'], {
+    'x-labels': { suspected: 'Suspected', confirmed: 'Confirmed' },
     description:
       '`confirmed`: the device cannot be the product that its VID and PID name. `suspected`: it only differs from the other devices in the fleet.',
   }),
   basis: Type.Enum(['genuine', 'consensus'], {
+    'x-labels': { genuine: 'Genuine product', consensus: 'Other devices in the fleet' },
     description:
       '`genuine`: compared with the descriptors of the genuine product. `consensus`: compared with the devices in the fleet that have the same VID and PID.',
   }),
@@ -216,8 +258,8 @@ export const SpoofedIdentity = closed({
     }),
     { description: '`null` if `basis` is `genuine`.' },
   ),
-  agentsCount: Type.Integer({ minimum: 0 }),
-  peripheralsCount: Type.Integer({ minimum: 0 }),
+  agentsCount: Type.Integer({ 'x-label': 'Hosts', minimum: 0 }),
+  peripheralsCount: Type.Integer({ 'x-label': 'Devices', minimum: 0 }),
   firstSeen: utcTime('First attachment on any host.'),
   lastSeen: utcTime('Last attachment on any host.'),
   agents: Type.Array(InsightAgent, { maxItems: 20 }),

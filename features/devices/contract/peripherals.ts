@@ -43,8 +43,27 @@ export const icons = {
   98: 'Unknown',
 } as const
 
-const hex4 = (description: string) =>
-  Type.String({ pattern: '^[0-9A-F]{4}$', description: `${description}, four upper-case hex digits.` })
+/** Labels of the highest finding of a host, device or model. */
+export const findingLabels: Readonly<Record<string, string>> = {
+  50: 'Confirmed attack tool',
+  40: 'Suspected attack tool',
+  30: 'Vulnerable',
+  20: 'Not on the allowlist',
+  10: 'No findings',
+}
+
+/** Labels of `devIconDescription`. */
+export const kindCodes: Readonly<Record<string, string>> = { NO_DEV: 'None' }
+
+/** The filter by the kind of a device. */
+const kindFilter = numberFilter('devIcon', {
+  label: 'Kind',
+  values: Object.keys(icons).filter((icon) => icon !== '0'),
+  labels: icons,
+})
+
+const hex4 = (description: string, options: Record<string, unknown>) =>
+  Type.String({ pattern: '^[0-9A-F]{4}$', description: `${description}, four upper-case hex digits.`, ...options })
 
 export const Vulnerability = closed({
   id: Type.String({ description: 'CVE ID or advisory.' }),
@@ -67,61 +86,89 @@ export type RiskFactor = Static<typeof RiskFactor>
 
 /** A device on a host. Keys up to `hashtags` are fixed. */
 export const Peripheral = closed({
-  uuid: Type.String({ description: 'UUID of the host.' }),
-  hostIdentifier: Type.String(),
-  hostIp: Type.String(),
+  uuid: Type.String({ 'x-label': 'Host ID', description: 'UUID of the host.' }),
+  hostIdentifier: Type.String({ 'x-label': 'Host' }),
+  hostIp: Type.String({ 'x-label': 'Address' }),
   deviceID: Type.String({
+    'x-label': 'Device ID',
     description:
       'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, a hash of the location of the USB controller and the chain of ports. A stored device keeps its ID.',
   }),
   description: Type.String(),
-  status: Type.String({ description: '`OK`, `Blocked` or `Gone`.' }),
+  status: Type.String({ 'x-labels': { OK: 'Attached', Gone: 'Detached' }, description: '`OK`, `Blocked` or `Gone`.' }),
   manufacturer: Type.String({ description: 'Manufacturer that the device reports.' }),
-  caption: Type.String({ description: 'Product name that the device reports, otherwise the name in usb.ids.' }),
-  vid: hex4('Vendor ID (VID)'),
-  pid: hex4('Product ID (PID)'),
+  caption: Type.String({
+    'x-label': 'Device',
+    description: 'Product name that the device reports, otherwise the name in usb.ids.',
+  }),
+  vid: hex4('Vendor ID (VID)', { 'x-label': 'Vendor ID', 'x-form': 'hex' }),
+  pid: hex4('Product ID (PID)', { 'x-label': 'Product ID', 'x-form': 'hex' }),
   serialNumber: Type.String({
     description: 'Serial number, with hidden characters as `%07` or `%u200B`. Empty if the device has none.',
   }),
-  classCode: Type.String({ description: 'Class of the interface that determined the kind, two hex digits.' }),
-  subclassCode: Type.String(),
+  classCode: Type.String({
+    'x-label': 'Class',
+    'x-form': 'hex',
+    description: 'Class of the interface that determined the kind, two hex digits.',
+  }),
+  subclassCode: Type.String({ 'x-label': 'Subclass', 'x-form': 'hex' }),
   uniqueSerial: Type.Boolean({
+    'x-label': 'Serial number is unique',
     description:
       'True if the serial number is unique. It is not a placeholder (`000000`, `1.0`), and no device of any model has it on another host.',
   }),
-  guiSerial: Type.String({ description: 'Serial number for display.' }),
-  devIcon: Type.Integer({ description: 'Number of the icon.' }),
-  devIconDescription: Type.String({ description: 'Name of the icon.' }),
-  protocolCode: Type.String(),
-  hierarchy: Type.String({ description: 'Port path, for example `1-3.2`.' }),
-  isDisabled: Type.Boolean({ description: 'True if the kernel blocks the device.' }),
+  guiSerial: Type.String({ 'x-label': 'Serial number (displayed)', description: 'Serial number for display.' }),
+  devIcon: Type.Integer({ 'x-label': 'Kind (number)', description: 'Number of the icon.' }),
+  devIconDescription: Type.String({ 'x-label': 'Kind', 'x-labels': kindCodes, description: 'Name of the icon.' }),
+  protocolCode: Type.String({ 'x-label': 'Protocol', 'x-form': 'hex' }),
+  hierarchy: Type.String({ 'x-label': 'Port', description: 'Port path, for example `1-3.2`.' }),
+  isDisabled: Type.Boolean({ 'x-label': 'Disabled', description: 'True if the kernel blocks the device.' }),
   approved: Type.Boolean(),
-  present: Type.Boolean(),
-  guiVid: Type.String({ description: 'Vendor name.' }),
-  guiPid: Type.String({ description: 'Product name.' }),
+  present: Type.Boolean({ 'x-label': 'Attached' }),
+  guiVid: Type.String({ 'x-label': 'Vendor', description: 'Vendor name.' }),
+  guiPid: Type.String({ 'x-label': 'Product', description: 'Product name.' }),
   parentDeviceID: nullable(Type.String(), {
+    'x-label': 'Parent device ID',
     description: '`deviceID` of the hub that the device is attached to. `null` for a device at a root port.',
   }),
   isUnapprovedPeripherals: Type.Boolean({
+    'x-label': 'Not on the allowlist',
     description: 'True if the device is not on the allowlist. The spelling is fixed.',
   }),
-  isVulnerablePeripheral: Type.Boolean(),
-  isKnownAttackTool: Type.Boolean({ description: 'True if the device is a suspected or confirmed attack tool.' }),
+  isVulnerablePeripheral: Type.Boolean({ 'x-label': 'Vulnerable' }),
+  isKnownAttackTool: Type.Boolean({
+    'x-label': 'Attack tool',
+    description: 'True if the device is a suspected or confirmed attack tool.',
+  }),
   severity: Type.Integer({
+    'x-label': 'Finding',
+    'x-labels': findingLabels,
     description:
       '10 no finding, 20 not on the allowlist, 30 vulnerable, 40 suspected attack tool, 50 confirmed attack tool.',
   }),
-  inAction: Type.Boolean(),
-  vulnerability: Type.String({ description: 'Findings as text, separated by `; `. Empty if there are none.' }),
-  configManagerErrorCode: Type.Integer({ description: 'Always -1 outside Windows.' }),
+  inAction: Type.Boolean({ 'x-label': 'Command pending' }),
+  vulnerability: Type.String({
+    'x-label': 'Findings',
+    description: 'Findings as text, separated by `; `. Empty if there are none.',
+  }),
+  configManagerErrorCode: Type.Integer({
+    'x-label': 'Error code (Windows)',
+    description: 'Always -1 outside Windows.',
+  }),
   adminStatus: Type.Enum(['', 'WLM', 'WLA', 'BLM'], {
+    'x-label': 'Approval',
+    'x-labels': { WLM: 'Approved', WLA: 'Allowed by a rule', BLM: 'Denied' },
     description: '`WLM`: approved manually. `WLA`: allowed by a rule. `BLM`: denied manually.',
   }),
-  fpData: Type.String({ description: 'Exact fingerprint.' }),
-  lesserFpData: Type.String({ description: 'Fingerprint without the revision.' }),
-  agentServiceVersion: Type.String(),
-  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
+  fpData: Type.String({ 'x-label': 'Exact fingerprint', description: 'Exact fingerprint.' }),
+  lesserFpData: Type.String({
+    'x-label': 'Fingerprint without revision',
+    description: 'Fingerprint without the revision.',
+  }),
+  agentServiceVersion: Type.String({ 'x-label': 'Agent version' }),
+  hashtags: Type.String({ 'x-label': 'Tags', 'x-form': 'tags', description: 'Names of tags, separated by commas.' }),
   decision: Type.Enum(['allow', 'block'], {
+    'x-labels': { allow: 'Allowed', block: 'Not allowed' },
     description: 'Decision of the policy. A Free host blocks nothing, but the decision is still recorded.',
   }),
   decisionReason: Type.String({ description: 'Reason for the decision, as a sentence.' }),
@@ -130,10 +177,12 @@ export const Peripheral = closed({
   lastSeen: zonelessTime('Time of the last attachment or, for a detached device, of its removal.'),
   interfaces: Type.String({ description: 'USB interfaces, each as class:subclass:protocol.' }),
   bcdDevice: Type.String({
+    'x-label': 'Revision',
+    'x-form': 'hex',
     pattern: '^[0-9A-F]{4}$',
     description: 'Revision that the device reports, four hex digits.',
   }),
-  speed: Type.Number({ description: 'Speed in Mbit/s. 0 if unknown.' }),
+  speed: Type.Number({ 'x-label': 'Speed (Mbit/s)', description: 'Speed in Mbit/s. 0 if unknown.' }),
   fingerprint: Type.String({
     description:
       'Fingerprint for rules, without the revision. It covers only data that the kernel exposes before a device is authorised.',
@@ -142,6 +191,15 @@ export const Peripheral = closed({
     description: 'Case number that the user of the host sees if the device is blocked. Empty before that.',
   }),
   guard: Type.String({
+    'x-labels': {
+      present: 'Attached before the host was armed',
+      recent: 'Worked at the same port a moment ago',
+      'last-keyboard': 'Last keyboard of the host',
+      'last-pointing-device': 'Last pointing device of the host',
+      'bluetooth-input': 'Bluetooth adapter of keyboards or pointing devices',
+      'boot-disk': 'Boot disk of the host',
+      unblockable: 'The operating system refused to block it',
+    },
     description:
       'Why the device works on an armed host although the decision is block: present, recent, last-keyboard, last-pointing-device, bluetooth-input, boot-disk or unblockable. Otherwise empty.',
   }),
@@ -161,13 +219,18 @@ export const Peripheral = closed({
     description: 'True if the host imports the device over the network (USB/IP).',
   }),
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
+    'x-label': 'Policy version on the host',
     description: 'Version of the policy with which the host decided. `null` if the host enforces nothing.',
   }),
   policyVersion: Type.Integer({
     description:
       'Version of the policy for the decision: the version on the host if it enforces, otherwise the newest.',
   }),
-  attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
+  attackTool: Type.String({
+    'x-label': 'Attack tool confidence',
+    'x-labels': { suspected: 'Suspected', confirmed: 'Confirmed' },
+    description: 'Empty, `suspected` or `confirmed`.',
+  }),
   evidence: Type.Array(Type.String(), {
     description:
       'Evidence that the device is an attack tool, as text. Without a finding: warnings about what the device claims to be.',
@@ -176,6 +239,7 @@ export const Peripheral = closed({
     description: 'The acceptance of a suspected finding about this device. `null` if none was accepted.',
   }),
   missingEvidence: Type.Array(Type.Enum(Object.keys(evidenceGaps) as MissingEvidence[]), {
+    'x-label': 'Not examined',
     uniqueItems: true,
     description: `Evidence that the verdict could not examine, because the report of the host does not contain it. Empty if everything was examined. ${Object.entries(
       evidenceGaps,
@@ -184,28 +248,44 @@ export const Peripheral = closed({
       .join(' ')}`,
   }),
   vulnerabilities: Type.Array(Vulnerability),
-  riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
+  riskScore: Type.Integer({
+    'x-label': 'Risk',
+    minimum: 0,
+    maximum: 100,
+    description: 'Sum of the risk factors, at most 100.',
+  }),
   riskFactors: Type.Array(RiskFactor, { description: 'Risk factors, highest first.' }),
 })
 export type Peripheral = Static<typeof Peripheral>
 
 /** Filters of the list of devices. */
 export const peripheralFilters = {
-  hostIdentifier: textFilter('hostIdentifier'),
+  hostIdentifier: textFilter('hostIdentifier', { label: 'Host name' }),
   ipAddress: textFilter('hostIp'),
   hostUuid: textFilter('uuid'),
-  vendor: vendorFilter('Vendor'),
-  productInfo: textFilter('guiPid or the product name that the device reports'),
+  vendor: vendorFilter('Vendor', { of: 'guiVid' }),
+  productInfo: textFilter('guiPid or the product name that the device reports', { of: 'guiPid' }),
   serialNumber: textFilter('serialNumber'),
   isUnapprovedPeripheral: booleanFilter('isUnapprovedPeripherals'),
   isVulnerablePeripheral: booleanFilter('isVulnerablePeripheral'),
   isKnownAttackTool: booleanFilter('isKnownAttackTool'),
   vid: textFilter('vid'),
   pid: textFilter('pid'),
-  devIcon: numberFilter('devIcon'),
+  devIcon: kindFilter,
   present: booleanFilter('present'),
   firstSeen: timeFilter('firstSeen'),
-  hashtags: tagsFilter('hashtags'),
+  hashtags: tagsFilter('hashtags', { label: 'Tag' }),
+}
+
+/** Filters of the list of models. */
+export const modelFilters = {
+  vid: peripheralFilters.vid,
+  pid: peripheralFilters.pid,
+  vendor: peripheralFilters.vendor,
+  productInfo: textFilter('guiPid'),
+  devIcon: peripheralFilters.devIcon,
+  isVulnerablePeripheral: peripheralFilters.isVulnerablePeripheral,
+  isKnownAttackTool: peripheralFilters.isKnownAttackTool,
 }
 
 const lowerPaging = {
@@ -242,17 +322,17 @@ export const getAgentPeripherals = operation({
 })
 
 export const PeripheralModel = closed({
-  vid: hex4('Vendor ID (VID)'),
-  pid: hex4('Product ID (PID)'),
-  guiVid: Type.String(),
-  guiPid: Type.String(),
-  devIcon: Type.Integer(),
-  devIconDescription: Type.String(),
-  agentsCount: Type.Integer({ description: 'Number of hosts that the model is attached to.' }),
-  peripheralsCount: Type.Integer({ description: 'Number of attached devices.' }),
-  isVulnerablePeripheral: Type.Boolean(),
-  isKnownAttackTool: Type.Boolean(),
-  severity: Type.Integer(),
+  vid: hex4('Vendor ID (VID)', { 'x-label': 'Vendor ID', 'x-form': 'hex' }),
+  pid: hex4('Product ID (PID)', { 'x-label': 'Product ID', 'x-form': 'hex' }),
+  guiVid: Type.String({ 'x-label': 'Vendor' }),
+  guiPid: Type.String({ 'x-label': 'Product' }),
+  devIcon: Type.Integer({ 'x-label': 'Kind (number)' }),
+  devIconDescription: Type.String({ 'x-label': 'Kind', 'x-labels': kindCodes }),
+  agentsCount: Type.Integer({ 'x-label': 'Hosts', description: 'Number of hosts that the model is attached to.' }),
+  peripheralsCount: Type.Integer({ 'x-label': 'Devices', description: 'Number of attached devices.' }),
+  isVulnerablePeripheral: Type.Boolean({ 'x-label': 'Vulnerable' }),
+  isKnownAttackTool: Type.Boolean({ 'x-label': 'Attack tool' }),
+  severity: Type.Integer({ 'x-label': 'Finding', 'x-labels': findingLabels }),
   firstSeen: zonelessTime('First attachment on any host.'),
   lastSeen: zonelessTime('Last attachment on any host.'),
 })
@@ -266,16 +346,7 @@ export const getPeripheralModels = operation({
   summary: 'Lists devices by model (VID and PID)',
   description: 'The default order is `agentsCount_desc`.',
   permission: 'fleet:read',
-  query: closed({
-    vid: peripheralFilters.vid,
-    pid: peripheralFilters.pid,
-    vendor: peripheralFilters.vendor,
-    productInfo: textFilter('guiPid'),
-    devIcon: peripheralFilters.devIcon,
-    isVulnerablePeripheral: peripheralFilters.isVulnerablePeripheral,
-    isKnownAttackTool: peripheralFilters.isKnownAttackTool,
-    ...lowerPaging,
-  }),
+  query: closed({ ...modelFilters, ...lowerPaging }),
   response: page(PeripheralModel),
   responseKind: 'list',
 })

@@ -25,11 +25,10 @@ export const EventsPage = () => {
     <ListPage
       title={strings.events}
       list={list}
-      filters={eventFilters}
       searchPlaceholder={strings.search}
       exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
       label={strings.events}
-      columns={eventColumns}
+      table={{ columns: eventColumns, filters: eventFilters }}
       topics={['events']}
       hrefOf={hrefOf}
       empty={

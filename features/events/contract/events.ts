@@ -1,4 +1,10 @@
-import { enumFilter, numberFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
+import {
+  endFilter,
+  enumFilter,
+  minimumSeverityFilter,
+  numberFilter,
+  textFilter,
+} from '@portcullis/platform/contract/filters.ts'
 import {
   closed,
   ignoredPageNumber,
@@ -8,30 +14,47 @@ import {
   zonelessTime,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
+import { severityNames } from '#features/audit/contract/audit.ts'
+import { icons } from '#features/devices/contract/peripherals.ts'
 import { eventCategories } from './event-definition.ts'
 
 /** An event. Existing members never change. */
 export const FleetEvent = closed({
   eventID: Type.Integer({
+    'x-label': 'Event',
     description: 'Number of the event. Increases without gaps, and events become visible in this order.',
   }),
   category: Type.Enum(eventCategories),
-  creationTime: zonelessTime('Time at which the server stored the event.'),
+  creationTime: zonelessTime('Time at which the server stored the event.', { 'x-label': 'Time' }),
   occurredAt: zonelessTime(
     'Time of the event on the host, by the clock of the server. Equals `creationTime` if the host did not report the time.',
+    { 'x-label': 'Happened' },
   ),
   occurredUncertaintyMs: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
+    'x-label': 'Uncertainty (ms)',
+    'x-form': 'number',
     description:
       'Uncertainty of `occurredAt` in either direction, in milliseconds. Null if `occurredAt` is the time of receipt.',
   }),
-  eventCode: Type.String({ pattern: '^0x[0-9A-Fa-f]{6}$' }),
-  severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
-  severityString: Type.String(),
-  eventEntityID: Type.String({ description: '`HOST (IP)`.' }),
+  eventCode: Type.String({ 'x-label': 'Code', pattern: '^0x[0-9A-Fa-f]{6}$' }),
+  severity: Type.Integer({
+    'x-label': 'Severity (number)',
+    description: 'Syslog severity, 0 (Emergency) to 7 (Debug).',
+  }),
+  severityString: Type.String({ 'x-label': 'Severity' }),
+  eventEntityID: Type.String({ 'x-label': 'About', description: '`HOST (IP)`.' }),
   description: Type.String(),
-  hashtags: Type.String({ description: 'Tags of the host at the time of the event, separated by commas.' }),
-  peripheralIcon: Type.String({ description: 'Icon number as text. `-1` if the event is not about a device.' }),
-  details: Type.String({ description: 'Details as text. Never `null`.' }),
+  hashtags: Type.String({
+    'x-label': 'Tags',
+    'x-form': 'tags',
+    description: 'Tags of the host at the time of the event, separated by commas.',
+  }),
+  peripheralIcon: Type.String({
+    'x-label': 'Kind (number)',
+    'x-form': 'number',
+    description: 'Icon number as text. `-1` if the event is not about a device.',
+  }),
+  details: Type.String({ 'x-form': 'eventText', description: 'Details as text. Never `null`.' }),
 })
 export type FleetEvent = Static<typeof FleetEvent>
 
@@ -45,26 +68,21 @@ const start = {
 
 export const eventFilters = {
   category: enumFilter('category', eventCategories),
-  minimumSeverity: Type.Optional(
-    Type.String({ maxLength: 20, description: 'Lowest severity to return, as a name or number.' }),
+  minimumSeverity: minimumSeverityFilter(severityNames),
+  fromDate: endFilter('Start time, inclusive.', 'From'),
+  toDate: endFilter('End time, inclusive.', 'Until'),
+  occurredFrom: endFilter(
+    'Start of `occurredAt`, inclusive. `fromDate` compares the time of receipt.',
+    'Happened from',
   ),
-  fromDate: start.FromDate,
-  toDate: start.ToDate,
-  occurredFrom: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: 'Start of `occurredAt`, inclusive. `fromDate` compares the time of receipt.',
-    }),
-  ),
-  occurredTo: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: 'End of `occurredAt`, inclusive. `toDate` compares the time of receipt.',
-    }),
-  ),
+  occurredTo: endFilter('End of `occurredAt`, inclusive. `toDate` compares the time of receipt.', 'Happened until'),
   fromEventId: start.FromEventId,
-  source: textFilter('eventEntityID'),
-  peripheralIcon: numberFilter('peripheralIcon'),
+  source: textFilter('eventEntityID', { label: 'Host' }),
+  peripheralIcon: numberFilter('peripheralIcon', {
+    label: 'Device kind',
+    values: Object.keys(icons).filter((icon) => icon !== '0'),
+    labels: icons,
+  }),
 }
 
 export const getEvents = operation({

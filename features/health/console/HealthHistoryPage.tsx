@@ -20,10 +20,9 @@ export const HealthHistoryPage = () => {
       title={strings.historyTitle}
       list={list}
       actions={<Link to="/settings/health">{strings.currentHealth}</Link>}
-      filters={changeFilters}
       searchPlaceholder={strings.searchPlaceholder}
       label={strings.changes}
-      columns={changeColumns}
+      table={{ columns: changeColumns, filters: changeFilters }}
       topics={['health']}
       hrefOf={hrefOf}
       opensPage

@@ -1,7 +1,7 @@
 import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { licenseStatuses } from '#features/agents/contract/agents.ts'
+import { licenseStatuses } from '#features/agents/contract/agent-list.ts'
 import { subsystemNames } from './subsystem-catalogue.ts'
 
 export const healthStatuses = ['OK', 'Warning', 'Error', 'Unknown'] as const

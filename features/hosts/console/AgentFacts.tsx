@@ -1,4 +1,4 @@
-import type { AgentDetail } from '@portcullis/contract'
+import { deploymentLabels, type AgentDetail } from '@portcullis/contract'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
@@ -6,7 +6,7 @@ import { Note, Stack, Table } from '@portcullis/platform/console/ui/layout/layou
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { ReactNode } from 'react'
 import { FeedFacts } from './FeedFacts.tsx'
-import { deploymentLabels, strings } from './strings.ts'
+import { strings } from './strings.ts'
 
 const skewText = (seconds: number): string => {
   if (Math.abs(seconds) < 2) return strings.clockInSync

@@ -11,7 +11,7 @@ import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
-import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
+import { agentsTable } from './agents.view.tsx'
 import { BulkBar } from './bulk/BulkBar.tsx'
 import { strings } from './strings.ts'
 
@@ -25,7 +25,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   useTitle(strings.title)
   useIdlePreload(AgentDetail)
   const { session, queries } = useServices()
-  const list = useList('/inside/agents', agentsView, getAgents, idOf)
+  const list = useList('/inside/agents', agentsTable.view, getAgents, idOf)
   const { open } = list.view.state
   // The sorting does not affect which hosts are selected.
   const { SortBy: _order, ...filter } = list.query
@@ -47,11 +47,10 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
           </LinkButton>
         ) : null
       }
-      filters={agentFilters}
       searchPlaceholder={strings.search}
       exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
       label={strings.title}
-      columns={agentColumns}
+      table={agentsTable}
       topics={['agents', 'summary']}
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}

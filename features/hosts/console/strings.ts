@@ -1,4 +1,3 @@
-import type { Agent } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 
 export const strings = messages({
@@ -125,25 +124,6 @@ export const strings = messages({
   of100: 'of 100',
   addAHost: 'Add a host',
   search: 'Host, address, system, tag',
-  status: 'Status',
-  finding: 'Finding',
-  attackTools: 'Attack tools',
-  vulnerableDevices: 'Vulnerable devices',
-  notAllowedDevices: 'Devices not on the allowlist',
-  tag: 'Tag',
-  deviceVendor: 'Device vendor',
-  deviceModel: 'Device model',
-  ofAlert: 'Hosts of alert',
-  hostName: 'Host name',
-  operatingSystem: 'Operating system',
-  risk: 'Risk',
-  findings: 'Findings',
-  devices: 'Devices',
-  notAllowed: 'Not on the allowlist',
-  tags: 'Tags',
-  mode: 'Mode',
-  allowed: 'Allowed',
-  latestEvent: 'Latest event',
   askTag: 'Tag…',
   waitingForApprover: 'Waiting for a second approver. Nothing has changed yet.',
   openRequest: 'Open request',
@@ -254,10 +234,3 @@ export const strings = messages({
   unchangedUntag: '{count, plural, one {# host does} other {# hosts do}} not have the tags.',
   unchangedDelete: '{count, plural, one {# host is} other {# hosts are}} already removed.',
 })
-
-/** Labels of the deployment modes of a host. */
-export const deploymentLabels: Readonly<Record<Agent['deploymentMode'], string>> = {
-  Agent: 'Agent',
-  Agentless: 'Agentless',
-  Feed: 'Observed by feed',
-}

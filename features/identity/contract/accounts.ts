@@ -3,7 +3,7 @@
 import { closed, nullable, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { profiles } from '@portcullis/platform/contract/permissions.ts'
 import { type Static, Type } from 'typebox'
-import { licenseStatuses } from '#features/agents/contract/agents.ts'
+import { licenseStatuses } from '#features/agents/contract/agent-list.ts'
 
 /** Limits of a user name, in characters. */
 export const userNameLimits = { min: 1, max: 254 } as const

@@ -44,7 +44,6 @@ export const GrantsPage = () => {
           </Button>
         ) : null
       }
-      filters={grantFilters}
       searchPlaceholder={strings.search}
       above={
         <Note>
@@ -54,7 +53,7 @@ export const GrantsPage = () => {
         </Note>
       }
       label={strings.grants}
-      columns={grantColumns}
+      table={{ columns: grantColumns, filters: grantFilters }}
       topics={['summary']}
       hrefOf={hrefOf}
       empty={

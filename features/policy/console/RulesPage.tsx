@@ -42,7 +42,6 @@ export const RulesPage = () => {
           </Button>
         ) : null
       }
-      filters={ruleFilters}
       searchPlaceholder={strings.search}
       above={
         <Note>
@@ -57,7 +56,7 @@ export const RulesPage = () => {
       }
       more={<ReportItems list="rules" query={list.query} />}
       label={strings.rules}
-      columns={ruleColumns}
+      table={{ columns: ruleColumns, filters: ruleFilters }}
       topics={['summary']}
       hrefOf={hrefOf}
       empty={<ApproveToday canWrite={canWrite} write={write} />}

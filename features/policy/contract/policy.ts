@@ -101,22 +101,26 @@ export type PolicyGrantInput = Static<typeof PolicyGrantInput>
 
 /** A rule or grant as it is stored. */
 export const PolicyRuleResource = closed({
-  id: Type.String(),
-  effect: Type.Enum(['allow', 'deny']),
-  level: Type.Enum(ruleLevels, { description: 'Rank among allow rules. Deny rules always win.' }),
+  id: Type.String({ 'x-label': 'Rule' }),
+  effect: Type.Enum(['allow', 'deny'], { 'x-labels': { allow: 'Allow', deny: 'Deny' } }),
+  level: Type.Enum(ruleLevels, {
+    'x-labels': { grant: 'Grant', host: 'Host', tag: 'Tag', global: 'All hosts' },
+    description: 'Rank among allow rules. Deny rules always win.',
+  }),
   sentence: Type.String({ description: 'The rule as a sentence.' }),
-  vid: nullable(Type.String()),
-  pid: nullable(Type.String()),
-  serial: nullable(Type.String()),
+  vid: nullable(Type.String(), { 'x-label': 'Vendor ID', 'x-form': 'hex' }),
+  pid: nullable(Type.String(), { 'x-label': 'Product ID', 'x-form': 'hex' }),
+  serial: nullable(Type.String(), { 'x-label': 'Serial number' }),
   kinds: nullable(Type.Array(Type.String())),
   fingerprint: nullable(Type.String()),
-  host: nullable(Type.String({ description: 'UUID of the host.' })),
-  hostIdentifier: nullable(Type.String()),
+  host: nullable(Type.String({ description: 'UUID of the host.' }), { 'x-label': 'Host ID' }),
+  hostIdentifier: nullable(Type.String(), { 'x-label': 'Host' }),
   tag: nullable(Type.String()),
-  expiresAt: nullable(utcTime('Expiry of the rule.')),
+  expiresAt: nullable(utcTime('Expiry of the rule.'), { 'x-label': 'Expires' }),
   reason: Type.String(),
-  overrideAttackTool: Type.Boolean(),
+  overrideAttackTool: Type.Boolean({ 'x-label': 'Overrides attack-tool finding' }),
   origin: Type.Enum(['rule', 'approval'], {
+    'x-labels': { rule: 'Rule', approval: 'Approval' },
     description: '`rule`: written as a rule. `approval`: created by approving or denying a device.',
   }),
   state: Type.Enum(ruleStates),
@@ -155,14 +159,17 @@ export const PolicyChange = closed({
 export type PolicyChange = Static<typeof PolicyChange>
 
 export const ruleFilters = {
-  effect: enumFilter('effect', ['allow', 'deny']),
-  level: enumFilter('level', ruleLevels),
-  state: enumFilter('state', ruleStates),
-  origin: enumFilter('origin', ['rule', 'approval']),
+  effect: enumFilter('effect', ['allow', 'deny'], { isSingle: true }),
+  level: enumFilter('level', ruleLevels, { label: 'Scope', values: ruleLevels.filter((level) => level !== 'grant') }),
+  state: enumFilter('state', ruleStates, { labels: { 'In force': 'Active' } }),
+  origin: enumFilter('origin', ['rule', 'approval'], {
+    label: 'Source',
+    labels: { rule: 'Rule', approval: 'Device decision' },
+  }),
   vid: textFilter('vid'),
   pid: textFilter('pid'),
   serial: textFilter('serial'),
-  host: textFilter('hostIdentifier or uuid'),
+  host: textFilter('hostIdentifier or uuid', { of: 'hostIdentifier' }),
   tag: tagsFilter('tag'),
 }
 

@@ -28,10 +28,9 @@ export const QuarantinesPage = () => {
     <ListPage
       title={strings.quarantines}
       list={list}
-      filters={quarantineFilters}
       searchPlaceholder={strings.searchPlaceholder}
       label={strings.quarantines}
-      columns={quarantineColumns}
+      table={{ columns: quarantineColumns, filters: quarantineFilters }}
       topics={['agents']}
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}

@@ -1,5 +1,5 @@
 import { ActionIcon, Select, TextInput } from '@mantine/core'
-import { type ReportListName, reportFilterKinds, reportNames } from '@portcullis/contract'
+import { type ReportListName, reportTraits } from '@portcullis/contract'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { strings } from './strings.ts'
@@ -22,9 +22,9 @@ export interface FilterFieldsProps {
 
 /** The filters of a list, by name. */
 export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps) => {
-  const filters = reportFilterKinds[list] ?? {}
-  const unused = Object.keys(filters).filter((name) => !(name in value))
-  if (Object.keys(filters).length === 0)
+  const { filters } = reportTraits[list]
+  const unused = filters.filter(({ name }) => !(name in value))
+  if (filters.length === 0)
     return (
       <Text as="p" quiet tiny>
         {strings.noFilters}
@@ -34,9 +34,8 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
   return (
     <>
       {Object.entries(value).map(([name, text]) => {
-        const kind = filters[name] ?? 'text'
+        const { kind = 'text', label = name } = filters.find((filter) => filter.name === name) ?? {}
         const choices = kind === 'boolean' ? ['true', 'false'] : undefined
-        const label = reportNames[list][name] ?? name
         const field = { 'aria-label': label, error: fault(name), placeholder: forms[kind] ?? '' }
         return (
           <Columns key={name} template="minmax(120px, 200px) minmax(0, 1fr) 28px" gap={8} align="center">
@@ -77,10 +76,11 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
           aria-label={strings.addFilter}
           placeholder={Object.keys(value).length === 0 ? strings.allRowsAddFilter : strings.addFilterMenu}
           searchable
-          data={unused.map((value) => ({ value, label: reportNames[list][value] ?? value }))}
+          data={unused.map(({ name, label }) => ({ value: name, label }))}
           value={null}
           onChange={(name) => {
-            if (name !== null) set(name, filters[name] === 'boolean' ? 'true' : '')
+            if (name !== null)
+              set(name, filters.some((filter) => filter.name === name && filter.kind === 'boolean') ? 'true' : '')
           }}
         />
       )}

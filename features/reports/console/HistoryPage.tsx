@@ -26,10 +26,9 @@ export const HistoryPage = () => {
       <ListPage
         title={strings.historyTitle}
         list={list}
-        filters={runFilters}
         searchPlaceholder={strings.searchPlaceholder}
         label={strings.runs}
-        columns={runColumns}
+        table={{ columns: runColumns, filters: runFilters }}
         topics={['reports']}
         hrefOf={hrefOf}
         empty={

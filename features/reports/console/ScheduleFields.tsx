@@ -4,10 +4,8 @@ import {
   type ReportFormat,
   type ReportListName,
   type ReportRange,
-  reportColumns,
   reportLimits,
   reportListNames,
-  reportNames,
   reportRanges,
   reportTraits,
 } from '@portcullis/contract'
@@ -49,7 +47,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       {time === '' ? null : (
         <Select
           label={strings.period}
-          description={strings.rangeHelp({ time: reportNames[draft.list][time] ?? time })}
+          description={strings.rangeHelp({ time: time })}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           allowDeselect={false}
           data={reportRanges.map((value) => ({ value, label: rangeLabels[value] }))}
@@ -69,9 +67,7 @@ const formatHelp = ({ format, form }: Draft): string => {
 }
 
 const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
-  const { canSort } = reportTraits[draft.list]
-  const keys = reportColumns[draft.list] ?? []
-  const names = reportNames[draft.list]
+  const { canSort, columns } = reportTraits[draft.list]
   return (
     <Columns template="repeat(auto-fit, minmax(160px, 1fr))" align="start">
       {canSort ? (
@@ -81,10 +77,12 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
           searchable
           clearable
           data={[
-            ...(draft.sortBy === '' || keys.some((key) => draft.sortBy.startsWith(`${key}_`)) ? [] : [draft.sortBy]),
-            ...keys.flatMap((key) => [
-              { value: `${key}_asc`, label: strings.ascending({ key: names[key] ?? key }) },
-              { value: `${key}_desc`, label: strings.descending({ key: names[key] ?? key }) },
+            ...(draft.sortBy === '' || columns.some(({ key }) => draft.sortBy.startsWith(`${key}_`))
+              ? []
+              : [draft.sortBy]),
+            ...columns.flatMap(({ key, label }) => [
+              { value: `${key}_asc`, label: strings.ascending({ key: label }) },
+              { value: `${key}_desc`, label: strings.descending({ key: label }) },
             ]),
           ]}
           value={draft.sortBy === '' ? null : draft.sortBy}
@@ -138,10 +136,7 @@ export const WhatFields = (props: ScheduleFieldsProps) => {
         placeholder={
           draft.columns.length > 0 ? '' : draft.format === 'pdf' ? strings.usefulColumns : strings.allColumns
         }
-        data={(reportColumns[draft.list] ?? []).map((value) => ({
-          value,
-          label: reportNames[draft.list][value] ?? value,
-        }))}
+        data={reportTraits[draft.list].columns.map(({ key, label }) => ({ value: key, label }))}
         value={[...draft.columns]}
         searchable
         clearable

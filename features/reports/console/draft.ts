@@ -3,8 +3,6 @@ import {
   type ReportListName,
   type ReportSchedule,
   type ReportScheduleInput,
-  reportColumns,
-  reportFilterKinds,
   reportListNames,
   reportTraits,
 } from '@portcullis/contract'
@@ -22,14 +20,16 @@ const isList = (name: string | undefined): name is ReportListName => reportListN
 
 /** Changes the list and drops filters and columns that the new list does not have. */
 export const withList = (draft: Draft, list: ReportListName): Draft => {
-  const filters = reportFilterKinds[list] ?? {}
+  const { filters, columns, time } = reportTraits[list]
   return {
     ...draft,
     list,
-    filter: Object.fromEntries(Object.entries(draft.filter).filter(([name]) => name in filters)),
-    columns: draft.columns.filter((name) => reportColumns[list]?.includes(name) === true),
+    filter: Object.fromEntries(
+      Object.entries(draft.filter).filter(([name]) => filters.some((filter) => filter.name === name)),
+    ),
+    columns: draft.columns.filter((name) => columns.some(({ key }) => key === name)),
     sortBy: '',
-    range: reportTraits[list].time === '' ? 'all' : draft.range,
+    range: time === '' ? 'all' : draft.range,
   }
 }
 
@@ -39,7 +39,7 @@ export const draftOf = (search: Search, timeZone: string): Draft => {
   const filter = Object.entries(search).flatMap(([name, value]) =>
     name.startsWith('filter.') && value !== undefined ? [[name.slice('filter.'.length), value] as const] : [],
   )
-  const known = reportColumns[list] ?? []
+  const known = reportTraits[list].columns.map(({ key }) => key)
   return {
     name: '',
     list,

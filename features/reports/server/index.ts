@@ -87,7 +87,8 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
     assertMayRead(actor, body.list)
     const { list, filter, sortBy, columns, format, form } = body
     const file = deps.files.prepare(
-      { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
+      list,
+      { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
       null,
     )
     const { content } = await file.open({ format, form: form ?? 'fixed' }, actor.userName)

@@ -62,7 +62,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   }
 
   const preparedOf = ({ definition, range_from: from, range_to: to }: RunRow) =>
-    files.prepare(definition, to === null ? null : { from, to })
+    files.prepare(definition.list, definition, to === null ? null : { from, to })
 
   async function opened(job: JobRun, run: RunRow) {
     const { definition } = run

@@ -18,7 +18,7 @@ export const ownerProblem = (name: string, owner: Owner | undefined, list: Repor
   if (owner === undefined) return `The account of its owner ${name} was deleted. ${cure}`
   if (!owner.is_enabled) return `The account of its owner ${owner.user_name} is disabled. ${cure}`
   const permissions = permissionsOf(owner.user_profile)
-  for (const permission of ['config:write', reportLists[list].permission] as const)
+  for (const permission of ['config:write', reportLists[list].file.permission] as const)
     if (!permissions.includes(permission))
       return `Its owner ${owner.user_name} now has the profile ${profileNames[owner.user_profile]}, but this report needs ${needs(permission)}. ${cure}`
   return ''
@@ -26,7 +26,10 @@ export const ownerProblem = (name: string, owner: Owner | undefined, list: Repor
 
 /** Throws if the caller may not read a list. */
 export const assertMayRead = (actor: Pick<Actor, 'profile' | 'permissions'>, list: ReportListName): void => {
-  const { permission, title } = reportLists[list]
+  const {
+    title,
+    file: { permission },
+  } = reportLists[list]
   if (actor.profile > permissionTable[permission])
     throw new AppError('forbidden_object', { detail: `Your profile cannot read ${title}.` })
   assertPermission(actor, permission)

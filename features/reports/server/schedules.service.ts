@@ -7,6 +7,7 @@ import {
   type ResponseOf,
   reportLimits,
   reportLists,
+  reportTraits,
 } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
@@ -48,7 +49,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
 
   function assertContent(actor: Actor, { list, filter, sortBy, columns, cadence, range }: Content): void {
     assertMayRead(actor, list)
-    files.prepare({ list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
+    files.prepare(list, { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
     if ((cadence.every === 'week') !== (cadence.weekday !== undefined))
       throw invalid(
         'body.cadence.weekday',
@@ -61,7 +62,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       )
     if (!isZone(cadence.timeZone))
       throw invalid('body.cadence.timeZone', 'is not a name in the IANA time zone database, such as Europe/Berlin')
-    if (range !== 'all' && reportLists[list].time === null)
+    if (range !== 'all' && reportTraits[list].time === '')
       throw invalid('body.range', `must be all: rows of ${reportLists[list].title} have no time`)
   }
 
@@ -225,7 +226,8 @@ export const createSchedules = (deps: SchedulesDeps) => {
       const length = range === 'previous' ? cadence.every : range
       const from = length === 'all' ? null : new Date(rangeStart(length, now, cadence.timeZone))
       const file = files.prepare(
-        { list: name, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
+        name,
+        { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
         from === null ? null : { from, to: new Date(now) },
       )
       const rows = await file.count().catch((error: unknown) => {

@@ -69,6 +69,9 @@ const keyed = (values: Record<string, unknown>): Record<string, unknown> =>
     ]),
   )
 
+/** Returns a text of the contract in the language of the console. */
+export const translated = (text: string): string => (isPseudo ? pseudoText(text) : text)
+
 /**
  * Declares the texts of a feature as ICU messages. TypeScript reads the values that a message needs from its text:
  * `{count, plural, one {# host} other {# hosts}}` takes a number, `{name}` a string, a number or an element, and

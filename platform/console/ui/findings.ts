@@ -16,15 +16,6 @@ export const findingOf = (severity: number): Finding | null => {
   return null
 }
 
-/** Options of the severity filter of hosts. */
-export const severityOptions = [
-  { value: '50', label: strings.confirmedAttackTool },
-  { value: '40', label: strings.suspectedAttackTool },
-  { value: '30', label: strings.vulnerable },
-  { value: '20', label: strings.notAllowed },
-  { value: '10', label: strings.noFindings },
-] as const
-
 /** Returns the display severity of a syslog severity (0 Emergency … 7 Debug). */
 export const eventSeverity = (severity: number): Severity => {
   if (severity <= 2) return 'red'

@@ -16,8 +16,12 @@ export interface JsonSchema {
   default?: unknown
 }
 
-/** Returns the plain data of a schema, without the library's own members. */
-export const plain = (schema: unknown): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema
+/** Options of columns and filters for files and the console. */
+const unpublished: ReadonlySet<string> = new Set(['x-label', 'x-form', 'x-labels', 'x-facts'])
+
+/** Returns the published data of a schema, without the library's own members. */
+export const plain = (schema: unknown): JsonSchema =>
+  JSON.parse(JSON.stringify(schema, (key, value) => (unpublished.has(key) ? undefined : value))) as JsonSchema
 
 /** Names of the contract's schemas by their text: identical schemas share one name. The specification's name wins. */
 const namedShapes: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { mustExist } from '@portcullis/domain'
 import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
-import type { Column, Condition } from './columns.ts'
+import type { Column, Condition, Filter } from './columns.ts'
 
 /** A list as data: source of its rows, their columns, filters and sorts. All text is our own source. */
 export interface ListSpec {
@@ -16,6 +16,8 @@ export interface ListSpec {
   ties: readonly string[]
   /** Response keys in order; keys without an expression cannot be selected. */
   columns: Readonly<Record<string, Column>>
+  /** Filters by their names in lower case. */
+  filters?: ReadonlyMap<string, Filter>
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
   /** Condition of GlobalSearch. */
@@ -90,7 +92,7 @@ export const compileList = (
       if (spec.search !== undefined) add(spec.search(String(value)))
       continue
     }
-    const filter = names.get(name.toLowerCase())?.column.filter
+    const filter = spec.filters?.get(name.toLowerCase()) ?? names.get(name.toLowerCase())?.column.filter
     if (filter === undefined) throw invalid(`${place}.${name}`, 'cannot be filtered')
     add(filter(`${place}.${name}`, String(value)))
   }

@@ -1,36 +1,34 @@
-import { columnLabels, reportLists, reportNames } from '@portcullis/contract'
+import { columnsOf, type ReportListName, reportLists, reportTraits } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { type CellFormat, printedText, readableText } from './cell-text.ts'
-import { columnsOf, printedColumns } from './exportable-list.ts'
+import { fileColumns, printedColumns } from './exportable-list.ts'
 
 describe('labels of columns', () => {
-  it.each(Object.entries(reportLists))('name every column of %s differently, and never by its key', (name, { row }) => {
-    const columns = columnsOf(row)
-    const headings = columns.map(({ label }) => label.heading)
+  it.each(Object.entries(reportLists))('name every column of %s differently, and never by its key', (name, list) => {
+    const columns = fileColumns(list)
+    const headings = columns.map(({ heading }) => heading)
     expect(new Set(headings).size).toBe(headings.length)
     for (const heading of headings) expect(heading).toMatch(/^[A-Z][^_]*$/)
     expect(headings.filter((heading) => /[a-z][A-Z]/.test(heading))).toEqual([])
     // A time includes its zone.
-    const labelOf = (key: string) => columns.find((column) => column.key === key)?.label
+    const labelOf = (key: string) => columns.find((column) => column.key === key)
     for (const key of ['firstSeen', 'lastSeen', 'creationTime', 'startTime', 'expiresAt', 'lastUpdated'])
       if (labelOf(key) !== undefined) expect(labelOf(key)?.heading).toMatch(/ \(UTC\)$/)
     expect([undefined, 'share']).toContain(labelOf('share')?.form)
-    const list = reportLists[name as keyof typeof reportLists]
-    for (const key of list.pdfColumns) expect(Object.keys(row.properties)).toContain(key)
-    for (const key of Object.keys(list.filters))
-      expect(reportNames[name as keyof typeof reportLists][key]).toMatch(/^[A-Z][^_]*$/)
+    for (const { label } of reportTraits[name as ReportListName].filters) expect(label).toMatch(/^[A-Z][^_]*$/)
   })
 
   it('distinguish findings from the severity of events', () => {
-    expect(columnLabels(reportLists.agents.row).severity).toMatchObject({ heading: 'Finding', form: 'code' })
-    expect(columnLabels(reportLists.events.row).severity).toMatchObject({ heading: 'Severity (number)', form: 'plain' })
-    expect(
-      printedColumns(columnsOf(reportLists.agents.row)).find(({ heading }) => heading === 'Finding'),
-    ).toMatchObject({ isNumber: false, form: 'code' })
+    expect(columnsOf(reportLists.agents.row).severity).toMatchObject({ heading: 'Finding', form: 'code' })
+    expect(columnsOf(reportLists.events.row).severity).toMatchObject({ heading: 'Severity (number)', form: 'plain' })
+    expect(printedColumns(fileColumns(reportLists.agents)).find(({ heading }) => heading === 'Finding')).toMatchObject({
+      isNumber: false,
+      form: 'code',
+    })
   })
 })
 
-const labels = columnLabels(reportLists.agents.row)
+const labels = columnsOf(reportLists.agents.row)
 const format = (form: CellFormat['form']): CellFormat => ({ form, labels: {} })
 
 it.each([

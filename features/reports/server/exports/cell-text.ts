@@ -1,8 +1,8 @@
 /** Texts of cells for people, on paper and in CSV. Each has the same meaning as its value in the API. */
-import { type ColumnLabel, eventTextForms, readableEvent } from '@portcullis/contract'
+import { eventTextForms, type ListColumn, readableEvent } from '@portcullis/contract'
 
 /** Formatter of a cell. */
-export type CellFormat = Pick<ColumnLabel, 'form' | 'labels'>
+export type CellFormat = Pick<ListColumn, 'form' | 'labels'>
 
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/
 

@@ -1,12 +1,13 @@
 import { allCsvRecords } from '@portcullis/server/test/csv.ts'
+import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { csvOf } from './computed-lists.ts'
 import type { ExportColumn } from './exportable-list.ts'
 
-const plain = { form: 'plain', labels: {} } as const
+const plain = { form: 'plain', labels: {}, schema: Type.String() } as const
 const columns: ExportColumn[] = [
-  { key: 'host', kind: 'text', label: { name: 'Host', heading: 'Host', ...plain } },
-  { key: 'count', kind: 'number', label: { name: 'Approved, attached', heading: 'Approved, attached', ...plain } },
+  { key: 'host', kind: 'text', label: 'Host', heading: 'Host', ...plain },
+  { key: 'count', kind: 'number', label: 'Approved, attached', heading: 'Approved, attached', ...plain },
 ]
 
 it.each([

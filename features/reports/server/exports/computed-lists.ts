@@ -1,22 +1,17 @@
 import { Readable } from 'node:stream'
-import { type ExportForm, type ReportListName, reportLists } from '@portcullis/contract'
+import { type ExportForm, type FileList, type ReportListName, reportLists } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { csvCell, csvHead, defuse } from '@portcullis/platform/server/csv.ts'
 import type { InsightsApi } from '#features/devices/server/insights/index.ts'
 import { readableText } from './cell-text.ts'
-import { columnsOf, csvColumns, type ExportColumn } from './exportable-list.ts'
+import { csvColumns, type ExportColumn } from './exportable-list.ts'
 import type { TimeRange } from './exports.read.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 /** A list whose rows this process computes: thousands, not millions. */
 export interface ComputedList {
-  title: string
-  columns: readonly ExportColumn[]
-  /** Keys of the columns of a PDF that no columns were chosen for. */
-  pdfColumns: readonly string[]
-  /** Keys of the columns whose values the first page of a PDF counts. */
-  summary: readonly string[]
+  definition: FileList
   rows(range: TimeRange | null): Promise<readonly Row[]>
 }
 
@@ -28,36 +23,27 @@ const hostsOf = (row: { agents: readonly { hostIdentifier: string }[] }): string
 
 /** Returns the insight lists by their name in a report. */
 export const computedLists = (insights: InsightsApi, clock: Clock) => {
-  const list = (name: ReportListName, rows: ComputedList['rows'], summary: readonly string[] = []): ComputedList => ({
-    title: reportLists[name].title,
-    columns: columnsOf(reportLists[name].row),
-    pdfColumns: reportLists[name].pdfColumns,
-    summary,
+  const list = (name: ReportListName, rows: ComputedList['rows']): ComputedList => ({
+    definition: reportLists[name],
     rows,
   })
   return {
     uncommon: list('uncommon', async () =>
       (await insights.uncommon.get()).data.map((row) => ({ ...row, hosts: hostsOf(row) })),
     ),
-    vulnerable: list(
-      'vulnerable',
-      async () =>
-        (await insights.vulnerable.get()).data.map((row) => ({
-          ...row,
-          vulnerabilities: row.vulnerabilities.map(({ id }) => id).join('; '),
-          hosts: hostsOf(row),
-        })),
-      ['severity'],
+    vulnerable: list('vulnerable', async () =>
+      (await insights.vulnerable.get()).data.map((row) => ({
+        ...row,
+        vulnerabilities: row.vulnerabilities.map(({ id }) => id).join('; '),
+        hosts: hostsOf(row),
+      })),
     ),
-    spoofed: list(
-      'spoofed',
-      async () =>
-        (await insights.spoofed.get()).data.map((row) => ({
-          ...row,
-          evidence: row.evidence.join('; '),
-          hosts: hostsOf(row),
-        })),
-      ['level'],
+    spoofed: list('spoofed', async () =>
+      (await insights.spoofed.get()).data.map((row) => ({
+        ...row,
+        evidence: row.evidence.join('; '),
+        hosts: hostsOf(row),
+      })),
     ),
     agentErrors: list('agentErrors', (range) =>
       insights.errorsBetween(range?.from ?? null, range?.to ?? new Date(clock.now() + 1), mostHosts),
@@ -67,8 +53,8 @@ export const computedLists = (insights: InsightsApi, clock: Clock) => {
 
 const plain = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 
-const textOf = (row: Row, { key, label }: ExportColumn, form: ExportForm): string =>
-  form === 'fixed' ? plain(row[key]) : readableText(label, plain(row[key]))
+const textOf = (row: Row, column: ExportColumn, form: ExportForm): string =>
+  form === 'fixed' ? plain(row[column.key]) : readableText(column, plain(row[column.key]))
 
 /** Formats rows as CSV, as `streamCsv` does. */
 export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[], form: ExportForm): Readable =>

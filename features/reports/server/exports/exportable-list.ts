@@ -1,34 +1,20 @@
-import { type ColumnLabel, columnLabels, type ExportForm } from '@portcullis/contract'
+import { columnsOf, type ExportForm, type FileList, type ListColumn } from '@portcullis/contract'
 import type { CsvColumn } from '@portcullis/platform/server/csv.ts'
 import type { ListSpec, RowPlan } from '@portcullis/platform/server/list/compile.ts'
-import type { TObject, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 
 /** Content of a column. Only text that outsiders choose can look like a formula. `codes`: a list of values of an enumeration. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number' | 'codes'
 
-export interface ExportColumn {
-  /** Response key, and heading of a CSV in the fixed form. */
-  key: string
+export interface ExportColumn extends ListColumn {
   kind: CellKind
-  /** Heading and format of its cells for people. */
-  label: ColumnLabel
 }
 
 /** A list that can be exported as a file. */
 export interface ExportableList {
+  definition: FileList
   spec: ListSpec
   plan: RowPlan
-  /** Heading of a PDF. */
-  title: string
-  columns: readonly ExportColumn[]
-  /** Keys of the columns of a PDF that no columns were chosen for. */
-  pdfColumns: readonly string[]
-  /** Keys of the columns whose values the first page of a PDF counts. */
-  summary: readonly string[]
-  /** Kind of each filter (`x-filter`) by its case-folded name, for the cover. */
-  filterKinds: ReadonlyMap<string, string>
-  /** Values of each filter that takes some values only (`x-values`), by its case-folded name. */
-  filterValues: ReadonlyMap<string, readonly string[]>
   /** Path of the CSV export, which has no row limit; absent: the list exists in reports only. */
   csvPath?: string
   /** SQL expression over `spec.from` for the time that ranges apply to; absent: rows have no time. */
@@ -47,15 +33,9 @@ const kindOf = (schema: TSchema & { type?: string }): CellKind => {
   return isFixed(schema) ? 'fixed' : 'text'
 }
 
-/** Returns the columns of a row schema. */
-export const columnsOf = (row: TObject): ExportColumn[] => {
-  const labels = columnLabels(row)
-  return Object.entries(row.properties).map(([key, schema]) => ({
-    key,
-    kind: kindOf(schema as TSchema),
-    label: labels[key] as ColumnLabel,
-  }))
-}
+/** Returns the columns of a file. */
+export const fileColumns = ({ row }: FileList): ExportColumn[] =>
+  Object.values(columnsOf(row)).map((column) => ({ ...column, kind: kindOf(column.schema) }))
 
 /** Returns columns of a list by key. */
 export const columnsByKey = (columns: readonly ExportColumn[], keys: readonly string[]): ExportColumn[] =>
@@ -63,39 +43,16 @@ export const columnsByKey = (columns: readonly ExportColumn[], keys: readonly st
 
 /** Returns columns in the form that the PDF printer takes. */
 export const printedColumns = (columns: readonly ExportColumn[]) =>
-  columns.map(({ kind, label: { heading, form, labels } }) => ({
+  columns.map(({ kind, heading, form, labels }) => ({
     heading,
     isNumber: kind === 'number' && form !== 'code',
     form,
     labels,
   }))
 
-/** Returns the columns whose values a PDF counts, in the form that the printer takes. */
-export const summaryColumns = (columns: readonly ExportColumn[]) =>
-  columns.map(({ label: { name, form, labels } }) => ({ name, form, labels }))
-
 /** Returns columns in the form that the CSV writer takes. */
 export const csvColumns = (columns: readonly ExportColumn[], form: ExportForm): CsvColumn[] =>
-  columns.map(({ key, kind, label }) => ({
-    heading: form === 'fixed' ? key : label.heading,
-    isText: kind === 'text' && label.form !== 'number',
+  columns.map((column) => ({
+    heading: form === 'readable' ? column.heading : column.key,
+    isText: column.kind === 'text' && column.form !== 'number',
   }))
-
-/** Completes a list with the columns of its row schema. */
-export const exportableList = ({
-  row,
-  filters,
-  ...list
-}: Omit<ExportableList, 'columns' | 'filterKinds' | 'filterValues'> & {
-  row: TObject
-  filters: Readonly<Record<string, TSchema & { 'x-filter'?: string; 'x-values'?: readonly string[] }>>
-}): ExportableList => ({
-  ...list,
-  columns: columnsOf(row),
-  filterKinds: new Map(
-    Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-filter'] ?? 'text']),
-  ),
-  filterValues: new Map(
-    Object.entries(filters).map(([name, schema]) => [name.toLowerCase(), schema['x-values'] ?? []]),
-  ),
-})

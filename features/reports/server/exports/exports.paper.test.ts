@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { type Agent, columnLabels, maxTaggedRows, pdfColumns, reportListNames, reportLists } from '@portcullis/contract'
+import { type Agent, columnsOf, maxTaggedRows, reportListNames, reportLists } from '@portcullis/contract'
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -13,7 +13,7 @@ import { reportsOf } from '@portcullis/server/test/reports.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const agentsPdf = '/prime/webui/agents/exportagentpdf/exportpdf'
-const labels = columnLabels(reportLists.agents.row)
+const labels = columnsOf(reportLists.agents.row)
 const headingOf = (key: string): string => labels[key]?.heading ?? ''
 const portrait = '595.28 x 841.89 pts (A4)'
 const landscape = '841.89 x 595.28 pts (A4)'
@@ -290,12 +290,12 @@ it.each(reportListNames)('a report of %s has the most useful columns on one A4 p
   check((await reports.file(report)).rawPayload)
   for (const size of sizesOf()) expect([portrait, landscape]).toContain(size)
   const [first = ''] = pagesOf()
-  const names = columnLabels(reportLists[list].row)
+  const names = columnsOf(reportLists[list].row)
   if (report.rows <= maxTaggedRows)
-    expect(tablesOf()).toEqual([reportLists[list].pdfColumns.map((key) => names[key]?.heading)])
+    expect(tablesOf()).toEqual([reportLists[list].file.pdf.map((key) => names[key]?.heading)])
   expect(first).not.toMatch(/ columns \d+ to /)
 })
 
 it('the columns of a PDF exist', () => {
-  for (const key of pdfColumns.agents) expect(headingOf(key)).not.toBe('')
+  for (const key of reportLists.agents.file.pdf) expect(headingOf(key)).not.toBe('')
 })

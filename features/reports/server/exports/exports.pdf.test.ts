@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { columnLabels, findingLabels, pdfColumns, reportLists } from '@portcullis/contract'
+import { columnsOf, findingLabels, reportLists } from '@portcullis/contract'
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`
 const modelsPdf = `${base}/peripheralsAggExportpdf/exportpdf`
-const labels = columnLabels(reportLists.agents.row)
+const labels = columnsOf(reportLists.agents.row)
 const headingOf = (key: string): string => labels[key]?.heading ?? ''
 const whyNoTools =
   existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext') ? null : 'no qpdf or no pdftotext (poppler-utils)'
@@ -126,7 +126,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
       for (const body of [undefined, null, {}, { columns: [] }, { columns: null, sortBy: 'uuid' }]) {
         const file = await pdfOf(agentsPdf, body, few)
         expect(execFileSync('pdfinfo', [file], { encoding: 'utf8' })).toMatch(/^Page size: +841\.89 x 595\.28 pts/m)
-        const headings = pdfColumns.agents.map((key) => headingOf(key))
+        const headings = reportLists.agents.file.pdf.map((key) => headingOf(key))
         expect(headings).toHaveLength(10)
         expect(headingsOf(file)).toEqual(headings)
       }

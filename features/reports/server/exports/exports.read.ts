@@ -18,7 +18,7 @@ const plainCell = ({ key, kind }: ExportColumn): string => {
 }
 
 const readableCell = (column: ExportColumn): string =>
-  column.kind === 'codes' ? plainCell(column) : readableSql(column.label, `t."${column.key}"`)
+  column.kind === 'codes' ? plainCell(column) : readableSql(column, `t."${column.key}"`)
 
 /**
  * Adds the number of approved attached devices to the list of models. It subtracts the unapproved ones, which are few

@@ -1,6 +1,6 @@
 import {
   type Agent,
-  columnLabels,
+  columnsOf,
   type Peripheral,
   type ReportListName,
   reportListNames,
@@ -63,7 +63,7 @@ describe('a CSV file in the readable form', () => {
   ] as const)(
     'of %s has headings, labels and times with a zone, and the rows of the list',
     async (path, list, page) => {
-      const labels = columnLabels(reportLists[list].row)
+      const labels = columnsOf(reportLists[list].row)
       const [head, ...rows] = await recordsOf(await post(path, { form: 'readable' }))
       expect(head).toEqual(Object.values(labels).map(({ heading }) => heading))
       const { data } = await pageOf<Record<string, unknown>>(t, page)
@@ -202,7 +202,7 @@ describe('a scheduled report', () => {
     const run = await reports.runNow(made.id)
     expect(run, run.error).toMatchObject({ state: 'completed' })
     const [head] = await recordsOf((await reports.file(run)).rawPayload)
-    expect(head).toEqual(Object.values(columnLabels(reportLists[list].row)).map(({ heading }) => heading))
+    expect(head).toEqual(Object.values(columnsOf(reportLists[list].row)).map(({ heading }) => heading))
   })
 
   it('keeps the fixed form if it was chosen, or if it was saved before there was another', async () => {

@@ -5,7 +5,6 @@ import { computedLists } from './computed-lists.ts'
 import { exportLists } from './export-lists.ts'
 import { createExportsRead } from './exports.read.ts'
 import { registerExportRoutes } from './exports.routes.ts'
-import { createExportsService } from './exports.service.ts'
 import { createFiles } from './files.service.ts'
 import { createPrinter } from './pdf/printer.ts'
 
@@ -23,18 +22,18 @@ export interface ExportsFeatureDeps {
 export const exportsFeature = (app: HttpApp, { insights, logo, ...lists }: ListDeps & ExportsFeatureDeps) => {
   const printer = createPrinter()
   const read = createExportsRead(lists)
-  const service = createExportsService({ clock: lists.clock, read, printer, lists, logo })
-  registerExportRoutes(app, service, exportLists)
+  const files = createFiles({
+    clock: lists.clock,
+    read,
+    printer,
+    lists: { ...exportLists, ...computedLists(insights, lists.clock) },
+    listDeps: lists,
+    logo,
+  })
+  registerExportRoutes(app, files, lists.clock)
   return {
     /** Makes the files of scheduled reports. */
-    files: createFiles({
-      clock: lists.clock,
-      read,
-      printer,
-      lists: { ...exportLists, ...computedLists(insights, lists.clock) },
-      listOf: service.listOf,
-      logo,
-    }),
+    files,
     close: printer.close,
   }
 }

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { ExportMenu, type ExportMenuProps } from '../ExportMenu.tsx'
 import { FilterBar } from '../filters/FilterBar.tsx'
-import type { Filter } from '../filters/filter.ts'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { ColumnsMenu } from '../table/ColumnsMenu.tsx'
-import { type Column, exportKeysOf } from '../table/column.ts'
+import { exportKeysOf } from '../table/column.ts'
 import { DataTable } from '../table/DataTable.tsx'
 import { ListFrame } from '../table/ListFrame.tsx'
 import type { Selection } from '../table/useSelection.ts'
+import type { ListTable } from './list-table.tsx'
 import { strings } from './strings.ts'
 import type { List } from './useList.ts'
 
@@ -17,8 +17,7 @@ export interface ListPageProps<Row> {
   /** Name of the rows, for screen readers. */
   label: string
   list: List<Row>
-  columns: readonly Column<Row>[]
-  filters: readonly Filter[]
+  table: Pick<ListTable<Row>, 'columns' | 'filters'>
   searchPlaceholder: string
   /** Live topics that reload the rows on the screen. */
   topics: readonly LiveTopic[]
@@ -49,7 +48,8 @@ export interface ListPageProps<Row> {
 
 /** The page of a list: title with counts, filters, columns, exports, table, selection bar, and drawer. */
 export const ListPage = <Row,>(props: ListPageProps<Row>) => {
-  const { list, columns, exports, selection, wrap = (table) => table } = props
+  const { list, exports, selection, wrap = (table) => table } = props
+  const { columns, filters } = props.table
   const { view, counts } = list
   const rows = counts?.filtered ?? null
   return (
@@ -60,7 +60,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
       filters={
         <>
           {props.above}
-          <FilterBar view={view} filters={props.filters} searchPlaceholder={props.searchPlaceholder}>
+          <FilterBar view={view} filters={filters} searchPlaceholder={props.searchPlaceholder}>
             <ColumnsMenu columns={columns} view={view} />
             {exports === undefined ? null : (
               <ExportMenu

@@ -1,0 +1,57 @@
+/** The lists of rules and grants. */
+import { list } from '@portcullis/platform/contract/list.ts'
+import { PolicyRuleResource, ruleFilters } from './policy.ts'
+
+const common = {
+  row: PolicyRuleResource,
+  filters: ruleFilters,
+  unsorted: ['host', 'reason'],
+} as const
+
+const commonFilters = ['state', 'tag', 'host', 'vid', 'pid', 'serial'] as const
+
+const commonColumns = [
+  { id: 'state', width: 116, shown: true, sort: null },
+  { id: 'by', of: 'changedBy', width: 110, shown: true },
+  { id: 'changed', of: 'changedAt', width: 84, shown: true, title: 'Changed' },
+  { id: 'reason', width: 200 },
+  { id: 'tag', width: 110 },
+  { id: 'host', of: 'hostIdentifier', width: 140 },
+  { id: 'origin', width: 120, title: 'Source' },
+] as const
+
+export const ruleList = list({
+  ...common,
+  title: 'Rules',
+  file: {
+    pdf: ['effect', 'level', 'sentence', 'reason', 'state', 'expiresAt', 'changedBy', 'changedAt'],
+    summary: ['effect', 'state'],
+    time: 'changedAt',
+    permission: 'export:read',
+  },
+  table: {
+    defaultSort: 'level_asc',
+    filters: ['effect', 'level', 'origin', ...commonFilters],
+    columns: [
+      { id: 'level', width: 108, shown: true, title: 'Scope' },
+      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null, exports: [] },
+      { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
+      ...commonColumns,
+    ],
+  },
+})
+
+export const grantList = list({
+  ...common,
+  title: 'Grants',
+  table: {
+    defaultSort: 'expiresAt_asc',
+    filters: commonFilters,
+    columns: [
+      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Grant', sort: null },
+      { id: 'expires', of: 'expiresAt', width: 180, shown: true, first: 'asc', align: 'left', show: 'local' },
+      { id: 'left', of: 'expiresAt', width: 76, shown: true, sort: null, show: 'until' },
+      ...commonColumns,
+    ],
+  },
+})

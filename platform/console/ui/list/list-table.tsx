@@ -1,0 +1,116 @@
+import {
+  columnsOf,
+  filtersOf,
+  type ListColumn,
+  type ListDefinition,
+  type ListFilter,
+  readableEvent,
+  type TableColumn,
+} from '@portcullis/contract'
+import type { ReactNode } from 'react'
+import { translated } from '../../lib/messages.ts'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import { DeviceText } from '../DeviceText.tsx'
+import type { Filter } from '../filters/filter.ts'
+import { TagList } from '../TagList.tsx'
+import { Time } from '../Time.tsx'
+import type { Column } from '../table/column.ts'
+import { strings } from './strings.ts'
+
+/** What the page of a list shows. */
+export interface ListTable<Row> {
+  view: ViewSpec
+  filters: readonly Filter[]
+  columns: readonly Column<Row>[]
+}
+
+const isNumber = ({ schema, form }: ListColumn): boolean =>
+  form === 'plain' && ['integer', 'number'].includes((schema as { type?: string }).type ?? '')
+const isTime = ({ form }: ListColumn): boolean => form === 'time' || form === 'zoneless'
+
+const cellOf = (column: ListColumn, value: unknown, show: TableColumn['show']): ReactNode => {
+  const text = value === null || value === undefined ? '' : String(value)
+  if (show === 'code') return <code>{text}</code>
+  if (show !== undefined) return <Time value={text} form={show} />
+  switch (column.form) {
+    case 'time':
+    case 'zoneless':
+      return <Time value={text} />
+    case 'truth':
+      return value === true ? strings.yes : strings.no
+    case 'code':
+      return translated(column.labels[text] ?? text)
+    case 'tags':
+      return <TagList oneLine tags={text} />
+    case 'eventText':
+    case 'timedText':
+      return <DeviceText value={readableEvent(text)} />
+    default:
+      return isNumber(column) ? Number(value).toLocaleString('en') : <DeviceText value={text} />
+  }
+}
+
+const filterOf = ({ name, kind, label: text, values, labels, isSingle }: ListFilter): Filter => {
+  const label = translated(text)
+  const options = values.map((value) => ({
+    value,
+    label: labels[value] === undefined ? value : translated(labels[value]),
+  }))
+  switch (kind) {
+    case 'boolean':
+      return { name, label, kind: 'yesNo' }
+    case 'time':
+      return { name, label, kind: 'period' }
+    case 'tags':
+    case 'instant':
+      return { name, label, kind }
+    case 'id':
+    case 'text':
+      return { name, label, kind: 'text' }
+    default:
+      return { name, label, kind: 'choice', options, ...(isSingle ? { single: true } : {}) }
+  }
+}
+
+/**
+ * Returns the table and filters of a list from its definition. `cells` renders the columns, by id, that show more than
+ * their value.
+ */
+export const listTable = <Row extends object>(
+  list: ListDefinition & { table: NonNullable<ListDefinition['table']> },
+  cells: Readonly<Record<string, (row: Row) => ReactNode>> = {},
+): ListTable<Row> => {
+  const keys = columnsOf(list.row)
+  const known = new Map(filtersOf(list).map((filter) => [filter.name, filter]))
+  const { defaultSort, filters, columns } = list.table
+  const tableColumn = (given: TableColumn): Column<Row> => {
+    const { id, of = id, width, grow, title, sort = of, hasLink, show } = given
+    const { exports = of in keys ? [of] : [] } = given
+    const key = keys[of]
+    const isOrdered = key !== undefined && (isTime(key) || isNumber(key))
+    const { first = isOrdered ? 'desc' : 'asc', align = isOrdered ? 'right' : 'left' } = given
+    const isSortable = sort !== null && sort in keys && list.unsorted?.includes(sort) !== true
+    return {
+      id,
+      title: translated(title ?? key?.label ?? id),
+      width,
+      ...(grow === true ? { grow } : {}),
+      ...(isSortable ? { sortKey: sort } : {}),
+      ...(isSortable && first === 'desc' ? { naturalSort: first } : {}),
+      ...(align === 'right' ? { align } : {}),
+      exportKeys: exports,
+      ...(hasLink === true ? { hasLink } : {}),
+      cell:
+        cells[id] ?? ((row) => (key === undefined ? null : cellOf(key, (row as Record<string, unknown>)[of], show))),
+    }
+  }
+  return {
+    view: {
+      filters,
+      defaultSort,
+      defaultColumns: columns.filter(({ shown }) => shown === true).map(({ id }) => id),
+    },
+    filters: filters.map((name) => filterOf(known.get(name) as ListFilter)),
+    columns: columns.map(tableColumn),
+  }
+}
