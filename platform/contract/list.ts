@@ -182,8 +182,8 @@ export interface ListFilter {
 export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filters'>): ListFilter[] => {
   const columns = columnsOf(row)
   return Object.entries(filters).map(([name, schema]) => {
-    const { kind, of = name.slice(0, 1).toLowerCase() + name.slice(1), label, values, labels, isSingle = false } = filterFacts(schema)
-    const column = columns[of]
+    const { kind, of = '', label, values, labels, isSingle = false } = filterFacts(schema)
+    const column = columns[of] ?? columns[name.slice(0, 1).toLowerCase() + name.slice(1)]
     return {
       name,
       kind,

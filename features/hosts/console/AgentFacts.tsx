@@ -1,4 +1,4 @@
-import { deploymentLabels, type AgentDetail } from '@portcullis/contract'
+import { type AgentDetail, deploymentLabels } from '@portcullis/contract'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'

@@ -64,7 +64,6 @@ export const strings = messages({
   suspectedAttackTool: 'Suspected attack tool',
   notAllowed: 'Not on the allowlist',
   vulnerable: 'Vulnerable',
-  noFindings: 'No findings',
   ok: 'OK',
   warning: 'Warning',
   error: 'Error',
