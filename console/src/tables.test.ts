@@ -1,4 +1,4 @@
-import { statusColumns, statusFilters, statusView } from '@portcullis/features/agentless/console/agentless.view.tsx'
+import { statusTable } from '@portcullis/features/agentless/console/agentless.view.tsx'
 import { noticesView, riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
 import { auditColumns, auditFilters, auditView } from '@portcullis/features/audit/console/audit.view.tsx'
 import { commandColumns, commandFilters, commandsView } from '@portcullis/features/commands/console/commands.view.tsx'
@@ -7,24 +7,13 @@ import {
   deliveryColumns,
   deliveryFilters,
 } from '@portcullis/features/deliveries/console/deliveries.view.tsx'
-import { modelColumns, modelFilters, modelsView } from '@portcullis/features/devices/console/models.view.tsx'
-import {
-  peripheralColumns,
-  peripheralFilters,
-  peripheralsView,
-} from '@portcullis/features/devices/console/peripherals.view.tsx'
-import { eventColumns, eventFilters, eventsView } from '@portcullis/features/events/console/events.view.tsx'
+import { modelsTable } from '@portcullis/features/devices/console/models.view.tsx'
+import { peripheralsTable } from '@portcullis/features/devices/console/peripherals.view.tsx'
+import { eventsTable } from '@portcullis/features/events/console/events.view.tsx'
 import { changeColumns, changeFilters, changesView } from '@portcullis/features/health/console/history.view.tsx'
 import { agentsTable } from '@portcullis/features/hosts/console/agents.view.tsx'
 import { approvalFilters, approvalsView } from '@portcullis/features/policy/console/approvals/approvals.view.ts'
-import {
-  grantColumns,
-  grantFilters,
-  grantsView,
-  ruleColumns,
-  ruleFilters,
-  rulesView,
-} from '@portcullis/features/policy/console/rules.view.tsx'
+import { grantsTable, rulesTable } from '@portcullis/features/policy/console/rules.view.tsx'
 import {
   quarantineColumns,
   quarantineFilters,
@@ -33,20 +22,31 @@ import {
 import { runColumns, runFilters, runsView } from '@portcullis/features/reports/console/runs.view.tsx'
 import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
+import type { ListTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
 import { expect, it } from 'vitest'
 
 type AnyColumn = Omit<Column<never>, 'cell'>
 
+const partsOf = <Row>({
+  view,
+  filters,
+  columns,
+}: ListTable<Row>): [ViewSpec, readonly Filter[], readonly AnyColumn[]] => [
+  view,
+  filters,
+  columns as unknown as readonly AnyColumn[],
+]
+
 const lists: Record<string, [ViewSpec, readonly Filter[], readonly AnyColumn[]]> = {
-  agents: [agentsTable.view, agentsTable.filters, agentsTable.columns],
-  peripherals: [peripheralsView, peripheralFilters, peripheralColumns],
-  models: [modelsView, modelFilters, modelColumns],
-  events: [eventsView, eventFilters, eventColumns],
+  agents: partsOf(agentsTable),
+  peripherals: partsOf(peripheralsTable),
+  models: partsOf(modelsTable),
+  events: partsOf(eventsTable),
   audit: [auditView, auditFilters, auditColumns],
-  rules: [rulesView, ruleFilters, ruleColumns],
-  grants: [grantsView, grantFilters, grantColumns],
-  connectionRuns: [statusView, statusFilters, statusColumns],
+  rules: partsOf(rulesTable),
+  grants: partsOf(grantsTable),
+  connectionRuns: partsOf(statusTable),
   commands: [commandsView, commandFilters, commandColumns],
   deliveries: [deliveriesView, deliveryFilters, deliveryColumns],
   healthChanges: [changesView, changeFilters, changeColumns],

@@ -1,16 +1,20 @@
-import type { agentList, OfferedFilter } from '@portcullis/contract'
+import type {
+  agentList,
+  connectionStatusList,
+  eventList,
+  grantList,
+  modelList,
+  OfferedFilter,
+  peripheralList,
+  ruleList,
+} from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
-import type { statusFilters } from '@portcullis/features/agentless/console/agentless.view.tsx'
 import type { riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
 import type { auditFilters } from '@portcullis/features/audit/console/audit.view.tsx'
 import type { commandFilters } from '@portcullis/features/commands/console/commands.view.tsx'
 import type { deliveryFilters } from '@portcullis/features/deliveries/console/deliveries.view.tsx'
-import type { modelFilters } from '@portcullis/features/devices/console/models.view.tsx'
-import type { peripheralFilters } from '@portcullis/features/devices/console/peripherals.view.tsx'
-import type { eventFilters } from '@portcullis/features/events/console/events.view.tsx'
 import type { changeFilters } from '@portcullis/features/health/console/history.view.tsx'
 import type { approvalFilters } from '@portcullis/features/policy/console/approvals/approvals.view.ts'
-import type { grantFilters, ruleFilters } from '@portcullis/features/policy/console/rules.view.tsx'
 import type { quarantineFilters } from '@portcullis/features/quarantine/console/quarantines.view.tsx'
 import type { runFilters } from '@portcullis/features/reports/console/runs.view.tsx'
 import type { ScheduleName } from '@portcullis/platform/console/lib/schedule-address.ts'
@@ -73,7 +77,7 @@ const agent = createRoute({
 const agentless = createRoute({
   getParentRoute: () => inside,
   path: '/agentless',
-  validateSearch: listSearch<NamesOf<typeof statusFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof connectionStatusList>>(),
 })
 const quarantines = createRoute({
   getParentRoute: () => inside,
@@ -83,12 +87,12 @@ const quarantines = createRoute({
 const peripherals = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals',
-  validateSearch: listSearch<NamesOf<typeof peripheralFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof peripheralList>>(),
 })
 const models = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals/models',
-  validateSearch: listSearch<NamesOf<typeof modelFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof modelList>>(),
 })
 const peripheral = createRoute({
   getParentRoute: () => inside,
@@ -124,12 +128,12 @@ const approvals = createRoute({
 const rules = createRoute({
   getParentRoute: () => policy,
   path: '/',
-  validateSearch: listSearch<NamesOf<typeof ruleFilters> | DraftName>(),
+  validateSearch: listSearch<OfferedFilter<typeof ruleList> | DraftName>(),
 })
 const grants = createRoute({
   getParentRoute: () => policy,
   path: '/grants',
-  validateSearch: listSearch<NamesOf<typeof grantFilters> | DraftName>(),
+  validateSearch: listSearch<OfferedFilter<typeof grantList> | DraftName>(),
 })
 const simulator = createRoute({
   getParentRoute: () => policy,
@@ -157,7 +161,7 @@ const report = createRoute({
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
-  validateSearch: listSearch<NamesOf<typeof eventFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof eventList>>(),
 })
 const event = createRoute({ getParentRoute: () => inside, path: '/events/$eventId' })
 const notices = createRoute({

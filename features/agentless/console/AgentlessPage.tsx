@@ -13,7 +13,7 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useRef, useState } from 'react'
-import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
+import { statusTable } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
 import { CompareKeysDialog } from './CompareKeysDialog.tsx'
 import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
@@ -37,7 +37,7 @@ export const AgentlessPage = () => {
   const { session } = useServices()
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | 'feeds' | null>(null)
   const table = useRef<HTMLDivElement>(null)
-  const list = useList('/inside/agentless', statusView, connectionDetailsStatus, idOf)
+  const list = useList('/inside/agentless', statusTable.view, connectionDetailsStatus, idOf)
   const { open } = list.view.state
   useFreshRows(list.source, table)
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
@@ -92,13 +92,13 @@ export const AgentlessPage = () => {
           <ExportListsMenu
             lists={exportedLists(
               list.query,
-              exportKeysOf(statusColumns, list.view.state.columns),
+              exportKeysOf(statusTable.columns, list.view.state.columns),
               list.counts?.filtered ?? null,
             )}
           />
         }
         label={strings.title}
-        table={{ columns: statusColumns, filters: statusFilters }}
+        table={statusTable}
         topics={['agents']}
         hrefOf={hrefOf}
         selection={canWrite ? selection : undefined}

@@ -12,7 +12,7 @@ import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { modelAddress, modelColumns, modelFilters, modelsView } from './models.view.tsx'
+import { modelAddress, modelsTable } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { strings } from './strings.ts'
 import { useModelDecision } from './useModelDecision.ts'
@@ -28,7 +28,7 @@ const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`
 export const ModelsPage = () => {
   useTitle(strings.modelsTitle)
   const { session } = useServices()
-  const list = useList('/inside/peripherals/models', modelsView, getPeripheralModels, idOf)
+  const list = useList('/inside/peripherals/models', modelsTable.view, getPeripheralModels, idOf)
   const filtered = list.counts?.filtered ?? null
   const selection = useSelection(list.source, { filtered })
   const decision = useModelDecision(selection.rows, selection.clear)
@@ -41,7 +41,7 @@ export const ModelsPage = () => {
       searchPlaceholder={strings.searchModels}
       exports={{ name: 'peripherals', report: 'models', csv: peripheralsAggExport, pdf: peripheralsAggExportPdf }}
       label={strings.models}
-      table={{ columns: modelColumns, filters: modelFilters }}
+      table={modelsTable}
       topics={['peripherals']}
       hrefOf={modelAddress}
       opensPage

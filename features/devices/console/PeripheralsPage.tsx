@@ -16,7 +16,7 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { NoDevices } from './NoDevices.tsx'
-import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
+import { deviceKey, peripheralsTable } from './peripherals.view.tsx'
 import { strings } from './strings.ts'
 import { ViewSwitch } from './ViewSwitch.tsx'
 
@@ -43,7 +43,7 @@ export const PeripheralsPage = () => {
   useIdlePreload(PeripheralDetail)
   const { session, queries } = useServices()
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
-  const list = useList('/inside/peripherals', peripheralsView, getPeripherals, deviceKey)
+  const list = useList('/inside/peripherals', peripheralsTable.view, getPeripherals, deviceKey)
   const { open } = list.view.state
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
@@ -59,7 +59,7 @@ export const PeripheralsPage = () => {
       searchPlaceholder={strings.searchDevices}
       exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
       label={strings.devices}
-      table={{ columns: peripheralColumns, filters: peripheralFilters }}
+      table={peripheralsTable}
       topics={['peripherals']}
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}

@@ -7,7 +7,7 @@ import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
+import { eventsTable } from './events.view.tsx'
 import { strings } from './strings.ts'
 
 const EventDetail = lazily(async () => (await import('./EventDetail.tsx')).EventDetail, <DetailSkeleton />)
@@ -19,7 +19,7 @@ const idOf = (event: FleetEvent) => String(event.eventID)
 export const EventsPage = () => {
   useTitle(strings.events)
   useIdlePreload(EventDetail)
-  const list = useList('/inside/events', eventsView, getEvents, idOf)
+  const list = useList('/inside/events', eventsTable.view, getEvents, idOf)
   const { open } = list.view.state
   return (
     <ListPage
@@ -28,7 +28,7 @@ export const EventsPage = () => {
       searchPlaceholder={strings.search}
       exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
       label={strings.events}
-      table={{ columns: eventColumns, filters: eventFilters }}
+      table={eventsTable}
       topics={['events']}
       hrefOf={hrefOf}
       empty={

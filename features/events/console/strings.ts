@@ -23,12 +23,4 @@ export const strings = messages({
   search: 'Host, device, event',
   emptyTitle: 'No events yet',
   empty: 'Events appear here when hosts enrol and devices are attached or detached.',
-  minimumSeverity: 'Minimum severity',
-  from: 'From',
-  until: 'Until',
-  happenedFrom: 'Happened from',
-  happenedUntil: 'Happened until',
-  kind: 'Device kind',
-  tags: 'Tags',
-  dateAndTime: 'Date and time received',
 })

@@ -13,7 +13,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { RuleDrawer } from './RuleDrawer.tsx'
-import { grantColumns, grantFilters, grantsView } from './rules.view.tsx'
+import { grantsTable } from './rules.view.tsx'
 import { strings } from './strings.ts'
 
 const idOf = (grant: PolicyRuleResource) => grant.id
@@ -26,7 +26,7 @@ export const GrantsPage = () => {
   useTitle(strings.grants)
   const { api, session, clock } = useServices()
   const start = useSearch({ from: '/inside/policy/grants' })
-  const list = useList('/inside/policy/grants', grantsView, listPolicyGrants, idOf)
+  const list = useList('/inside/policy/grants', grantsTable.view, listPolicyGrants, idOf)
   const { open } = list.view.state
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
@@ -53,7 +53,7 @@ export const GrantsPage = () => {
         </Note>
       }
       label={strings.grants}
-      table={{ columns: grantColumns, filters: grantFilters }}
+      table={grantsTable}
       topics={['summary']}
       hrefOf={hrefOf}
       empty={

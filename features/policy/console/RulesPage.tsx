@@ -13,7 +13,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { ApproveToday } from './ApproveToday.tsx'
 import { RuleDrawer } from './RuleDrawer.tsx'
-import { ruleColumns, ruleFilters, rulesView } from './rules.view.tsx'
+import { rulesTable } from './rules.view.tsx'
 import { strings } from './strings.ts'
 
 const idOf = (rule: PolicyRuleResource) => rule.id
@@ -24,7 +24,7 @@ export const RulesPage = () => {
   useTitle(strings.policy)
   const { api, session } = useServices()
   const start = useSearch({ from: '/inside/policy/' })
-  const list = useList('/inside/policy/', rulesView, listPolicyRules, idOf)
+  const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf)
   const { open } = list.view.state
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
@@ -56,7 +56,7 @@ export const RulesPage = () => {
       }
       more={<ReportItems list="rules" query={list.query} />}
       label={strings.rules}
-      table={{ columns: ruleColumns, filters: ruleFilters }}
+      table={rulesTable}
       topics={['summary']}
       hrefOf={hrefOf}
       empty={<ApproveToday canWrite={canWrite} write={write} />}

@@ -124,12 +124,8 @@ export const strings = messages({
     'Its tag was deleted, so it applies to no host. Choose another tag, a host or all hosts and save, or delete it.',
   cureNotAuthentic:
     'Its seal does not match, so this server did not write it. Hosts do not receive it and it has no effect. Find out who changed the database. Then save it again if it is correct, or delete it.',
-  state: 'State',
-  origin: 'Source',
   originApproval: 'Device decision',
   inForce: 'Active',
-  changedByColumn: 'Changed by',
-  changed: 'Changed',
   grantAdded: 'Grant added.',
   ruleAdded: 'Rule added.',
   grantSaved: 'Grant saved.',

@@ -10,8 +10,9 @@ const common = {
 
 const commonFilters = ['state', 'tag', 'host', 'vid', 'pid', 'serial'] as const
 
+const state = { id: 'state', width: 116, shown: true, sort: null } as const
+
 const commonColumns = [
-  { id: 'state', width: 116, shown: true, sort: null },
   { id: 'by', of: 'changedBy', width: 110, shown: true },
   { id: 'changed', of: 'changedAt', width: 84, shown: true, title: 'Changed' },
   { id: 'reason', width: 200 },
@@ -34,7 +35,8 @@ export const ruleList = list({
     filters: ['effect', 'level', 'origin', ...commonFilters],
     columns: [
       { id: 'level', width: 108, shown: true, title: 'Scope' },
-      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null, exports: [] },
+      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null },
+      state,
       { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
       ...commonColumns,
     ],
@@ -51,6 +53,7 @@ export const grantList = list({
       { id: 'sentence', width: 420, grow: true, shown: true, title: 'Grant', sort: null },
       { id: 'expires', of: 'expiresAt', width: 180, shown: true, first: 'asc', align: 'left', show: 'local' },
       { id: 'left', of: 'expiresAt', width: 76, shown: true, sort: null, show: 'until' },
+      state,
       ...commonColumns,
     ],
   },

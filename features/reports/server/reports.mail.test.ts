@@ -191,7 +191,7 @@ describe('a report by mail', () => {
     await deliver()
     const [plain = ''] = partsOf(peer.state.taken[0]?.text ?? '').map(({ body }) => body.toString('utf8'))
     expect(plain.replace(/\s+/g, ' ')).toMatch(
-      /The list “Hosts” had no rows for this report\. Rows where Status is Armed, and Host contains “no such host”\. It covers the time from \d{4}-\d\d-\d\d [\d:]{8} UTC until \d{4}-\d\d-\d\d [\d:]{8} UTC\. The file armed-hosts-\d{4}-\d\d-\d\d\.pdf \(\d+ kB\) is attached\. It is a PDF of A4 pages\. All times are in UTC\./,
+      /The list “Hosts” had no rows for this report\. Rows where Status is Armed, and Host name contains “no such host”\. It covers the time from \d{4}-\d\d-\d\d [\d:]{8} UTC until \d{4}-\d\d-\d\d [\d:]{8} UTC\. The file armed-hosts-\d{4}-\d\d-\d\d\.pdf \(\d+ kB\) is attached\. It is a PDF of A4 pages\. All times are in UTC\./,
     )
   })
 
