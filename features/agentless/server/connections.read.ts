@@ -2,6 +2,7 @@ import {
   type Connection,
   connectionPlatforms,
   connectionStates,
+  connectionStatusList,
   hostKeyTrusts,
   type PollFailure,
   pollCauses,
@@ -12,6 +13,7 @@ import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, fold, isTime, isTrue, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { requireTime, utcSql, zonelessSql } from '@portcullis/platform/server/time.ts'
 import { isSource } from './polls.store.ts'
 
@@ -79,7 +81,7 @@ const cause = `case when c.is_registered then r.cause end`
 const previous = `array_to_string(r.prev_errors, ' | ')`
 
 /** The last run of each connection, by name. */
-export const statusList: ListSpec = {
+export const statusList = listSpec(connectionStatusList, {
   name: 'connection-runs',
   from: 'connections c join connection_runs r on r.connection_id = c.connection_id',
   id: 'c.connection_id',
@@ -90,42 +92,41 @@ export const statusList: ListSpec = {
     return sql`(c.name_key like ${pattern}::text or lower(r.error) like ${pattern}::text or lower(${raw(previous)}) like ${pattern}::text)`
   },
   columns: {
-    computerName: { sort: 'address_order(c.name_key)', filter: contains('c.name_key') },
-    uuid: { sort: 'c.agent_id' },
-    statusString: { sort: state, filter: anyOf(state, connectionStates) },
-    statusDescription: { sort: description, filter: contains(`lower(${description})`) },
-    statusErrorDescription: { sort: 'r.error', filter: contains('lower(r.error)') },
-    prevRunningErrors: { sort: previous, filter: contains(`lower(${previous})`) },
-    startTime: { sort: 'r.started_at', filter: isTime('r.started_at') },
-    fromTimeStart: {
-      filter: (field, text) => sql`r.started_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
-    },
-    toTimeStart: {
-      filter: (field, text) => sql`r.started_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    },
-    endTime: { sort: 'r.ended_at', filter: isTime('r.ended_at') },
-    fromTimeEnd: {
-      filter: (field, text) => sql`r.ended_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
-    },
-    toTimeEnd: {
-      filter: (field, text) => sql`r.ended_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    },
-    isOverrideDefaults: { sort: 'c.is_override', filter: isTrue('c.is_override') },
-    platform: { sort: 'c.platform' },
-    hostKeyTrust: { sort: keyTrust, filter: anyOf(keyTrust, hostKeyTrusts) },
-    peripheralsCount: { sort: 'r.peripherals' },
-    durationMs: { sort: 'r.duration_ms' },
-    nextRun: { sort: 'r.next_run' },
-    cause: { sort: cause, filter: anyOf(cause, pollFailures) },
-    failures: { sort: 'r.failures' },
+    computerName: { select: 'c.computer_name', sort: 'address_order(c.name_key)' },
+    uuid: { select: `coalesce(c.agent_id::text, '')`, sort: 'c.agent_id' },
+    statusString: state,
+    statusDescription: description,
+    statusErrorDescription: 'r.error',
+    prevRunningErrors: previous,
+    startTime: { select: zonelessSql('r.started_at'), sort: 'r.started_at' },
+    endTime: { select: zonelessSql('r.ended_at'), sort: 'r.ended_at' },
+    isOverrideDefaults: 'c.is_override',
+    platform: 'c.platform',
+    hostKeyTrust: keyTrust,
+    peripheralsCount: 'r.peripherals',
+    durationMs: { select: `case when ${running} then null else r.duration_ms end`, sort: 'r.duration_ms' },
+    nextRun: { select: zonelessSql('r.next_run'), sort: 'r.next_run' },
+    cause: cause,
+    failures: 'r.failures',
+  },
+  filters: {
+    ComputerName: contains('c.name_key'),
+    StatusString: anyOf(state, connectionStates),
+    StatusDescription: contains(`lower(${description})`),
+    StatusErrorDescription: contains('lower(r.error)'),
+    PrevRunningErrors: contains(`lower(${previous})`),
+    StartTime: isTime('r.started_at'),
+    FromTimeStart: (field, text) => sql`r.started_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+    ToTimeStart: (field, text) => sql`r.started_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+    EndTime: isTime('r.ended_at'),
+    FromTimeEnd: (field, text) => sql`r.ended_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+    ToTimeEnd: (field, text) => sql`r.ended_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+    IsOverrideDefaults: isTrue('c.is_override'),
+    Cause: anyOf(cause, pollFailures),
+    HostKeyTrust: anyOf(keyTrust, hostKeyTrusts),
   },
   rowJoins: 'join connections c on c.connection_id = ids.id join connection_runs r on r.connection_id = ids.id',
-  rowSelect: `c.computer_name as "computerName", coalesce(c.agent_id::text, '') as "uuid", ${state} as "statusString",
-    ${description} as "statusDescription", r.error as "statusErrorDescription", ${previous} as "prevRunningErrors",
-    ${zonelessSql('r.started_at')} as "startTime", ${zonelessSql('r.ended_at')} as "endTime", c.is_override as "isOverrideDefaults",
-    c.platform as "platform", ${keyTrust} as "hostKeyTrust", r.peripherals as "peripheralsCount", case when ${running} then null else r.duration_ms end as "durationMs",
-    ${zonelessSql('r.next_run')} as "nextRun", ${cause} as "cause", r.failures as "failures"`,
-}
+})
 
 export const createConnectionsRead = (db: Queryable) => ({
   /** Returns a connection in its shown form, in the transaction that changed it. */

@@ -1,4 +1,4 @@
-import { icons } from '@portcullis/contract'
+import { icons, modelList, peripheralList } from '@portcullis/contract'
 import { sourcesSql, type Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -11,7 +11,7 @@ import {
   likePattern,
   modelsOfVendor,
 } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
 import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'
 
@@ -123,7 +123,7 @@ const ofKernel = {
  * Peripherals of all hosts. The id is the physical row location (ctid), which is stable within the one statement that
  * uses it.
  */
-export const peripheralsList: ListSpec = {
+export const peripheralsList = listSpec(peripheralList, {
   name: 'peripherals',
   from: 'peripherals p',
   id: 'p.ctid',
@@ -135,126 +135,111 @@ export const peripheralsList: ListSpec = {
   ],
   search,
   columns: {
-    uuid: { sort: 'p.agent_id', filter: contains('p.agent_id::text'), names: ['hostUuid'] },
-    hostIdentifier: { sort: host, filter: (_f, text) => ofHost(sql`r.host like ${likePattern(text)}::text`) },
+    uuid: 'p.agent_id',
+    hostIdentifier: { select: 'a.host', sort: host },
+    // A join uses the address index for the order; a subquery would run once per row.
     hostIp: {
-      // A join uses the address index for the order; a subquery would run once per row.
+      select: 'a.address',
       sort: 'address_order(host_row.address)',
       sortJoin: 'join agent_rows host_row on host_row.agent_id = p.agent_id',
-      filter: (_f, text) => ofHost(sql`r.address like ${likePattern(text)}::text`),
-      names: ['ipAddress'],
     },
-    deviceID: { sort: 'p.device_id' },
-    description: { sort: ofBoth(`lower(${shown.description})`) },
-    status: { sort: shown.status },
-    caption: { sort: ofBoth(`lower(${shown.caption})`) },
-    manufacturer: { sort: ofFingerprint('manufacturer') },
-    vid: { sort: ofModel('vid'), filter: inFingerprint((pattern) => sql`lower(m.vid) like ${pattern}::text`) },
-    pid: { sort: ofModel('pid'), filter: inFingerprint((pattern) => sql`lower(m.pid) like ${pattern}::text`) },
-    serialNumber: { sort: 'p.serial_folded', filter: contains('p.serial_folded') },
-    classCode: { sort: ofFingerprint('class_code') },
-    subclassCode: { sort: ofFingerprint('subclass_code') },
-    protocolCode: { sort: ofFingerprint('protocol_code') },
-    uniqueSerial: { sort: shown.uniqueSerial },
-    guiSerial: { sort: 'p.serial_folded' },
-    devIcon: {
-      sort: ofFingerprint('icon'),
-      filter: (field, text) =>
-        sql`p.design_id in (select d.design_id from designs d where ${isNumber('d.icon')(field, text)})`,
+    deviceID: 'p.device_id',
+    description: { select: shown.description, sort: ofBoth(`lower(${shown.description})`) },
+    status: shown.status,
+    manufacturer: { select: 'd.manufacturer', sort: ofFingerprint('manufacturer') },
+    caption: { select: shown.caption, sort: ofBoth(`lower(${shown.caption})`) },
+    vid: { select: 'm.vid', sort: ofModel('vid') },
+    pid: { select: 'm.pid', sort: ofModel('pid') },
+    serialNumber: { select: 'p.serial', sort: 'p.serial_folded' },
+    classCode: { select: 'd.class_code', sort: ofFingerprint('class_code') },
+    subclassCode: { select: 'd.subclass_code', sort: ofFingerprint('subclass_code') },
+    uniqueSerial: shown.uniqueSerial,
+    guiSerial: { select: 'p.serial', sort: 'p.serial_folded' },
+    devIcon: { select: 'd.icon', sort: ofFingerprint('icon') },
+    devIconDescription: {
+      select: iconName('d.icon'),
+      sort: `(select ${iconName('d.icon')} from designs d where d.design_id = p.design_id)`,
     },
-    devIconDescription: { sort: `(select ${iconName('d.icon')} from designs d where d.design_id = p.design_id)` },
-    hierarchy: { sort: 'p.port_path' },
-    present: { sort: 'p.present', filter: isTrue('p.present') },
-    isDisabled: { sort: 'not p.authorized' },
-    approved: { sort: ofDecision(shown.approved) },
-    parentDeviceID: { sort: shown.parent },
-    inAction: { sort: ofDecision(shown.inAction) },
-    vulnerability: { sort: ofFingerprint('findings') },
-    configManagerErrorCode: { sort: '(-1)::int' },
-    adminStatus: { sort: ofDecision(shown.adminStatus) },
-    fpData: { sort: ofBoth(shown.fpData) },
-    lesserFpData: { sort: ofFingerprint('without_revision') },
-    agentServiceVersion: { sort: ofDecision('a.version') },
-    decision: { sort: `(${blocksSql})` },
-    decisionReason: { sort: ofDecision(decisionReasonSql) },
-    rule: { sort: deciderSql },
-    fingerprint: { sort: ofBoth(shown.fingerprint) },
-    caseNumber: { sort: 'p.case_number' },
-    guard: { sort: shown.guard },
-    driverMismatch: { sort: 'p.driver_mismatch' },
-    unknownDriver: { sort: ofKernel.unknownDriver },
-    notWorking: { sort: ofKernel.notWorking },
-    isOverNetwork: { sort: ofKernel.isOverNetwork },
-    enforcedVersion: { sort: shown.enforcedVersion },
-    policyVersion: { sort: shown.policyVersion },
-    attackTool: { sort: ofFingerprint('attack_tool') },
-    guiVid: {
-      sort: ofModel('vendor'),
-      filter: (_f, text) =>
-        sql`p.design_id in (select d.design_id from designs d where d.model_id in (${modelsOfVendor(text)}))`,
-      names: ['vendor'],
+    protocolCode: { select: 'd.protocol_code', sort: ofFingerprint('protocol_code') },
+    hierarchy: 'p.port_path',
+    isDisabled: 'not p.authorized',
+    approved: { select: shown.approved, sort: ofDecision(shown.approved) },
+    present: 'p.present',
+    guiVid: { select: 'm.vendor', sort: ofModel('vendor') },
+    guiPid: { select: shown.product, sort: ofBoth(`lower(${shown.product})`) },
+    parentDeviceID: shown.parent,
+    isUnapprovedPeripherals: 'p.unapproved',
+    isVulnerablePeripheral: { select: 'd.vulnerable', sort: ofFingerprint('vulnerable') },
+    isKnownAttackTool: { select: 'd.attack_tool > 0', sort: `(${ofFingerprint('attack_tool')} > 0)` },
+    severity: 'p.severity',
+    inAction: { select: shown.inAction, sort: ofDecision(shown.inAction) },
+    vulnerability: { select: 'd.findings', sort: ofFingerprint('findings') },
+    configManagerErrorCode: { select: '-1', sort: '(-1)::int' },
+    adminStatus: { select: shown.adminStatus, sort: ofDecision(shown.adminStatus) },
+    fpData: { select: shown.fpData, sort: ofBoth(shown.fpData) },
+    lesserFpData: { select: 'd.without_revision', sort: ofFingerprint('without_revision') },
+    agentServiceVersion: { select: 'a.version', sort: ofDecision('a.version') },
+    hashtags: tagNames,
+    decision: { select: `case when ${blocksSql} then 'block' else 'allow' end`, sort: `(${blocksSql})` },
+    decisionReason: { select: decisionReasonSql, sort: ofDecision(decisionReasonSql) },
+    rule: deciderSql,
+    firstSeen: { select: zonelessSql('p.first_seen'), sort: 'p.first_seen' },
+    lastSeen: { select: zonelessSql('p.last_seen'), sort: 'p.last_seen' },
+    interfaces: { select: 'd.interfaces', sort: ofFingerprint('interfaces') },
+    bcdDevice: { select: 'd.bcd_device', sort: ofFingerprint('bcd_device') },
+    speed: 'p.speed',
+    fingerprint: { select: shown.fingerprint, sort: ofBoth(shown.fingerprint) },
+    caseNumber: 'p.case_number',
+    guard: shown.guard,
+    driverMismatch: 'p.driver_mismatch',
+    unknownDriver: ofKernel.unknownDriver,
+    notWorking: ofKernel.notWorking,
+    isOverNetwork: ofKernel.isOverNetwork,
+    enforcedVersion: shown.enforcedVersion,
+    policyVersion: shown.policyVersion,
+    attackTool: {
+      select: `(array['','suspected','confirmed'])[d.attack_tool + 1]`,
+      sort: ofFingerprint('attack_tool'),
     },
-    guiPid: {
-      sort: ofBoth(`lower(${shown.product})`),
-      filter: inFingerprint(
-        (pattern) => sql`(lower(m.product) like ${pattern}::text or lower(d.product) like ${pattern}::text)`,
-      ),
-      names: ['productInfo'],
-    },
-    isUnapprovedPeripherals: {
-      sort: 'p.unapproved',
-      filter: isTrue('p.unapproved'),
-      names: ['isUnapprovedPeripheral'],
-    },
-    isVulnerablePeripheral: {
-      sort: ofFingerprint('vulnerable'),
-      filter: (field, text) =>
-        sql`p.design_id in (select d.design_id from designs d where ${isTrue('d.vulnerable')(field, text)})`,
-    },
-    isKnownAttackTool: {
-      sort: `(${ofFingerprint('attack_tool')} > 0)`,
-      filter: (field, text) =>
-        sql`p.design_id in (select d.design_id from designs d where ${isTrue('(d.attack_tool > 0)')(field, text)})`,
-    },
-    severity: { sort: 'p.severity' },
-    riskScore: { sort: `(select ${riskScore} from designs d where d.design_id = p.design_id)` },
-    hashtags: {
-      sort: tagNames,
-      filter: (_f, text) =>
-        sql`(p.agent_id, p.device_id) in (select x.agent_id, x.device_id from peripheral_tags x join tags t on t.tag_id = x.tag_id where t.folded = any(${text.split(',').map((t) => fold(t.trim()))}::text[]))`,
-    },
-    firstSeen: { sort: 'p.first_seen', filter: isTime('p.first_seen') },
-    lastSeen: { sort: 'p.last_seen' },
-    interfaces: { sort: ofFingerprint('interfaces') },
-    bcdDevice: { sort: ofFingerprint('bcd_device') },
-    speed: { sort: 'p.speed' },
+    evidence: 'd.evidence',
+    missingEvidence: 'd.missing_evidence',
+    acceptance: `case when d.accepted then (
+      select json_build_object('id', f.acceptance_id, 'reason', f.reason, 'acceptedBy', f.accepted_by,
+        'acceptedAt', to_char(f.accepted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      from accepted_findings f where f.fingerprint = d.policy_rule_fingerprint) end`,
+    vulnerabilities: 'd.vulnerabilities',
+    riskScore: { select: riskScore, sort: `(select ${riskScore} from designs d where d.design_id = p.design_id)` },
+    riskFactors: riskFactors,
+  },
+  filters: {
+    hostIdentifier: (_f, text) => ofHost(sql`r.host like ${likePattern(text)}::text`),
+    ipAddress: (_f, text) => ofHost(sql`r.address like ${likePattern(text)}::text`),
+    hostUuid: contains('p.agent_id::text'),
+    vendor: (_f, text) =>
+      sql`p.design_id in (select d.design_id from designs d where d.model_id in (${modelsOfVendor(text)}))`,
+    productInfo: inFingerprint(
+      (pattern) => sql`(lower(m.product) like ${pattern}::text or lower(d.product) like ${pattern}::text)`,
+    ),
+    serialNumber: contains('p.serial_folded'),
+    isUnapprovedPeripheral: isTrue('p.unapproved'),
+    isVulnerablePeripheral: (field, text) =>
+      sql`p.design_id in (select d.design_id from designs d where ${isTrue('d.vulnerable')(field, text)})`,
+    isKnownAttackTool: (field, text) =>
+      sql`p.design_id in (select d.design_id from designs d where ${isTrue('(d.attack_tool > 0)')(field, text)})`,
+    vid: inFingerprint((pattern) => sql`lower(m.vid) like ${pattern}::text`),
+    pid: inFingerprint((pattern) => sql`lower(m.pid) like ${pattern}::text`),
+    devIcon: (field, text) =>
+      sql`p.design_id in (select d.design_id from designs d where ${isNumber('d.icon')(field, text)})`,
+    present: isTrue('p.present'),
+    firstSeen: isTime('p.first_seen'),
+    hashtags: (_f, text) =>
+      sql`(p.agent_id, p.device_id) in (select x.agent_id, x.device_id from peripheral_tags x join tags t on t.tag_id = x.tag_id where t.folded = any(${text.split(',').map((t) => fold(t.trim()))}::text[]))`,
   },
   rowJoins: `join peripherals p on p.ctid = ids.id join agents a on a.agent_id = p.agent_id
     join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
     join agent_rows pr on pr.agent_id = p.agent_id join agent_heartbeats ph on ph.agent_id = p.agent_id
     left join policy_rules rule on rule.rule_id = p.rule_id`,
-  rowSelect: `p.agent_id as "uuid", a.host as "hostIdentifier", a.address as "hostIp", p.device_id as "deviceID",
-    ${shown.description} as "description", ${shown.status} as "status",
-    d.manufacturer as "manufacturer", ${shown.caption} as "caption", m.vid as "vid", m.pid as "pid",
-    p.serial as "serialNumber", d.class_code as "classCode", d.subclass_code as "subclassCode", ${shown.uniqueSerial} as "uniqueSerial",
-    p.serial as "guiSerial", d.icon as "devIcon", ${iconName('d.icon')} as "devIconDescription", d.protocol_code as "protocolCode",
-    p.port_path as "hierarchy", not p.authorized as "isDisabled", ${shown.approved} as "approved", p.present as "present",
-    m.vendor as "guiVid", ${shown.product} as "guiPid", ${shown.parent} as "parentDeviceID",
-    p.unapproved as "isUnapprovedPeripherals", d.vulnerable as "isVulnerablePeripheral", d.attack_tool > 0 as "isKnownAttackTool",
-    p.severity as "severity", ${shown.inAction} as "inAction", d.findings as "vulnerability", -1 as "configManagerErrorCode", ${shown.adminStatus} as "adminStatus",
-    ${shown.fpData} as "fpData", d.without_revision as "lesserFpData", a.version as "agentServiceVersion", ${tagNames} as "hashtags",
-    case when ${blocksSql} then 'block' else 'allow' end as "decision", ${decisionReasonSql} as "decisionReason", ${deciderSql} as "rule",
-    ${zonelessSql('p.first_seen')} as "firstSeen", ${zonelessSql('p.last_seen')} as "lastSeen", d.interfaces as "interfaces",
-    d.bcd_device as "bcdDevice", p.speed as "speed", ${shown.fingerprint} as "fingerprint", p.case_number as "caseNumber",
-    ${shown.guard} as "guard", p.driver_mismatch as "driverMismatch", ${ofKernel.unknownDriver} as "unknownDriver",
-    ${ofKernel.notWorking} as "notWorking", ${ofKernel.isOverNetwork} as "isOverNetwork", ${shown.enforcedVersion} as "enforcedVersion", ${shown.policyVersion} as "policyVersion",
-    (array['','suspected','confirmed'])[d.attack_tool + 1] as "attackTool", d.evidence as "evidence", d.missing_evidence as "missingEvidence",
-    case when d.accepted then (
-      select json_build_object('id', f.acceptance_id, 'reason', f.reason, 'acceptedBy', f.accepted_by,
-        'acceptedAt', to_char(f.accepted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      from accepted_findings f where f.fingerprint = d.policy_rule_fingerprint) end as "acceptance", d.vulnerabilities as "vulnerabilities",
-    ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
-}
+})
 
 const anyFingerprint = (condition: string) =>
   `exists (select 1 from designs d where d.model_id = m.model_id and ${condition})`
@@ -262,7 +247,7 @@ const modelIcon = '(select max(d.icon) from designs d where d.model_id = m.model
 const modelSeverity = 'coalesce((select max(d.severity) from designs d where d.model_id = m.model_id), 10)'
 
 /** Peripherals by model, from the counters. */
-export const modelsList: ListSpec = {
+export const modelsList = listSpec(modelList, {
   name: 'peripheral-models',
   from: 'models m',
   id: 'm.model_id',
@@ -273,29 +258,31 @@ export const modelsList: ListSpec = {
   ],
   search: (needle) => inKept('m.folded', needle),
   columns: {
-    vid: { sort: 'm.vid', filter: contains('lower(m.vid)') },
-    pid: { sort: 'm.pid', filter: contains('lower(m.pid)') },
-    guiVid: { sort: 'm.vendor', filter: (_f, text) => sql`m.model_id in (${modelsOfVendor(text)})`, names: ['vendor'] },
-    guiPid: { sort: 'm.product', filter: contains('lower(m.product)'), names: ['productInfo'] },
-    devIcon: { sort: modelIcon, filter: isNumber(modelIcon) },
-    devIconDescription: { sort: iconName(modelIcon) },
-    agentsCount: { sort: 'm.hosts' },
-    peripheralsCount: { sort: 'm.devices' },
-    isVulnerablePeripheral: { sort: anyFingerprint('d.vulnerable'), filter: isTrue(anyFingerprint('d.vulnerable')) },
-    isKnownAttackTool: {
-      sort: anyFingerprint('d.attack_tool > 0'),
-      filter: isTrue(anyFingerprint('d.attack_tool > 0')),
-    },
-    severity: { sort: modelSeverity },
-    firstSeen: { sort: 'm.first_seen' },
-    lastSeen: { sort: 'm.last_seen' },
+    vid: 'm.vid',
+    pid: 'm.pid',
+    guiVid: 'm.vendor',
+    guiPid: 'm.product',
+    devIcon: { select: `coalesce(${modelIcon}, 98)`, sort: modelIcon },
+    devIconDescription: iconName(modelIcon),
+    agentsCount: 'm.hosts',
+    peripheralsCount: 'm.devices',
+    isVulnerablePeripheral: anyFingerprint('d.vulnerable'),
+    isKnownAttackTool: anyFingerprint('d.attack_tool > 0'),
+    severity: modelSeverity,
+    firstSeen: { select: zonelessSql('m.first_seen'), sort: 'm.first_seen' },
+    lastSeen: { select: zonelessSql('m.last_seen'), sort: 'm.last_seen' },
+  },
+  filters: {
+    vid: contains('lower(m.vid)'),
+    pid: contains('lower(m.pid)'),
+    vendor: (_f, text) => sql`m.model_id in (${modelsOfVendor(text)})`,
+    productInfo: contains('lower(m.product)'),
+    devIcon: isNumber(modelIcon),
+    isVulnerablePeripheral: isTrue(anyFingerprint('d.vulnerable')),
+    isKnownAttackTool: isTrue(anyFingerprint('d.attack_tool > 0')),
   },
   rowJoins: 'join models m on m.model_id = ids.id',
-  rowSelect: `m.vid as "vid", m.pid as "pid", m.vendor as "guiVid", m.product as "guiPid", coalesce(${modelIcon}, 98) as "devIcon",
-    ${iconName(modelIcon)} as "devIconDescription", m.hosts as "agentsCount", m.devices as "peripheralsCount",
-    ${anyFingerprint('d.vulnerable')} as "isVulnerablePeripheral", ${anyFingerprint('d.attack_tool > 0')} as "isKnownAttackTool",
-    ${modelSeverity} as "severity", ${zonelessSql('m.first_seen')} as "firstSeen", ${zonelessSql('m.last_seen')} as "lastSeen"`,
-}
+})
 
 export const ofAgent = (agentId: string): SqlFragment => sql`p.agent_id = ${agentId}::uuid`
 

@@ -1,16 +1,12 @@
-import { eventCategories, type FleetEvent, paging, severityNames } from '@portcullis/contract'
+import { eventCategories, eventList, type FleetEvent, paging, severityNames } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { contains, isNumber, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import {
-  type CompiledList,
-  compileList,
-  type ListSpec,
-  pageStatement,
-} from '@portcullis/platform/server/list/compile.ts'
+import { type CompiledList, compileList, pageStatement } from '@portcullis/platform/server/list/compile.ts'
 import { countStatement, createCounts } from '@portcullis/platform/server/list/counts.ts'
 import type { ListDeps } from '@portcullis/platform/server/list/list.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { streamList } from '@portcullis/platform/server/list/stream.ts'
 import { requireSeverity } from '@portcullis/platform/server/severity.ts'
 import { requireTime, zonelessSql } from '@portcullis/platform/server/time.ts'
@@ -35,59 +31,46 @@ const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details |
 const occurred = 'coalesce(e.occurred_at, e.created_at)'
 
 /** The list of events. `fixed` keys are in the order of the contract. */
-export const eventsSpec: ListSpec = {
+export const eventsSpec = listSpec(eventList, {
   name: 'events',
   from: 'events e',
   id: 'e.event_id',
   ties: ['e.event_id'],
   columns: {
-    eventID: { sort: 'e.event_id' },
-    category: {
-      sort: 'e.category',
-      filter: oneOf(Object.fromEntries(eventCategories.map((name, i) => [name, `e.category = ${i}`]))),
-    },
-    creationTime: { sort: 'e.created_at', names: ['date'] },
-    occurredAt: { sort: occurred },
-    occurredUncertaintyMs: { sort: 'e.occurred_uncertainty_ms' },
-    eventCode: { sort: 'e.code' },
-    severity: { sort: 'e.severity' },
-    severityString: { sort: 'e.severity' },
-    eventEntityID: { sort: 'e.entity', filter: contains('lower(e.entity)'), names: ['source'] },
-    description: { sort: 'e.description' },
-    hashtags: { sort: 'e.hashtags' },
-    peripheralIcon: { sort: 'e.icon', filter: isNumber('e.icon') },
-    details: { sort: 'e.details' },
-    minimumSeverity: { filter: (field, text) => sql`e.severity <= ${requireSeverity(field, text)}::smallint` },
-    fromDate: {
-      filter: (field, text) => sql`e.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
-    },
+    eventID: 'e.event_id',
+    category: { select: namesSql(eventCategories, 'e.category'), sort: 'e.category' },
+    creationTime: { select: zonelessSql('e.created_at'), sort: 'e.created_at', names: ['date'] },
+    occurredAt: { select: zonelessSql(occurred), sort: occurred },
+    occurredUncertaintyMs: 'e.occurred_uncertainty_ms',
+    eventCode: { select: `'0x' || lpad(to_hex(e.code), 6, '0')`, sort: 'e.code' },
+    severity: 'e.severity',
+    severityString: { select: namesSql(severityNames, 'e.severity'), sort: 'e.severity' },
+    eventEntityID: 'e.entity',
+    description: 'e.description',
+    hashtags: 'e.hashtags',
+    peripheralIcon: { select: 'e.icon::text', sort: 'e.icon' },
+    details: 'e.details',
+  },
+  filters: {
+    category: oneOf(Object.fromEntries(eventCategories.map((name, i) => [name, `e.category = ${i}`]))),
+    minimumSeverity: (field, text) => sql`e.severity <= ${requireSeverity(field, text)}::smallint`,
+    fromDate: (field, text) => sql`e.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
     // Inclusive: an upper bound covers its whole unit.
-    toDate: {
-      filter: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    },
+    toDate: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
     // No event happens after its receipt, so the index of the time of receipt bounds the scan.
-    occurredFrom: {
-      filter: (field, text) => {
-        const from = requireTime(field, text).from.toISOString()
-        return sql`(e.created_at >= ${from}::timestamptz and ${raw(occurred)} >= ${from}::timestamptz)`
-      },
+    occurredFrom: (field, text) => {
+      const from = requireTime(field, text).from.toISOString()
+      return sql`(e.created_at >= ${from}::timestamptz and ${raw(occurred)} >= ${from}::timestamptz)`
     },
-    occurredTo: {
-      filter: (field, text) => sql`${raw(occurred)} < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    },
-    fromEventId: { filter: (_field, text) => sql`e.event_id >= ${text}::bigint` },
+    occurredTo: (field, text) => sql`${raw(occurred)} < ${requireTime(field, text).to.toISOString()}::timestamptz`,
+    fromEventId: (_field, text) => sql`e.event_id >= ${text}::bigint`,
+    source: contains('lower(e.entity)'),
+    peripheralIcon: isNumber('e.icon'),
   },
   defaultSort: [{ key: 'eventID', descending: true }],
   search: (needle) => sql`${raw(searchText)} like ${likePattern(needle)}::text`,
   rowJoins: 'join events e on e.event_id = ids.id',
-  rowSelect: `e.event_id as "eventID", ${namesSql(eventCategories, 'e.category')} as "category",
-    ${zonelessSql('e.created_at')} as "creationTime",
-    ${zonelessSql(occurred)} as "occurredAt",
-    e.occurred_uncertainty_ms as "occurredUncertaintyMs", '0x' || lpad(to_hex(e.code), 6, '0') as "eventCode",
-    e.severity as "severity", ${namesSql(severityNames, 'e.severity')} as "severityString",
-    e.entity as "eventEntityID", e.description as "description", e.hashtags as "hashtags",
-    e.icon::text as "peripheralIcon", e.details as "details"`,
-}
+})
 
 /** An event as consumers of the stream read it. */
 export interface FollowedEvent {

@@ -1,4 +1,5 @@
 import type { AgentDetail, policyApprovals, QueryOf } from '@portcullis/contract'
+import { ruleList } from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -13,6 +14,7 @@ import {
   oneOf,
 } from '@portcullis/platform/server/list/columns.ts'
 import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
@@ -40,7 +42,7 @@ const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || co
   || case when r.reason = '' then '' else ': ' || r.reason end`
 
 /** Rules and grants in evaluation order. */
-export const rulesList: ListSpec = {
+export const rulesList = listSpec(ruleList, {
   name: 'policy-rules',
   from: 'policy_rules r',
   id: 'r.rule_id',
@@ -51,57 +53,52 @@ export const rulesList: ListSpec = {
       or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(needle)}::text)
       or exists (select 1 from models m where m.vid = r.vid and m.pid = r.pid and m.folded like ${likePattern(needle)}::text))`,
   columns: {
-    effect: { sort: 'r.effect', filter: oneOf({ allow: `r.effect = 'allow'`, deny: `r.effect = 'deny'` }) },
-    level: {
-      sort: rank,
-      filter: oneOf({
-        grant: 'r.is_grant',
-        host: 'not r.is_grant and r.agent_id is not null',
-        tag: 'not r.is_grant and r.tag_name is not null',
-        global: 'not r.is_grant and r.agent_id is null and r.tag_name is null',
-      }),
-    },
-    vid: { sort: 'r.vid', filter: contains('lower(r.vid)') },
-    pid: { sort: 'r.pid', filter: contains('lower(r.pid)') },
-    serial: { sort: 'r.serial', filter: contains('lower(r.serial)') },
-    hostIdentifier: {
-      sort: host,
-      names: ['host'],
-      filter: (_f, text) =>
-        sql`(r.agent_id::text = ${text}::text or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(text)}::text))`,
-    },
-    tag: {
-      sort: 'r.tag_name',
-      filter: (_f, text) => sql`lower(r.tag_name) = any(${text.split(',').map((t) => fold(t.trim()))}::text[])`,
-    },
-    state: {
-      sort: state,
-      filter: oneOf({
-        'In force': `${state} = 'In force'`,
-        Expired: `${state} = 'Expired'`,
-        'Tag deleted': `${state} = 'Tag deleted'`,
-        'Not authentic': `${state} = 'Not authentic'`,
-      }),
-    },
-    origin: { sort: 'r.origin', filter: oneOf({ rule: `r.origin = 'rule'`, approval: `r.origin = 'approval'` }) },
-    expiresAt: { sort: 'r.expires_at' },
-    id: { sort: 'r.rule_id' },
-    sentence: { sort: sentence },
-    kinds: { sort: 'r.kinds' },
-    fingerprint: { sort: 'r.fingerprint' },
-    overrideAttackTool: { sort: 'r.override_attack_tool' },
-    createdAt: { sort: 'r.created_at' },
-    createdBy: { sort: 'r.created_by' },
-    changedAt: { sort: 'r.changed_at' },
-    changedBy: { sort: 'r.changed_by' },
+    id: 'r.rule_id',
+    effect: 'r.effect',
+    level: { select: level, sort: rank },
+    sentence: sentence,
+    vid: 'r.vid',
+    pid: 'r.pid',
+    serial: 'r.serial',
+    kinds: 'r.kinds',
+    fingerprint: 'r.fingerprint',
+    host: 'r.agent_id',
+    hostIdentifier: host,
+    tag: 'r.tag_name',
+    expiresAt: { select: utcSql('r.expires_at'), sort: 'r.expires_at' },
+    reason: 'r.reason',
+    overrideAttackTool: 'r.override_attack_tool',
+    origin: 'r.origin',
+    state: state,
+    createdAt: { select: utcSql('r.created_at'), sort: 'r.created_at' },
+    createdBy: 'r.created_by',
+    changedAt: { select: utcSql('r.changed_at'), sort: 'r.changed_at' },
+    changedBy: 'r.changed_by',
+  },
+  filters: {
+    effect: oneOf({ allow: `r.effect = 'allow'`, deny: `r.effect = 'deny'` }),
+    level: oneOf({
+      grant: 'r.is_grant',
+      host: 'not r.is_grant and r.agent_id is not null',
+      tag: 'not r.is_grant and r.tag_name is not null',
+      global: 'not r.is_grant and r.agent_id is null and r.tag_name is null',
+    }),
+    state: oneOf({
+      'In force': `${state} = 'In force'`,
+      Expired: `${state} = 'Expired'`,
+      'Tag deleted': `${state} = 'Tag deleted'`,
+      'Not authentic': `${state} = 'Not authentic'`,
+    }),
+    origin: oneOf({ rule: `r.origin = 'rule'`, approval: `r.origin = 'approval'` }),
+    vid: contains('lower(r.vid)'),
+    pid: contains('lower(r.pid)'),
+    serial: contains('lower(r.serial)'),
+    host: (_f, text) =>
+      sql`(r.agent_id::text = ${text}::text or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(text)}::text))`,
+    tag: (_f, text) => sql`lower(r.tag_name) = any(${text.split(',').map((t) => fold(t.trim()))}::text[])`,
   },
   rowJoins: 'join policy_rules r on r.rule_id = ids.id',
-  rowSelect: `r.rule_id as "id", r.effect as "effect", ${level} as "level", ${sentence} as "sentence", r.vid as "vid", r.pid as "pid",
-    r.serial as "serial", r.kinds as "kinds", r.fingerprint as "fingerprint", r.agent_id as "host", ${host} as "hostIdentifier",
-    r.tag_name as "tag", ${utcSql('r.expires_at')} as "expiresAt", r.reason as "reason", r.override_attack_tool as "overrideAttackTool",
-    r.origin as "origin", ${state} as "state", ${utcSql('r.created_at')} as "createdAt", r.created_by as "createdBy",
-    ${utcSql('r.changed_at')} as "changedAt", r.changed_by as "changedBy"`,
-}
+})
 
 /** Rules without grants, as the exported file lists them. */
 export const rulesFileList: ListSpec = {

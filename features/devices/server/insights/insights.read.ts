@@ -1,8 +1,8 @@
-import { icons, type UncommonPeripheral, type VulnerablePeripheral } from '@portcullis/contract'
+import { icons, type UncommonPeripheral, type VulnerablePeripheral, violationList } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { modelsOfVendor } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
 import type { IdentityRow } from './identity.ts'
 
@@ -34,7 +34,7 @@ const hostsOf = (designs: SqlFragment): SqlFragment => sql`
  * Distinct violating devices as a list, for files of any length. The groups have no row with an id, so the whole group
  * serves as its id.
  */
-export const violationsList: ListSpec = {
+export const violationsList = listSpec(violationList, {
   name: 'whitelist-violations',
   from: `(select d.model_id, p.serial, max(d.product) as product, max(d.icon) as icon, count(distinct p.agent_id) as agents, count(*) as devices,
       min(p.first_seen) as first_seen, max(p.last_seen) as last_seen, bool_or(r.armed) as enforced, bool_or(d.attack_tool > 0) as tool
@@ -45,21 +45,27 @@ export const violationsList: ListSpec = {
     'enforced', v.enforced, 'attackTool', v.tool)`,
   ties: ['m.vid', 'm.pid', 'v.serial'],
   columns: {
-    isKnownAttackTool: { sort: 'v.tool' },
-    enforced: { sort: 'v.enforced' },
-    agentsCount: { sort: 'v.agents' },
+    vid: `ids.id->>'vid'`,
+    pid: `ids.id->>'pid'`,
+    serialNumber: `ids.id->>'serial'`,
+    guiVid: `ids.id->>'vendor'`,
+    guiPid: `ids.id->>'product'`,
+    devIconDescription: `ids.id->>'icon'`,
+    agentsCount: { select: `(ids.id->>'agents')::bigint`, sort: 'v.agents' },
+    peripheralsCount: `(ids.id->>'devices')::bigint`,
+    firstSeen: `ids.id->>'first'`,
+    lastSeen: `ids.id->>'last'`,
+    enforced: { select: `(ids.id->>'enforced')::boolean`, sort: 'v.enforced' },
+    isKnownAttackTool: { select: `(ids.id->>'attackTool')::boolean`, sort: 'v.tool' },
   },
+  filters: {},
   defaultSort: [
     { key: 'isKnownAttackTool', descending: true },
     { key: 'enforced', descending: true },
     { key: 'agentsCount', descending: true },
   ],
   rowJoins: '',
-  rowSelect: `ids.id->>'vid' as "vid", ids.id->>'pid' as "pid", ids.id->>'serial' as "serialNumber", ids.id->>'vendor' as "guiVid",
-    ids.id->>'product' as "guiPid", ids.id->>'icon' as "devIconDescription", (ids.id->>'agents')::bigint as "agentsCount",
-    (ids.id->>'devices')::bigint as "peripheralsCount", ids.id->>'first' as "firstSeen", ids.id->>'last' as "lastSeen",
-    (ids.id->>'enforced')::boolean as "enforced", (ids.id->>'attackTool')::boolean as "isKnownAttackTool"`,
-}
+})
 
 type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
 
