@@ -6,6 +6,7 @@ const slimId = '\0slim-contract'
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('features/events/contract/event-text.ts')
+const lists = fromRoot('platform/contract/list.ts')
 const auditActions = fromRoot('features/audit/contract/audit-actions.ts')
 /** The form data of the settings. They are loaded with the settings page, not with the first page. */
 const configItems = fromRoot('features/settings/contract/config-items.ts')
@@ -20,6 +21,12 @@ interface OperationLike {
 
 const isOperation = (value: unknown): value is OperationLike =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'permission' in value
+
+const isList = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'row' in value && 'filters' in value && 'table' in value
+/** A table needs the types of its columns, not their descriptions. */
+const withoutText = (key: string, value: unknown) => (key === 'description' ? undefined : value)
+const withoutSchema = (key: string, value: unknown) => (key === 'schema' ? undefined : value)
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
@@ -54,11 +61,13 @@ export const slimContract = (): Plugin => ({
         ...(await import('@portcullis/features/settings/contract/config-items.ts')),
         ...(await import('@portcullis/features/events/contract/event-text.ts')),
         ...(await import('@portcullis/features/audit/contract/audit-actions.ts')),
+        ...(await import('@portcullis/platform/contract/list.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
       if (own.has(name)) return []
       if (isPrimitive(value) || isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
+      if (isList(value)) return [`export const ${name} = ${JSON.stringify(value, withoutText)}`]
       if (!isOperation(value)) return []
       const { id: operationId, method, path, permission, upload } = value
       return [
@@ -68,18 +77,20 @@ export const slimContract = (): Plugin => ({
     const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
     // The server sends the detail, and only the reference has the cause.
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
-    const { alertCatalogue, eventCatalogue } = await import('@portcullis/contract')
+    const { alertCatalogue, eventCatalogue, reportTraits } = await import('@portcullis/contract')
     // Only mails, the SIEM and the guide read the rest of a definition.
     const alerts = Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }])
     const events = Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])
     return [
       `export const alertCatalogue = ${JSON.stringify(Object.fromEntries(alerts))}`,
       `export const eventCatalogue = ${JSON.stringify(Object.fromEntries(events))}`,
+      `export const reportTraits = ${JSON.stringify(reportTraits, withoutSchema)}`,
       `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
       `export * from ${JSON.stringify(permissions)}`,
       `export * from ${JSON.stringify(configItems)}`,
       `export * from ${JSON.stringify(eventText)}`,
       `export * from ${JSON.stringify(auditActions)}`,
+      `export * from ${JSON.stringify(lists)}`,
       ...operations,
     ].join('\n')
   },
