@@ -32,6 +32,8 @@ export interface Operation<
   readonly summary: string
   /** Effects, rules and limits that the summary does not state. */
   readonly description?: string
+  /** The call to use instead. OpenAPI marks the operation as deprecated. */
+  readonly replacedBy?: string
   /** The permission that the caller needs. */
   readonly permission: Audience
   /**

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { getPolicy, listPolicyGrants, type PolicyRuleResource } from '@portcullis/contract'
+import { getPolicy, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { fieldOfInstant } from '@portcullis/platform/console/ui/filters/filter.ts'
@@ -17,6 +17,7 @@ import { grantsTable } from './rules.view.tsx'
 import { strings } from './strings.ts'
 
 const idOf = (grant: PolicyRuleResource) => grant.id
+const onlyGrants = { level: 'grant' }
 const hrefOf = (grant: PolicyRuleResource) => `/policy/grants?open=${encodeURIComponent(grant.id)}`
 // Default duration of a new grant: one day.
 const usualLife = 24 * 3_600_000
@@ -26,7 +27,7 @@ export const GrantsPage = () => {
   useTitle(strings.grants)
   const { api, session, clock } = useServices()
   const start = useSearch({ from: '/inside/policy/grants' })
-  const list = useList('/inside/policy/grants', grantsTable.view, listPolicyGrants, idOf)
+  const list = useList('/inside/policy/grants', grantsTable.view, listPolicyRules, idOf, onlyGrants)
   const { open } = list.view.state
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')

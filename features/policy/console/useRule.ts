@@ -1,4 +1,4 @@
-import { listPolicyGrants, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
+import { listPolicyRules, type PolicyRuleResource, ruleLevels } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useQuery } from '@tanstack/react-query'
 
@@ -7,19 +7,16 @@ const wholeList = 10_000
 
 /**
  * Reads a rule or grant by its id, from the loaded list or from the server, so that links work with any filter. An id in a
- * decision can belong to either, so it searches both lists.
+ * decision can belong to either.
  */
 export const useRule = (id: string | null) => {
   const { api, queries } = useServices()
   return useQuery({
     queryKey: ['policy-rule', id],
     queryFn: async ({ signal }): Promise<PolicyRuleResource | null> => {
-      for (const list of [listPolicyRules, listPolicyGrants]) {
-        const { data } = await api.call(list, { query: { PageSize: wholeList }, signal })
-        const found = data.find((rule) => rule.id === id)
-        if (found !== undefined) return found
-      }
-      return null
+      const query = { level: ruleLevels.join(','), PageSize: wholeList }
+      const { data } = await api.call(listPolicyRules, { query, signal })
+      return data.find((rule) => rule.id === id) ?? null
     },
     enabled: id !== null && id !== 'new',
     initialData: () =>

@@ -1,12 +1,9 @@
 import {
-  createPolicyGrant,
   createPolicyRule,
-  deletePolicyGrant,
   deletePolicyRule,
   type PolicyDraft,
   type PolicyRuleResource,
   previewPolicy,
-  updatePolicyGrant,
   updatePolicyRule,
 } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
@@ -16,10 +13,10 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { openedHosts, openedText, type Preview } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import {
+  bodyOf,
   canPreview,
   draftOf,
   faultsOf,
-  grantOf,
   inputOf,
   type RuleDraft,
 } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
@@ -54,28 +51,19 @@ const useRuleRequests = ({ rule, isGrant }: Subject) => {
   const { api } = useServices()
   return {
     save: (draft: RuleDraft): Promise<{ version: number }> => {
-      if (isGrant) {
-        const body = grantOf(draft)
-        return rule === null
-          ? api.call(createPolicyGrant, { body })
-          : api.call(updatePolicyGrant, { params: { id: rule.id }, body })
-      }
-      const body = inputOf(draft)
+      const body = bodyOf(draft, isGrant)
       return rule === null
         ? api.call(createPolicyRule, { body })
         : api.call(updatePolicyRule, { params: { id: rule.id }, body })
     },
     remove: (id: string, reason: string): Promise<{ version: number }> =>
-      api.call(isGrant ? deletePolicyGrant : deletePolicyRule, { params: { id }, query: asReason(reason) }),
+      api.call(deletePolicyRule, { params: { id }, query: asReason(reason) }),
     curl: (draft: RuleDraft): string => {
       const { origin } = window.location
-      if (isGrant)
-        return rule === null
-          ? curlOf(origin, createPolicyGrant, { body: grantOf(draft) })
-          : curlOf(origin, updatePolicyGrant, { params: { id: rule.id }, body: grantOf(draft) })
+      const body = bodyOf(draft, isGrant)
       return rule === null
-        ? curlOf(origin, createPolicyRule, { body: inputOf(draft) })
-        : curlOf(origin, updatePolicyRule, { params: { id: rule.id }, body: inputOf(draft) })
+        ? curlOf(origin, createPolicyRule, { body })
+        : curlOf(origin, updatePolicyRule, { params: { id: rule.id }, body })
     },
   }
 }

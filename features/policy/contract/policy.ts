@@ -90,14 +90,26 @@ export const PolicyRuleInput = closed({
 })
 export type PolicyRuleInput = Static<typeof PolicyRuleInput>
 
-/** A grant: an allow rule with an expiry that overrides all other allow rules. */
+/** A rule or a grant in requests. */
+export const PolicyRuleBody = closed({
+  ...PolicyRuleInput.properties,
+  isGrant: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'True: a grant, an allow rule that overrides all other allow rules. It requires `expiresAt`, at most the configured number of hours ahead.',
+    }),
+  ),
+})
+export type PolicyRuleBody = Static<typeof PolicyRuleBody>
+
+/** A grant in requests of the deprecated operations. */
 export const PolicyGrantInput = closed({
   ...match,
   expiresAt: utcTime('Expiry of the grant, at most the configured number of hours ahead.'),
   reason,
   overrideAttackTool: PolicyRuleInput.properties.overrideAttackTool,
 })
-export type PolicyGrantInput = Static<typeof PolicyGrantInput>
 
 /** A rule or grant as it is stored. */
 export const PolicyRuleResource = closed({
@@ -188,7 +200,7 @@ export const listPolicyRules = operation({
   tag: 'Policy',
   summary: 'Lists rules in order of precedence',
   description:
-    'Deny rules come first, then allow rules for hosts, for tags and for all hosts. Grants have their own list.',
+    'Deny rules come first, then allow rules for hosts, for tags and for all hosts. Lists grants only if `level` names them.',
   permission: 'fleet:read',
   query: rulesQuery,
   response: page(PolicyRuleResource),
@@ -200,10 +212,10 @@ export const createPolicyRule = operation({
   id: 'createPolicyRule',
   method: 'POST',
   path: '/prime/webui/policy/rules',
-  summary: 'Adds a rule',
+  summary: 'Adds a rule or a grant',
   description:
     'The rule applies as soon as the server responds. Armed hosts receive it within a second. Contradicting and shadowed rules cause warnings and are not refused.',
-  body: PolicyRuleInput,
+  body: PolicyRuleBody,
   response: PolicyChange,
   examples: { request: { effect: 'allow', vid: '0781', pid: '5571', tag: 'kiosk', reason: 'audio desk' } },
 })
@@ -213,9 +225,10 @@ export const updatePolicyRule = operation({
   id: 'updatePolicyRule',
   method: 'PUT',
   path: '/prime/webui/policy/rules/{id}',
-  summary: 'Replaces a rule',
+  summary: 'Replaces a rule or a grant',
+  description: 'A rule cannot become a grant, and a grant cannot become a rule.',
   params: ruleParams,
-  body: PolicyRuleInput,
+  body: PolicyRuleBody,
   response: PolicyChange,
 })
 
@@ -224,7 +237,7 @@ export const deletePolicyRule = operation({
   id: 'deletePolicyRule',
   method: 'DELETE',
   path: '/prime/webui/policy/rules/{id}',
-  summary: 'Deletes a rule',
+  summary: 'Deletes a rule, or ends a grant now',
   description: 'The remaining rules decide on its devices.',
   params: ruleParams,
   query: closed({ reason: reasonGiven }),
@@ -232,15 +245,12 @@ export const deletePolicyRule = operation({
 })
 
 export const listPolicyGrants = operation({
+  ...listPolicyRules,
   id: 'listPolicyGrants',
-  method: 'GET',
   path: '/prime/webui/policy/grants',
-  tag: 'Policy',
   summary: 'Lists grants, sorted by expiry',
-  permission: 'fleet:read',
-  query: rulesQuery,
-  response: page(PolicyRuleResource),
-  responseKind: 'list',
+  description: 'The list has only grants.',
+  replacedBy: '`GET policy/rules` with `level=grant`',
 })
 
 export const createPolicyGrant = operation({
@@ -249,6 +259,7 @@ export const createPolicyGrant = operation({
   method: 'POST',
   path: '/prime/webui/policy/grants',
   summary: 'Creates a grant',
+  replacedBy: '`POST policy/rules` with `isGrant`',
   body: PolicyGrantInput,
   response: PolicyChange,
 })
@@ -259,20 +270,18 @@ export const updatePolicyGrant = operation({
   method: 'PUT',
   path: '/prime/webui/policy/grants/{id}',
   summary: 'Replaces a grant',
+  replacedBy: '`PUT policy/rules/{id}` with `isGrant`',
   params: ruleParams,
   body: PolicyGrantInput,
   response: PolicyChange,
 })
 
 export const deletePolicyGrant = operation({
-  ...common,
+  ...deletePolicyRule,
   id: 'deletePolicyGrant',
-  method: 'DELETE',
   path: '/prime/webui/policy/grants/{id}',
   summary: 'Ends a grant now',
-  params: ruleParams,
-  query: closed({ reason: reasonGiven }),
-  response: PolicyChange,
+  replacedBy: '`DELETE policy/rules/{id}`',
 })
 
 /** A draft of a change of the rules. */

@@ -57,10 +57,7 @@ export const createDrafts = (context: PolicyContext) => {
     const gone = await store.byIds(tx, (draft.remove ?? []).filter(isId))
     const write = (draft.add ?? []).map((input, n) =>
       rowOf(
-        writtenRule(
-          { ...input, overrideAttackTool: false },
-          { actor, now, field: `body.add[${n}]`, grantMaxHours: null },
-        ),
+        writtenRule({ ...input, overrideAttackTool: false }, { actor, now, field: `body.add[${n}]`, grantMaxHours: 0 }),
         n,
       ),
     )

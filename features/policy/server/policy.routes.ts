@@ -1,5 +1,6 @@
 import {
   acceptFinding,
+  type BodyOf,
   createPolicyGrant,
   createPolicyRule,
   decideDevices,
@@ -28,6 +29,7 @@ import {
 } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
@@ -68,6 +70,15 @@ const pageOf = (query: { PageNumber?: number; PageSize?: number }) => {
 
 const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
 
+/** Returns the condition for a list of these levels. Lists grants only if they are named. */
+const ofLevels = (levels = ''): SqlFragment | undefined => {
+  const asked = new Set(levels.split(',').flatMap((level) => level.trim().toLowerCase() || []))
+  if (!asked.has('grant')) return isNoGrant
+  return asked.size === 1 ? isGrant : undefined
+}
+
+const asGrant = (body: BodyOf<typeof createPolicyGrant>) => ({ ...body, effect: 'allow', isGrant: true }) as const
+
 const decisions = ['allow', 'block'] as const
 
 /** Returns the requested decision; null: any. */
@@ -102,17 +113,15 @@ export const registerPolicyRoutes = (
 ): void => {
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
-  app.register(listPolicyRules, ({ query }) => rules.page(query, isNoGrant))
-  app.register(createPolicyRule, ({ actor, body }) => written.write(actor, 'rule', body, null))
-  app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, 'rule', body, params.id))
-  app.register(deletePolicyRule, ({ actor, params, query }) =>
-    written.remove(actor, 'rule', params.id, query.reason?.trim()),
-  )
+  app.register(listPolicyRules, ({ query }) => rules.page(query, ofLevels(query.level)))
+  app.register(createPolicyRule, ({ actor, body }) => written.write(actor, body, null))
+  app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, body, params.id))
+  app.register(deletePolicyRule, ({ actor, params, query }) => written.remove(actor, params.id, query.reason?.trim()))
   app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
-  app.register(createPolicyGrant, ({ actor, body }) => written.write(actor, 'grant', body, null))
-  app.register(updatePolicyGrant, ({ actor, params, body }) => written.write(actor, 'grant', body, params.id))
+  app.register(createPolicyGrant, ({ actor, body }) => written.write(actor, asGrant(body), null))
+  app.register(updatePolicyGrant, ({ actor, params, body }) => written.write(actor, asGrant(body), params.id))
   app.register(deletePolicyGrant, ({ actor, params, query }) =>
-    written.remove(actor, 'grant', params.id, query.reason?.trim()),
+    written.remove(actor, params.id, query.reason?.trim(), true),
   )
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
   app.register(previewTags, ({ actor, body }) =>

@@ -1,4 +1,4 @@
-import type { PolicyGrantInput, PolicyRuleInput } from '@portcullis/contract'
+import type { PolicyRuleBody } from '@portcullis/contract'
 import { escapeText, isOddText, serialKey, unescapeText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -58,12 +58,11 @@ export const inBrackets = (reason: string): string => (reason === '' ? '' : ` ($
  * @param field path of the rule in the request, for messages
  */
 export const writtenRule = (
-  input: PolicyRuleInput | PolicyGrantInput,
-  { actor, now, field, grantMaxHours }: { actor: Actor; now: number; field: string; grantMaxHours: number | null },
+  input: PolicyRuleBody,
+  { actor, now, field, grantMaxHours }: { actor: Actor; now: number; field: string; grantMaxHours: number },
 ): WrittenRule => {
   const upper = (text: string | null | undefined) => text?.toUpperCase() ?? null
-  const isGrant = grantMaxHours !== null
-  const effect = 'effect' in input ? input.effect : 'allow'
+  const { effect, isGrant = false } = input
   const rule: WrittenRule = {
     effect,
     is_grant: isGrant,
@@ -86,7 +85,9 @@ export const writtenRule = (
   if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot be combined with host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is not the uuid of an agent')
   if (rule.reason === '' && effect === 'allow') throw invalid(`${field}.reason`, 'must not be empty')
-  if (grantMaxHours !== null && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)
+  if (isGrant && effect === 'deny') throw invalid(`${field}.effect`, 'must be allow for a grant')
+  if (isGrant && rule.expires_at === null) throw invalid(`${field}.expiresAt`, 'is required for a grant')
+  if (isGrant && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)
     throw invalid(`${field}.expiresAt`, `exceeds the maximum grant duration of ${grantMaxHours} hours`)
   if (rule.override_attack_tool && effect === 'deny')
     throw invalid(`${field}.overrideAttackTool`, 'is valid only for an allow')

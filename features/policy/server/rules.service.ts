@@ -1,6 +1,6 @@
 import type {
   PolicyChange,
-  PolicyGrantInput,
+  PolicyRuleBody,
   PolicyRuleInput,
   PolicyRuleResource,
   PolicyWarning,
@@ -16,8 +16,7 @@ import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import { type RuleRow, writtenForm } from './policy.store.ts'
 import { warningsOf } from './policy.warnings.ts'
 
-/** A rule lasts until it is deleted; a grant ends after some hours at most. */
-export type RuleKind = 'grant' | 'rule'
+const kindOf = (isGrant: boolean) => (isGrant ? 'grant' : 'rule')
 
 const inputOf = (row: RuleRow): PolicyRuleInput => ({
   effect: row.effect,
@@ -77,22 +76,21 @@ export const createRules = (
   const sentenceOf = (shown: ReadonlyMap<string, PolicyRuleResource>, id: string): string =>
     shown.get(id)?.sentence ?? id
 
-  async function existing(tx: Tx, id: string, kind: RuleKind): Promise<RuleRow> {
+  /** Returns the stored rule with this id. `isGrant`: it must be a grant, or must not be one. */
+  async function existing(tx: Tx, id: string, isGrant: boolean | undefined): Promise<RuleRow> {
     const [row] = isId(id) ? await store.byIds(tx, [id]) : []
-    if (row === undefined || row.is_grant !== (kind === 'grant')) throw notFound(`No ${kind} has this id.`)
+    if (row === undefined || row.is_grant !== (isGrant ?? row.is_grant))
+      throw notFound(`No ${kindOf(isGrant === true)} has this id.`)
     return row
   }
 
   /** Adds a rule, or replaces the one with this id. */
-  async function write(
-    actor: Actor,
-    kind: RuleKind,
-    input: PolicyRuleInput | PolicyGrantInput,
-    id: string | null,
-  ): Promise<PolicyChange> {
+  async function write(actor: Actor, input: PolicyRuleBody, id: string | null): Promise<PolicyChange> {
+    const isGrant = input.isGrant === true
+    const kind = kindOf(isGrant)
     const done = await make(actor, async (tx) => {
-      const old = id === null ? null : await existing(tx, id, kind)
-      const grantMaxHours = kind === 'grant' ? (await settings.read(tx)).grantMaxHours : null
+      const old = id === null ? null : await existing(tx, id, isGrant)
+      const { grantMaxHours } = await settings.read(tx)
       const written = writtenRule(input, { actor, now: clock.now(), field: 'body', grantMaxHours })
       const row = await rowOf(tx, written, actor, old, 'body')
       const others = (await store.beside(tx, row.agent_id)).filter((other) => other.rule_id !== id)
@@ -121,14 +119,15 @@ export const createRules = (
   return {
     write,
 
-    remove: async (actor: Actor, kind: RuleKind, id: string, reason?: string): Promise<PolicyChange> => {
+    /** Deletes a rule or ends a grant. `isGrant`: it must be a grant. */
+    remove: async (actor: Actor, id: string, reason: string | undefined, isGrant?: true): Promise<PolicyChange> => {
       const done = await make(actor, async (tx) => {
-        const old = await existing(tx, id, kind)
+        const old = await existing(tx, id, isGrant)
         const sentence = sentenceOf(await store.shown(tx, [id]), id)
         return {
           ...{ remove: [old], write: [], reason },
-          summary: `${kind === 'grant' ? 'Ended' : 'Deleted'}: ${sentence}`.slice(0, 500),
-          action: `policy.${kind}.deleted` as const,
+          summary: `${old.is_grant ? 'Ended' : 'Deleted'}: ${sentence}`.slice(0, 500),
+          action: `policy.${kindOf(old.is_grant)}.deleted` as const,
           details: JSON.stringify(writtenForm(old)),
         }
       })
@@ -152,10 +151,11 @@ export const createRules = (
       inputs: readonly PolicyRuleInput[],
     ): Promise<RuleChange & { removed: string[] }> => {
       const left = Map.groupBy(await store.writtenRules(tx), contentOf)
+      const { grantMaxHours } = await settings.read(tx)
       const write: RuleRow[] = []
       for (const [i, input] of inputs.entries()) {
         const field = `body.rules[${i}]`
-        const given = writtenRule(input, { actor, now: clock.now(), field, grantMaxHours: null })
+        const given = writtenRule(input, { actor, now: clock.now(), field, grantMaxHours })
         const row = await rowOf(tx, given, actor, null, field)
         if (left.get(contentOf(row))?.shift() === undefined) write.push(row)
       }

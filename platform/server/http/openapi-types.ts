@@ -31,6 +31,7 @@ export interface OpenApiResponse {
 
 export interface OpenApiOperation {
   operationId: string
+  deprecated?: boolean
   tags: string[]
   summary: string
   description?: string

@@ -33,6 +33,9 @@ const audienceText = (operation: AnyOperation): string => {
   return `Needs the profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? ', except on loopback' : ''}. An API token needs the scope \`${operation.permission}\`.`
 }
 
+const replacedText = ({ replacedBy }: AnyOperation): string | undefined =>
+  replacedBy === undefined ? undefined : `Deprecated. Use ${replacedBy}.`
+
 /** Describes the freshness that an operation needs. */
 const freshText = ({ fresh }: AnyOperation): string | undefined => {
   if (fresh === undefined) return undefined
@@ -207,7 +210,8 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
         operationId: operation.id,
         tags: [operation.tag],
         summary: operation.summary,
-        description: [operation.description, audienceText(operation), freshText(operation)]
+        ...(operation.replacedBy === undefined ? {} : { deprecated: true }),
+        description: [replacedText(operation), operation.description, audienceText(operation), freshText(operation)]
           .filter((text) => text !== undefined)
           .join('\n\n'),
         ...securityOf(operation),

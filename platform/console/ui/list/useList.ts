@@ -24,18 +24,25 @@ export interface List<Row> {
   curl: () => string
 }
 
+const nothing = {}
+
 /** Reads a list by the state in the address of its route. `idOf` must keep its identity. */
 export const useList = <O extends AnyOperation>(
   route: ListRoute,
   spec: ViewSpec,
   operation: O,
   idOf: (row: RowOf<O>) => string,
+  /** Query that the page always sends. */
+  fixed: Readonly<Record<string, string>> = nothing,
 ): List<RowOf<O>> => {
   const { api } = useServices()
   const view = useView(route, spec)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort } = view.state
-  const query = useMemo(() => listQueryOf({ filters, search, sort }, spec), [filters, search, sort, spec])
+  const query = useMemo(
+    () => ({ ...listQueryOf({ filters, search, sort }, spec), ...fixed }),
+    [filters, search, sort, spec, fixed],
+  )
   const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
   const curl = () =>
     curlOf<AnyOperation>(window.location.origin, operation, { query: { ...query, PageSize: copiedRows } })

@@ -1,6 +1,6 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { canPreview, draftOf, draftOfSearch, emptyDraft, faultsOf, grantOf, inputOf } from './rule-draft.ts'
+import { bodyOf, canPreview, draftOf, draftOfSearch, emptyDraft, faultsOf, inputOf } from './rule-draft.ts'
 
 const now = Date.parse('2031-05-04T10:00:00Z')
 const good = { ...emptyDraft, vid: '0781', pid: '5571', reason: 'audio desk' }
@@ -60,9 +60,10 @@ describe('a rule draft', () => {
     })
     // An override belongs to an allow.
     expect(inputOf({ ...good, effect: 'deny', overrideAttackTool: true })).not.toHaveProperty('overrideAttackTool')
-    const grant = grantOf({ ...good, effect: 'deny', expires: '2031-05-05T10:00' })
-    expect(grant).not.toHaveProperty('effect')
-    expect(new Date(grant.expiresAt).getTime()).toBe(new Date('2031-05-05T10:00').getTime())
+    const grant = bodyOf({ ...good, effect: 'deny', expires: '2031-05-05T10:00' }, true)
+    const expiresAt = new Date('2031-05-05T10:00').toISOString()
+    expect(grant).toMatchObject({ effect: 'allow', isGrant: true, expiresAt })
+    expect(bodyOf(good, false)).not.toHaveProperty('isGrant')
   })
 
   it('starts from a stored rule and gives the same rule back', () => {

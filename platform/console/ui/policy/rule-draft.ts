@@ -1,4 +1,4 @@
-import type { PolicyGrantInput, PolicyRuleInput, PolicyRuleResource, policyKinds } from '@portcullis/contract'
+import type { PolicyRuleBody, PolicyRuleInput, PolicyRuleResource, policyKinds } from '@portcullis/contract'
 import { fieldOfInstant } from '../filters/filter.ts'
 import { strings } from './strings.ts'
 
@@ -99,11 +99,9 @@ export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
   ...(draft.effect === 'allow' && draft.overrideAttackTool ? { overrideAttackTool: true } : {}),
 })
 
-/** Returns the draft as a grant, which always allows and always expires. */
-export const grantOf = (draft: RuleDraft): PolicyGrantInput => {
-  const { effect: _, expiresAt, ...rest } = inputOf({ ...draft, effect: 'allow' })
-  return { ...rest, expiresAt: expiresAt ?? '' }
-}
+/** Returns the draft as a rule or as a grant, which always allows and always expires. */
+export const bodyOf = (draft: RuleDraft, isGrant: boolean): PolicyRuleBody =>
+  isGrant ? { ...inputOf({ ...draft, effect: 'allow' }), isGrant } : inputOf(draft)
 
 /** Returns true if the draft can be previewed: only the reason may be missing. */
 export const canPreview = (faults: DraftFaults): boolean => Object.keys(faults).every((field) => field === 'reason')

@@ -1,10 +1,4 @@
-import {
-  type BodyOf,
-  createPolicyGrant,
-  createPolicyRule,
-  decideDevices,
-  type PolicyRuleInput,
-} from '@portcullis/contract'
+import { type BodyOf, createPolicyRule, decideDevices, type PolicyRuleInput } from '@portcullis/contract'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
@@ -108,8 +102,8 @@ const requestOf = ({ vid, pid, devices }: DecideSubject, decision: Decision, rul
     ...(decision.overrideAttackTool ? { overrideAttackTool: true } : {}),
   }
   const [rule] = rules as [PolicyRuleInput]
-  const { effect: _, ...grant } = rule
-  return { onHosts, rule, grant: { ...grant, expiresAt }, isOnHosts: decision.scope === 'host', isGrant }
+  const body = isGrant ? { ...rule, effect: 'allow' as const, expiresAt, isGrant } : rule
+  return { onHosts, body, isOnHosts: decision.scope === 'host' }
 }
 
 /** State and requests of the decision form. */
@@ -121,15 +115,13 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const rules = rulesOf(subject, decision)
-  const { onHosts, rule, grant, isOnHosts, isGrant } = requestOf(subject, decision, rules)
+  const { onHosts, body, isOnHosts } = requestOf(subject, decision, rules)
   const send = async (): Promise<number | null> => {
     if (isOnHosts) {
       const { version, isChanged } = await api.call(decideDevices, { body: onHosts })
       return isChanged ? version : null
     }
-    const { version } = await (isGrant
-      ? api.call(createPolicyGrant, { body: grant })
-      : api.call(createPolicyRule, { body: rule }))
+    const { version } = await api.call(createPolicyRule, { body })
     return version
   }
   const run = async () => {
@@ -148,9 +140,7 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
   const curl = () => {
     const { origin } = window.location
     if (isOnHosts) return curlOf(origin, decideDevices, { body: onHosts })
-    return isGrant
-      ? curlOf(origin, createPolicyGrant, { body: grant })
-      : curlOf(origin, createPolicyRule, { body: rule })
+    return curlOf(origin, createPolicyRule, { body })
   }
   return { ...draft, rules, busy, failure, isStored: isStoredRequest(failure), run, curl }
 }

@@ -1,0 +1,60 @@
+import { type AnyOperation, listPolicyGrants, type PolicyChange } from '@portcullis/contract'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { pageOf } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const rules = '/prime/webui/policy/rules'
+const grants = '/prime/webui/policy/grants'
+let t: TestApp
+let api: Awaited<ReturnType<TestApp['admin']>>
+beforeAll(async () => {
+  t = await startTestApp()
+  api = await t.admin()
+})
+afterAll(() => t.close())
+
+const end = (hours: number) => new Date(t.clock.now() + hours * 3_600_000).toISOString()
+const ids = async (path: string) =>
+  (await pageOf<{ id: string; level: string }>(t, path)).data.map(({ id, level }) => `${level} ${id}`)
+const added = async (path: string, body: object): Promise<string> =>
+  (await api.post(path, { vid: '0781', reason: 'test', ...body })).json<PolicyChange>().rule?.id ?? ''
+
+it('writes, lists and ends grants under the path of rules and under the deprecated paths', async () => {
+  const rule = await added(rules, { effect: 'allow' })
+  const grant = await added(rules, { effect: 'allow', isGrant: true, expiresAt: end(2) })
+  const old = await added(grants, { expiresAt: end(1) })
+  expect(await ids('policy/rules')).toEqual([`global ${rule}`])
+  expect((await ids('policy/rules?level=grant')).sort()).toEqual([`grant ${grant}`, `grant ${old}`].sort())
+  expect(await ids('policy/grants')).toEqual([`grant ${old}`, `grant ${grant}`])
+  expect((await ids('policy/rules?level=global,grant')).length).toBe(3)
+
+  const body = { vid: '0781', reason: 'longer', expiresAt: end(3) }
+  expect((await api.put(`${rules}/${old}`, { ...body, effect: 'allow', isGrant: true })).statusCode).toBe(200)
+  expect((await api.put(`${grants}/${grant}`, body)).statusCode).toBe(200)
+  expect((await api.put(`${rules}/${grant}`, { ...body, effect: 'allow' })).statusCode).toBe(404)
+  expect((await api.put(`${grants}/${rule}`, body)).statusCode).toBe(404)
+
+  expect((await api.delete(`${grants}/${rule}`)).statusCode).toBe(404)
+  for (const path of [`${rules}/${grant}`, `${grants}/${old}`, `${rules}/${rule}`])
+    expect((await api.delete(path)).statusCode).toBe(200)
+  expect([...(await ids('policy/rules')), ...(await ids('policy/grants'))]).toEqual([])
+})
+
+it('refuses a grant without an end, beyond the limit, or that denies', async () => {
+  for (const [body, field] of [
+    [{ effect: 'allow' }, 'body.expiresAt'],
+    [{ effect: 'allow', expiresAt: end(100_000) }, 'body.expiresAt'],
+    [{ effect: 'deny', expiresAt: end(1) }, 'body.effect'],
+  ] as const) {
+    const refused = await api.post(rules, { vid: '0781', reason: 'test', isGrant: true, ...body })
+    expect([refused.statusCode, refused.body]).toEqual([400, expect.stringContaining(field)])
+  }
+})
+
+it('marks the paths of grants as deprecated', async () => {
+  const { paths } = (await api.get('/openapi.json')).json()
+  const { path }: AnyOperation = listPolicyGrants
+  const calls = [...Object.values(paths[path]), ...Object.values(paths[`${path}/{id}`])]
+  expect(calls).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ deprecated: true })))
+  expect(paths[rules].post).not.toHaveProperty('deprecated')
+})
