@@ -4,8 +4,8 @@
  */
 exports.TIERS = [
   ['audit', 'events'],
-  ['settings', 'tags', 'jobs'],
-  ['change-requests', 'deliveries', 'agents'],
+  ['settings', 'tags'],
+  ['jobs', 'change-requests', 'deliveries', 'agents'],
   ['knowledge', 'commands', 'identity'],
   ['builds', 'devices'],
   ['policy', 'agentless', 'quarantine', 'assets'],

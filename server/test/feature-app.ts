@@ -1,21 +1,14 @@
 import type { UserProfile } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { Context } from '@portcullis/platform/server/context.ts'
 import { permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import { createHttpApp, type HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import { cloneDatabase, createFakeClock } from './database.ts'
 
-/** Dependencies of the features in this application. */
-export interface FeatureDeps {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  log: Log
-}
+/** Returns a context with only these members, for tests of one capability. */
+export const contextOf = <T>(given: object): T => given as T
 
 const profiles: Readonly<Record<string, UserProfile>> = { administrator: 10, manager: 20, user: 30 }
 
@@ -23,9 +16,10 @@ const profiles: Readonly<Record<string, UserProfile>> = { administrator: 10, man
  * Starts some features behind the real HTTP layer on their own database, without accounts. The bearer token is the name
  * of a profile. For tests that do not depend on sign-in; others use `startTestApp`.
  */
-export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureDeps) => T | Promise<T>) => {
+export const startFeatureApp = async <T>(register: (app: HttpApp, context: Context) => T | Promise<T>) => {
   const { db, log, close } = await cloneDatabase()
   const clock = createFakeClock()
+  const metrics = createMetrics()
   const app = await createHttpApp({
     log,
     clock,
@@ -52,9 +46,9 @@ export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureD
     proxyProtocolFrom: [],
     tls: null,
     validateResponses: true,
-    metrics: createMetrics(),
+    metrics,
   })
-  const features = await register(app, { db, exportDb: db, clock, log })
+  const features = await register(app, contextOf({ db, exportDb: db, clock, log, metrics }))
   app.seal()
   const request = (given: InjectOptions): Promise<Response> => app.fastify.inject(given)
   const as = (profile: 'administrator' | 'manager' | 'user' | null) => {

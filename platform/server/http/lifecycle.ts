@@ -5,7 +5,7 @@ import { every } from '../timers.ts'
 import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
 import type { Connections } from './connections.ts'
 
-/** Time for open requests when the server stops; none takes longer (compose.base.ts). */
+/** Time for open requests when the server stops; none takes longer (compose.ts). */
 const closingMs = 5_000
 
 const slowReadersMs = 2_000

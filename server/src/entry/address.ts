@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { Reach } from '@portcullis/features/agents/server/index.ts'
 import type { Config } from '@portcullis/platform/server/config.ts'
+import type { Reach } from '@portcullis/platform/server/context.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { ensureOwnCertificate, localIdentity } from '@portcullis/platform/server/tls/index.ts'
 
