@@ -11,28 +11,19 @@ import {
 } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh, assertSession, isFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { Audit, AuditFacts } from '#features/audit/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
+import type { AuditFacts } from '#features/audit/server/index.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
 import { type ConnectionRow, type ConnectionsStore, isKeyConfirmed } from './connections.store.ts'
+import type { AgentlessContext } from './context.ts'
 import { readHostKeys } from './host-keys.ts'
 import { keptSecrets, sealed } from './secrets.ts'
 
-export interface ConnectionsDeps {
-  db: Db
-  clock: Clock
-  envelope: Envelope
+export interface ConnectionsDeps extends AgentlessContext {
   store: ConnectionsStore
-  agents: Pick<AgentsApi, 'disconnectPolled'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'settle'>
-  audit: Audit
   /** Returns a connection in its shown form. */
   shown(tx: Tx, key: string): Promise<Connection>
 }

@@ -18,26 +18,16 @@ import {
   workerPollerDetails,
 } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey } from './connection.rules.ts'
 import { connectionsList, createConnectionsRead, statusList } from './connections.read.ts'
 import { createConnections } from './connections.service.ts'
 import { createConnectionsStore } from './connections.store.ts'
+import type { AgentlessContext } from './context.ts'
 import { createPolls, pollOf } from './polls.service.ts'
 import { createPollsStore } from './polls.store.ts'
 import { createTests } from './tests.service.ts'
@@ -51,56 +41,26 @@ export { agentlessSealed } from './sealed-columns.ts'
 export type { Poller } from './worker.service.ts'
 export type AgentlessApi = ReturnType<typeof agentlessFeature>
 
-export interface AgentlessDeps {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  log: Log
-  keys: Keys
-  envelope: Envelope
-  audit: Audit
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'settle'>
-  agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
-  events: Pick<EventsApi, 'append'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
-  /** Returns the command that starts a worker on another machine with a token. */
-  workerCommand(token: string): string
-  /** Token of the worker process that the server itself runs; null: it runs none. */
-  ownWorkerToken: Secret | null
-  announce: Announce
-  /** Minutes that a poll may be late before the health page reports it. */
-  lateMinutes(): number
-}
-
 /** Time for which a look at the worker keeps it running. */
 const shownForMs = 300_000
 
 /** Creates hosts without an agent: connections, the worker that polls them over SSH, and its results. */
-export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
-  const { db, clock, log, keys, envelope, audit, tags, agents, announce } = deps
+export const agentlessFeature = (app: HttpApp, context: AgentlessContext & { ownWorkerToken: Secret | null }) => {
+  const { db, clock, keys, envelope, agents } = context
   const store = createConnectionsStore()
   const pollsStore = createPollsStore()
   const read = createConnectionsRead(db)
   const worker = createWorker({
-    db,
-    clock,
-    envelope,
+    ...context,
     tokens: createOpaqueTokens(keys.derive('worker-tokens').reveal()),
     store: createWorkerStore(),
     connections: store,
     polls: pollsStore,
-    audit,
-    changeRequests: deps.changeRequests,
-    command: deps.workerCommand,
-    ownToken: deps.ownWorkerToken,
-    lateMinutes: deps.lateMinutes,
+    ownToken: context.ownWorkerToken,
   })
-  const connections = createConnections({ db, clock, envelope, store, agents, tags, audit, shown: read.one })
+  const connections = createConnections({ ...context, store, shown: read.one })
   const tests = createTests({
-    db,
-    clock,
-    envelope,
-    audit,
+    ...context,
     details: async (tx, actor, input) => {
       assertConnection(input, 'body')
       const d = await worker.defaults(tx)
@@ -111,22 +71,10 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
       return pollOf(envelope, next, d)
     },
   })
-  const polls = createPolls({
-    db,
-    clock,
-    log,
-    envelope,
-    store: pollsStore,
-    worker,
-    tests,
-    hosts: agents.hosts,
-    agents,
-    events: deps.events,
-    announce,
-  })
-  const upload = createUpload({ db, clock, store, connections, tags, audit })
-  const list = createList(connectionsList, deps)
-  const status = createList(statusList, deps)
+  const polls = createPolls({ ...context, store: pollsStore, worker, tests, hosts: agents.hosts })
+  const upload = createUpload({ ...context, store, connections })
+  const list = createList(connectionsList, context)
+  const status = createList(statusList, context)
 
   app.register(listConnections, ({ query }) => list.page(query))
   app.register(addConnections, ({ actor, body }) => connections.add(actor, body))

@@ -9,25 +9,18 @@ import {
   workerLimits,
 } from '@portcullis/contract'
 import { cleanText, knownMachineHash, mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Envelope } from '@portcullis/platform/server/envelope.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { NewEvent } from '#features/events/server/index.ts'
 import { aadOf } from './connections.service.ts'
 import { type DefaultsRow, isKeyConfirmed } from './connections.store.ts'
+import type { AgentlessContext } from './context.ts'
 import type { EndedPoll, LeasedRow, PolledHost, PollsStore } from './polls.store.ts'
 import { opened } from './secrets.ts'
 import type { Tests } from './tests.service.ts'
 import { defaultsAad, type Poller, type Worker } from './worker.service.ts'
 
-export interface PollsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  envelope: Envelope
+export interface PollsDeps extends AgentlessContext {
   store: PollsStore
   worker: Pick<Worker, 'defaults' | 'mayPoll'>
   tests: Pick<Tests, 'lease' | 'keep' | 'finish'>
@@ -40,9 +33,6 @@ export interface PollsDeps {
       ids: ReadonlyMap<string, number>,
     ): Promise<string>
   }
-  agents: Pick<AgentsApi, 'addErrors' | 'disconnectPolled'>
-  events: Pick<EventsApi, 'append'>
-  announce: Announce
 }
 
 /** Limits of one poll. A slow host takes 3 s to sign in and 2 s to read, so these limits allow ten times as much. */
@@ -116,8 +106,8 @@ const changeEventsOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
 }
 
 /** Assigns polls to workers and processes their results. */
-export const createPolls = (deps: PollsDeps) => {
-  const { db, clock, log, envelope, store, worker, tests, hosts, agents, events, announce } = deps
+export const createPolls = (context: PollsDeps) => {
+  const { db, clock, log, envelope, store, worker, tests, hosts, agents, events, announce } = context
   const leaseEnd = (): Date => new Date(clock.now() + workerLimits.leaseSeconds * 1_000)
 
   const minutesOf = (host: Pick<PolledHost, 'is_override' | 'interval_minutes'>, d: DefaultsRow): number =>

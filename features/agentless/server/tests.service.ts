@@ -10,21 +10,15 @@ import {
 } from '@portcullis/contract'
 import { cleanText, escapeText, parseReport } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Static } from 'typebox'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { AgentlessContext } from './context.ts'
 import { createTestsStore } from './tests.store.ts'
 
-export interface TestsDeps {
-  db: Db
-  clock: Clock
-  envelope: Envelope
-  audit: Audit
+export interface TestsDeps extends AgentlessContext {
   /** Returns the details of a poll: the stored connection with the given values in place of its own. */
   details(tx: Tx, actor: Actor, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
 }

@@ -8,18 +8,17 @@ import {
 } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
-import { type Db, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { Compile } from 'typebox/compile'
-import type { Audit } from '#features/audit/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
-import { because, type TagsApi, tagNameFault } from '#features/tags/server/index.ts'
+import { because, tagNameFault } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
 import { type Connections, type HostTags, namesIn } from './connections.service.ts'
 import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import type { AgentlessContext } from './context.ts'
 
 type Report = ResponseOf<typeof uploadConnections>
 type Outcome = Report['lines'][number]['outcome']
@@ -125,13 +124,9 @@ const readLine = (
   return input
 }
 
-export interface UploadDeps {
-  db: Db
-  clock: Clock
+export interface UploadDeps extends AgentlessContext {
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'settle'>
-  audit: Audit
 }
 
 interface NumberedInput {

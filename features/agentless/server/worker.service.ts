@@ -11,38 +11,26 @@ import type {
 import { pollInterval } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { assertConnection, secretsOf } from './connection.rules.ts'
 import type { ConnectionsStore, DefaultsRow } from './connections.store.ts'
+import type { AgentlessContext } from './context.ts'
 import type { PollsStore } from './polls.store.ts'
 import { sealed } from './secrets.ts'
 import type { WorkerStore } from './worker.store.ts'
 
-export interface WorkerDeps {
-  db: Db
-  clock: Clock
-  envelope: Envelope
+export interface WorkerDeps extends AgentlessContext {
   tokens: OpaqueTokens
   store: WorkerStore
   connections: ConnectionsStore
   polls: PollsStore
-  audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
-  /** Returns the command that starts a worker on another machine with this token. */
-  command(token: string): string
   /** Token of the process that the server itself runs; null: it runs none. */
   ownToken: Secret | null
-  /** Minutes that a poll may be late before the health page reports it. */
-  lateMinutes(): number
 }
 
 /** Silence after which a process counts as dead: longer than a lease, so others have its polls. */
@@ -81,8 +69,8 @@ export interface Poller {
 }
 
 /** Manages the agentless worker: its processes, their keys, its activation, and the defaults of connections. */
-export const createWorker = (deps: WorkerDeps) => {
-  const { db, clock, envelope, tokens, store, connections, polls, audit, changeRequests, command, ownToken } = deps
+export const createWorker = (context: WorkerDeps) => {
+  const { db, clock, envelope, tokens, store, connections, polls, audit, changeRequests, ownToken } = context
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
 
@@ -178,7 +166,7 @@ export const createWorker = (deps: WorkerDeps) => {
     /** Returns the state of polling, for the health page. */
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       // A longer delay means that the worker is overloaded.
-      const lateMinutes = deps.lateMinutes()
+      const lateMinutes = context.settings.threshold('WORKER_LATE_MINUTES')
       const [{ registered, late }, { id, adminStatus, status, errorCount }] = await Promise.all([
         polls.waiting(db, new Date(clock.now() - lateMinutes * 60_000)),
         details(),
@@ -275,7 +263,11 @@ export const createWorker = (deps: WorkerDeps) => {
         const expiresAt = new Date(clock.now() + tokenMs)
         await store.insertToken(tx, hash, actor.userName, expiresAt)
         await audit.write(tx, actor, { action: 'worker.tokenCreated', entity: 'worker', severity: 4 })
-        return { token: text, expiresAt: expiresAt.toISOString(), command: command(text) }
+        return {
+          token: text,
+          expiresAt: expiresAt.toISOString(),
+          command: `npm run worker -- --server ${context.reach().url} --token ${text}`,
+        }
       }),
 
     /** Registers a process as a poller of the worker. The first process creates a pending worker. */
