@@ -1,20 +1,16 @@
 import type { HostFacts } from '@portcullis/contract'
 import { knownMachineHash } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
-import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { AgentsContext } from './context.ts'
 import type { EnrollmentStore } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 
-export interface AdoptDeps {
-  clock: Clock
+export interface AdoptDeps extends AgentsContext {
   store: EnrollmentStore
   agents: AgentsStore
-  tags: EnrollmentDeps['tags']
-  events: EnrollmentDeps['events']
 }
 
 /**

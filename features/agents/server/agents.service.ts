@@ -1,16 +1,12 @@
 import type { AgentRevocation, BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { List } from '@portcullis/platform/server/list/list.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
 import type { AgentsRead, DetailRow } from './agents.read.ts'
 import type { AgentsStore } from './agents.store.ts'
-import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { AgentsContext } from './context.ts'
 import type { DeletedAgent } from './revocations.ts'
 
 /** A feature's step that releases its rows of hosts, in the transaction that removes the hosts. */
@@ -24,16 +20,10 @@ export interface RemovalStep {
 /** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
 export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
 
-export interface AgentsDeps {
-  db: Db
-  clock: Clock
+export interface AgentsDeps extends AgentsContext {
   store: AgentsStore
   read: AgentsRead
   list: List
-  audit: Audit
-  tags: Pick<TagsApi, 'settle' | 'setAgentTags'>
-  events: EnrollmentDeps['events']
-  announce: Announce
   /** Signs the deletion of an agent. */
   revoke(agent: DeletedAgent): AgentRevocation | null
   removal: readonly RemovalStep[]
@@ -45,8 +35,7 @@ export interface AgentsDeps {
 export type AgentsService = ReturnType<typeof createAgentsService>
 
 /**
- * Removing an agent changes some ten rows, so this many agents stay well within the statement timeout
- * (compose.base.ts).
+ * Removing an agent changes some ten rows, so this many agents stay well within the statement timeout (compose.ts).
  */
 const rowsPerStatement = 2_000
 /** Number of 37-character ids that fit into the details of one audit record. */

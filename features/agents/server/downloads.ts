@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Reach } from '@portcullis/platform/server/context.ts'
 import type { DownloadSlots } from '@portcullis/platform/server/limiters/download-slots.ts'
 import type { FileBytes, SharedFiles } from '@portcullis/platform/server/shared-files.ts'
 import { installCommand, installScript, type Platform } from './install/script.ts'
 import type { WindowsInstallers } from './windows-installer.ts'
-
-/** The address at which hosts reach this server. */
-export interface Reach {
-  /** Base address without a trailing slash. */
-  url: string
-  /** Base64url SHA-256 of the server's own CA key; null: the certificate is from another CA, or there is no TLS. */
-  caKeyHash: string | null
-  /** False if the server listens on loopback only. */
-  reachableFromElsewhere: boolean
-}
 
 interface BuildManifest {
   version: string

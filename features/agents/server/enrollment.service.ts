@@ -10,32 +10,18 @@ import {
 import { knownMachineHash, mustExist } from '@portcullis/domain'
 import { plainAddress } from '@portcullis/platform/server/address.ts'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { type AgentEvent, duplicateEvents } from './agent-events.ts'
+import { duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
-import type { Reach } from './downloads.ts'
+import type { AgentsContext } from './context.ts'
 import type { EnrollmentStore, KnownHost, TokenList, TokenRow } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 import type { WindowsInstallers } from './windows-installer.ts'
 
-export interface EnrollmentDeps {
-  db: Db
-  clock: Clock
+export interface EnrollmentDeps extends AgentsContext {
   store: EnrollmentStore
   agents: AgentsStore
-  audit: Audit
-  events: { append(tx: Tx, events: readonly AgentEvent[]): Promise<unknown> }
-  tags: {
-    ensureTags(tx: Tx, names: readonly string[]): Promise<number[]>
-    tagAgents(tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void>
-  }
-  commandKeys: Pick<CommandKeys, 'newest'>
-  reach(): Reach
   /** Returns the command that enrols a host; it asks for the token. */
   command(): string
   installers: WindowsInstallers
@@ -86,8 +72,8 @@ const refuse = (detail: string): AppError => new AppError('enrolment_refused', {
 
 export type EnrollmentService = ReturnType<typeof createEnrollmentService>
 
-export const createEnrollmentService = (deps: EnrollmentDeps) => {
-  const { db, clock, store, audit } = deps
+export const createEnrollmentService = (context: EnrollmentDeps) => {
+  const { db, clock, store, audit } = context
 
   const view = (row: TokenRow, hosts: EnrollmentToken['hosts'], list: TokenList | null): EnrollmentToken => ({
     id: row.token_id,
@@ -167,7 +153,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         has_list: listed.length > 0,
       }
       await db.transaction(async (tx) => {
-        await deps.tags.ensureTags(tx, row.hashtags)
+        await context.tags.ensureTags(tx, row.hashtags)
         await store.insertToken(tx, row)
         if (row.has_list) await store.insertList(tx, row.token_id, listed)
         await audit.write(tx, actor, {
@@ -176,13 +162,13 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           details: `expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts${row.has_list ? `, only ${listed.length} listed names` : ''}${row.hashtags.length > 0 ? `, tags ${row.hashtags.join(', ')}` : ''}`,
         })
       })
-      const { url, caKeyHash, reachableFromElsewhere } = deps.reach()
+      const { url, caKeyHash, reachableFromElsewhere } = context.reach()
       const token = `pce_${row.token_id.replaceAll('-', '')}_${secret}${caKeyHash === null ? '' : `.${caKeyHash}`}`
       const list = { total: listed.length, missing: listed.length, missing_names: listed.slice(0, 100) }
       return {
         ...view(row, [], row.has_list ? list : null),
-        ...{ token, command: deps.command(), reachableFromElsewhere },
-        ...{ serverUrl: url, windowsInstaller: deps.installers.describe() },
+        ...{ token, command: context.command(), reachableFromElsewhere },
+        ...{ serverUrl: url, windowsInstaller: context.installers.describe() },
       }
     },
 
@@ -197,7 +183,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         throw new AppError('conflict', {
           detail: `The enrolment token is ${status.toLowerCase()}. Create a new token.`,
         })
-      const installer = await deps.installers.fill({ server: deps.reach().url, token })
+      const installer = await context.installers.fill({ server: context.reach().url, token })
       if (installer === null)
         throw notFound(
           'This server has no Windows installer. Install a release, or run "npm run build:msi" in the checkout.',
@@ -226,9 +212,9 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       const token = await tokenOf(request.token)
       const publicKey = assertProof(request)
       const texts = dictionaryTexts(request.facts)
-      const ids = await deps.agents.dictionaryIds([texts.os, texts.version])
+      const ids = await context.agents.dictionaryIds([texts.os, texts.version])
       const now = new Date(clock.now())
-      const commandKey = deps.commandKeys.newest()
+      const commandKey = context.keys.command.newest()
       const keys = { commandKey: commandKey.publicKey }
       const actor: Actor = { ...systemActor('enrolment'), ip }
       return db.transaction(async (tx) => {
@@ -279,14 +265,14 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         const stated = storedFacts(agentId, request.facts, ids)
         // Before its first connection, a host may not know its own address.
         const facts = stated.address === '' ? { ...stated, address: ip } : stated
-        await deps.agents.writeFacts(tx, [facts])
+        await context.agents.writeFacts(tx, [facts])
         if (token.hashtags.length > 0)
-          await deps.tags.tagAgents(tx, [agentId], await deps.tags.ensureTags(tx, token.hashtags))
+          await context.tags.tagAgents(tx, [agentId], await context.tags.ensureTags(tx, token.hashtags))
         const others = known.filter((host) => host.agent_id !== agentId)
         if (others.length > 0) await store.linkDuplicates(tx, [agentId, ...others.map((host) => host.agent_id)])
         const entity = `${facts.host} (${facts.address})`
         const hashtags = token.hashtags.join(',')
-        await deps.events.append(tx, [
+        await context.events.append(tx, [
           {
             kind: silent === undefined ? 'enrolled' : 'tookOver',
             agentId,

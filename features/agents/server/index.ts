@@ -1,21 +1,19 @@
 import { join } from 'node:path'
 import { getCommandKeys } from '@portcullis/contract'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import { createDownloadSlots } from '@portcullis/platform/server/limiters/download-slots.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { createSharedFiles } from '@portcullis/platform/server/shared-files.ts'
 import { createAdopt } from './adopt.ts'
 import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
-import { type AgentsDeps, createAgentsService, type RemovalStep, type UnlinkedListener } from './agents.service.ts'
+import { createAgentsService, type RemovalStep, type UnlinkedListener } from './agents.service.ts'
 import { createAgentsStore } from './agents.store.ts'
 import { createCommandKeyOverview } from './command-keys.ts'
 import { createCommandState } from './command-state.store.ts'
+import type { AgentsContext } from './context.ts'
 import { createDownloads } from './downloads.ts'
-import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
+import { createEnrollmentService } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
 import { createHeartbeatsStore } from './heartbeats.store.ts'
 import { createHostMessages } from './host-messages.ts'
@@ -30,29 +28,19 @@ import { createWindowsInstallers } from './windows-installer.ts'
 export { agentsList } from './agents.read.ts'
 export type { AgentState, StoredBeat, StoredFacts, StoredVerdict } from './agents.store.ts'
 export type { CommandTarget } from './command-state.store.ts'
-export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
 export type { Beat, BeatState } from './heartbeats.store.ts'
-export { createHostLicences, type HostLicences, type LicenceNumber, licenceNumbers } from './host-licences.store.ts'
 export { hostTopics } from './host-messages.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
 export { readKeyHolders } from './key-holders.read.ts'
 export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
-type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'unlinked' | 'announceRemoved'> &
-  Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command' | 'installers'> & {
-    exportDb: Db
-    keys: Keys
-    agentBuildDir: string
-    bus: Bus
-  }
-
 export type AgentsApi = ReturnType<typeof agentsFeature>
 
 /** Creates the agents feature: their list and detail, enrolment, sessions, removal, and the writes of the ingest. */
-export const agentsFeature = (app: HttpApp, deps: Given) => {
-  const { db, exportDb, clock, keys } = deps
+export const agentsFeature = (app: HttpApp, context: AgentsContext & { agentBuildDir: string }) => {
+  const { db, clock, keys, agentBuildDir } = context
   const store = createAgentsStore(db)
   const heartbeats = createHeartbeatsStore(db)
   const commandState = createCommandState()
@@ -60,45 +48,35 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const tokens = createSessionTokens(keys.derive('agent-session'))
   const removal: RemovalStep[] = []
   const unlinked: UnlinkedListener[] = []
-  const messages = createHostMessages(deps.bus)
+  const messages = createHostMessages(context.bus)
   const service = createAgentsService({
-    ...deps,
+    ...context,
     removal,
     unlinked,
     announceRemoved: messages.removed,
     revoke: (agent) => revocationOf(agent, clock.now(), keys.command),
     store,
     read,
-    list: createList(agentsList, { db, exportDb, clock }),
+    list: createList(agentsList, context),
   })
   const files = createSharedFiles()
-  const installers = createWindowsInstallers(join(deps.agentBuildDir, 'msi'), files)
+  const installers = createWindowsInstallers(join(agentBuildDir, 'msi'), files)
   const slots = createDownloadSlots({ limited: app.limited })
-  const downloads = createDownloads({ buildDir: deps.agentBuildDir, reach: deps.reach, installers, files, slots })
+  const downloads = createDownloads({ buildDir: agentBuildDir, reach: context.reach, installers, files, slots })
   const enrollment = createEnrollmentService({
+    ...context,
     command: downloads.command,
     installers,
-    ...deps,
     store: createEnrollmentStore(db),
     agents: store,
-    commandKeys: keys.command,
   })
-  const hosts = createAdopt({
-    clock,
-    store: createEnrollmentStore(db),
-    agents: store,
-    tags: deps.tags,
-    events: deps.events,
-  })
+  const hosts = createAdopt({ ...context, store: createEnrollmentStore(db), agents: store })
   const sessionsStore = createSessionsStore(db)
   const revoked = createRevoked(sessionsStore, keys.command)
   const sessions = createSessionsService({
-    db,
-    clock,
+    ...context,
     store: sessionsStore,
     tokens,
-    events: deps.events,
-    keys: keys.command,
     nonces: createProofNonces(keys.derive('session-nonce')),
     revoked,
   })

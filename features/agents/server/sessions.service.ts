@@ -1,12 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { boundedProofPrefix, type SessionRequest, type SessionResponse, sessionProofText } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
-import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { AgentsContext } from './context.ts'
 import type { createProofNonces } from './proof-nonces.ts'
 import type { SessionTokens } from './session-token.ts'
 import type { SessionsStore } from './sessions.store.ts'
@@ -34,16 +31,12 @@ export const createSessionsService = ({
   store,
   tokens,
   events,
-  keys,
+  keys: { command: keys },
   nonces,
   revoked,
-}: {
-  db: Db
-  clock: Clock
+}: AgentsContext & {
   store: SessionsStore
   tokens: SessionTokens
-  events: EnrollmentDeps['events']
-  keys: Pick<CommandKeys, 'numberOf' | 'newest' | 'rotationsAfter'>
   nonces: ReturnType<typeof createProofNonces>
   /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>

@@ -1,31 +1,32 @@
 import type { KeyObject } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import type { LicenceDetails, LicenseSummary } from '@portcullis/contract'
-import { type Licence, licenceStateAt, readLicence } from '@portcullis/domain'
+import { type Licence, licenceKeysOf, licenceStateAt, readLicence } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
-import { type HostLicences, type LicenceNumber, licenceNumbers } from '../index.ts'
-import type { LicenceStore } from './licence.store.ts'
-
-export interface LicenceDeps {
-  db: Db
-  clock: Clock
-  settings: Pick<SettingsApi, 'values'>
-  store: LicenceStore
-  hosts: HostLicences
-  /** Returns public keys of issuers. Reads them each time, because a key file may be added while the server runs. */
-  keys(): readonly KeyObject[]
-  /** Days before expiry at which the health page warns. */
-  warnDays(): number
-}
+import type { AgentsContext } from '../context.ts'
+import { createHostLicences, type LicenceNumber, licenceNumbers } from '../host-licences.store.ts'
+import { createLicenceStore } from './licence.store.ts'
 
 const keptMs = 5_000
 
 /** Reads and applies the licence. Nothing stops working without a valid one. */
-export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDays }: LicenceDeps) => {
+export const createLicence = ({ db, clock, log, config, settings }: AgentsContext) => {
+  const store = createLicenceStore(db)
+  const hosts = createHostLicences(db)
   let known: { text: string; at: number } | null = null
   let assigned = ''
+
+  /** Returns public keys of issuers. Reads them each time, because a key file may be added while the server runs. */
+  function keys(): readonly KeyObject[] {
+    const keysFile = config.licenceKeysFile
+    try {
+      return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []
+    } catch (error) {
+      // Without a readable file, no key is trusted. The licence is then Invalid, which the health page shows.
+      log.error({ err: error, keysFile }, 'cannot read the file of licence keys')
+      return []
+    }
+  }
 
   async function text(): Promise<string> {
     if (known === null || clock.now() - known.at >= keptMs || clock.now() < known.at)
@@ -80,7 +81,7 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
         status: 'Warning',
         description: `The licence covers ${agents} of ${used} hosts. ${pending} ${pending === 1 ? 'is' : 'are'} Pending.`,
       }
-    if (daysLeft !== null && daysLeft <= warnDays())
+    if (daysLeft !== null && daysLeft <= settings.threshold('LICENCE_DAYS'))
       return {
         status: 'Warning',
         description: `The licence expires on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,
