@@ -1,10 +1,8 @@
 import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Audit } from '#features/audit/server/index.ts'
 import type { ConsumersStore } from './consumers.store.ts'
+import type { AssetsContext } from './context.ts'
 
 /** How often the position of a reader is saved, and how long the reader then counts as connected. */
 const writeMs = 2_000
@@ -12,11 +10,8 @@ const thereMs = 30_000
 
 export type Consumers = ReturnType<typeof createConsumers>
 
-export interface ConsumersDeps {
-  db: Db
-  clock: Clock
+export interface ConsumersDeps extends AssetsContext {
   store: ConsumersStore
-  audit: Audit
 }
 
 /** Tracks the consumers of the stream and their positions. */

@@ -1,20 +1,10 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Metrics } from '@portcullis/platform/server/metrics.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
 import { createAssetsRead } from './assets.read.ts'
 import { registerAssetRoutes } from './assets.routes.ts'
 import { createAssetsStore } from './assets.store.ts'
 import { createConsumersStore } from './consumers.store.ts'
 import { createConsumers } from './consumers.ts'
+import type { AssetsContext } from './context.ts'
 import { createKafkaSink } from './kafka.ts'
 import { createLocations } from './locations.ts'
 import { createNatsSink } from './nats.ts'
@@ -24,40 +14,21 @@ import { assetsTopic, createSequencer } from './sequencer.ts'
 import { createState } from './state.ts'
 import { createStream } from './stream.ts'
 
-export interface AssetsDeps {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  log: Log
-  bus: Bus
-  metrics: Metrics
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  /** NATS servers with credentials; null: not in use. */
-  natsUrl: Secret | null
-  /** Kafka brokers as `host:port`; empty: not in use. Experimental. */
-  kafkaBrokers: readonly string[]
-  resolve: ResolveDestination
-  hint: Hint
-  /** Returns the owner of a valid bearer token, or null. */
-  authenticate(token: string, ip: string): Promise<Actor | null>
-}
-
 const keptNotesMs = 30 * 24 * 3_600_000
 /** Delay before the positions of a change are assigned, so that simultaneous changes share one step. */
 const soonMs = 20
 
 /** Wires the asset stream: the changes of the inventory, in order, for HTTP readers and sinks. */
-export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
-  const { db, bus, log, clock, metrics } = deps
+export const assetsFeature = (app: HttpApp, context: AssetsContext) => {
+  const { config, db, bus, log, clock, metrics, resolve } = context
   const store = createAssetsStore(db)
   const read = createAssetsRead(db)
   const consumersStore = createConsumersStore(db)
-  const sequencer = createSequencer({ ...deps, store })
-  const consumers = createConsumers({ ...deps, store: consumersStore })
-  const stream = createStream({ ...deps, read, sequencer, consumers })
-  const replay = createReplay({ ...deps, store, sequencer })
-  const locations = createLocations({ ...deps, store, sequencer })
+  const sequencer = createSequencer({ ...context, store })
+  const consumers = createConsumers({ ...context, store: consumersStore })
+  const stream = createStream({ ...context, read, sequencer, consumers })
+  const replay = createReplay({ ...context, store, sequencer })
+  const locations = createLocations({ ...context, store, sequencer })
 
   const published = metrics.counter('portcullis_asset_published_total', 'Asset messages that a sink acknowledged.', [
     'sink',
@@ -69,11 +40,11 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   )
   const source = read.instance
   const sinks = [
-    ...(deps.natsUrl === null ? [] : [createNatsSink({ url: deps.natsUrl, source, resolve: deps.resolve })]),
-    ...(deps.kafkaBrokers.length === 0 ? [] : [createKafkaSink(deps.kafkaBrokers, deps.resolve)]),
+    ...(config.natsUrl === null ? [] : [createNatsSink({ url: config.natsUrl, source, resolve })]),
+    ...(config.kafkaBrokers.length === 0 ? [] : [createKafkaSink(config.kafkaBrokers, resolve)]),
   ]
   const publishers = sinks.map((sink) =>
-    createPublisher(sink, { clock, log, read, store: consumersStore, published, failures }),
+    createPublisher(sink, { ...context, read, store: consumersStore, published, failures }),
   )
   const state = createState({
     store,

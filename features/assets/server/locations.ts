@@ -1,10 +1,8 @@
 import type { AssetLocationEntry } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
 import type { AssetsStore, Note } from './assets.store.ts'
+import type { AssetsContext } from './context.ts'
 import { createLocationsStore } from './locations.store.ts'
 import type { Sequencer } from './sequencer.ts'
 
@@ -17,10 +15,7 @@ const countLimit = 100_000
 const keptMs = 400 * 24 * 3_600_000
 const keptPerHost = 1_000
 
-export interface LocationsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface LocationsDeps extends AssetsContext {
   store: AssetsStore
   sequencer: Pick<Sequencer, 'notify'>
 }

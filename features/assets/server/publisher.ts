@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Counter } from '@portcullis/platform/server/metrics.ts'
 import type { AssetsRead } from './assets.read.ts'
 import type { ConsumersStore } from './consumers.store.ts'
+import type { AssetsContext } from './context.ts'
 import { createReader } from './reader.ts'
 import { type AssetSink, SinkMoved } from './sink.ts'
 
@@ -14,9 +13,7 @@ const leaseMs = 30_000
 const firstRetryMs = 1_000
 const lastRetryMs = 60_000
 
-export interface PublisherDeps {
-  clock: Clock
-  log: Log
+export interface PublisherDeps extends AssetsContext {
   read: Pick<AssetsRead, 'after' | 'newest'>
   store: ConsumersStore
   published: Counter

@@ -1,13 +1,11 @@
 import type { AssetReplay } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobHandler, JobsApi } from '#features/jobs/server/index.ts'
+import type { JobHandler } from '#features/jobs/server/index.ts'
 import type { AssetsStore } from './assets.store.ts'
+import type { AssetsContext } from './context.ts'
 import { createReplayStore, type ReplayRow, replayKind } from './replay.store.ts'
 import type { Sequencer } from './sequencer.ts'
 
@@ -24,11 +22,7 @@ interface Cursor {
   published: number
 }
 
-export interface ReplayDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+export interface ReplayDeps extends AssetsContext {
   store: AssetsStore
   sequencer: Pick<Sequencer, 'notify'>
 }

@@ -1,9 +1,6 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { AssetsStore } from './assets.store.ts'
+import type { AssetsContext } from './context.ts'
 
 /** Assets per transaction: about 60 ms, during which notes and replays wait. */
 const batch = 5_000
@@ -13,15 +10,8 @@ const hintMs = 1_000
 /** Bus topic: the stream has new messages. */
 export const assetsTopic = 'assets'
 
-export interface SequencerDeps {
-  db: Db
-  /** A pool for long statements: a fingerprint may have a million peripherals. */
-  exportDb: Db
-  clock: Clock
-  bus: Pick<Bus, 'publish'>
-  log: Log
+export interface SequencerDeps extends AssetsContext {
   store: AssetsStore
-  hint: Hint
 }
 
 /**

@@ -1,10 +1,10 @@
 import { assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AssetsRead } from './assets.read.ts'
 import type { Consumers } from './consumers.ts'
+import type { AssetsContext } from './context.ts'
 import { createReader } from './reader.ts'
 import type { Sequencer } from './sequencer.ts'
 
@@ -12,13 +12,10 @@ import type { Sequencer } from './sequencer.ts'
 const quietMs = 15_000
 const askMs = 1_000
 
-export interface StreamDeps {
-  log: Log
+export interface StreamDeps extends AssetsContext {
   read: AssetsRead
   sequencer: Pick<Sequencer, 'run'>
   consumers: Consumers
-  /** Returns the owner of a valid bearer token, or null. */
-  authenticate(token: string, ip: string): Promise<Actor | null>
 }
 
 export interface StreamQuery {
@@ -72,7 +69,7 @@ const writerTo =
   }
 
 /** Serves HTTP readers. A reader that stalls costs its cursor and one portion: the server reads nothing more for it. */
-export const createStream = ({ log, read, sequencer, consumers, authenticate }: StreamDeps) => {
+export const createStream = ({ log, read, sequencer, consumers, accounts }: StreamDeps) => {
   const wakers = new Set<() => void>()
   let closed = false
 
@@ -132,7 +129,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const send = writerTo(raw, ending.signal)
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     async function mayGoOn(): Promise<boolean> {
-      const now = token === undefined ? actor : await authenticate(token, request.ip)
+      const now = token === undefined ? actor : await accounts.authenticate(token, request.ip)
       return (
         now !== null && now.profile <= actor.profile && now.permissions.has('fleet:read') && !now.mustChangePassword
       )
