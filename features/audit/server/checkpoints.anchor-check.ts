@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import {
   type AuditCheckpoint,
   CHECKPOINT_GENESIS,
@@ -7,19 +6,12 @@ import {
   judgeSignature,
   parseCheckpoint,
 } from '@portcullis/domain'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Context } from '@portcullis/platform/server/context.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { Audit } from './audit.service.ts'
 import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import type { CheckpointsStore, Position } from './checkpoints.store.ts'
-
-export interface AnchorCheckDeps {
-  db: Db
-  store: Pick<CheckpointsStore, 'position' | 'linesFrom' | 'isJustUpgraded'>
-  anchor: CheckpointAnchor
-  publicKey: KeyObject
-  audit: Audit
-}
 
 /** Parses the checkpoint of a line. Returns null without a line. */
 export const checkpointOf = (line: string | null, where: string): AuditCheckpoint | null => {
@@ -30,7 +22,11 @@ export const checkpointOf = (line: string | null, where: string): AuditCheckpoin
 }
 
 /** Compares the database with the anchor. The server signs nothing that contradicts the anchor. */
-export const createAnchorCheck = ({ db, store, anchor, publicKey, audit }: AnchorCheckDeps) => {
+export const createAnchorCheck = (
+  { db, keys, audit }: Context & { audit: Audit },
+  { store, anchor }: { store: CheckpointsStore; anchor: CheckpointAnchor },
+) => {
+  const { publicKey } = keys.audit
   let fault = ''
 
   const anchorOf = (line: string | null, last: AuditCheckpoint | null): Anchor =>

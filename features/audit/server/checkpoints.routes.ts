@@ -1,6 +1,5 @@
 import { auditStatus, exportAuditCheckpoints, exportAuditTrail } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { Context } from '@portcullis/platform/server/context.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
 import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
@@ -10,7 +9,8 @@ import { checkpointLines, trailLines } from './checkpoints.store.ts'
 
 export const registerCheckpointRoutes = (
   app: HttpApp,
-  { checkpoints, exportDb, clock }: { checkpoints: Pick<CheckpointsService, 'status'>; exportDb: Db; clock: Clock },
+  { exportDb, clock }: Context,
+  checkpoints: CheckpointsService,
 ): void => {
   const file = (stem: string, lines: SqlFragment): FileAnswer =>
     new FileAnswer(exportFileName(stem, clock.now(), 'jsonl'), 'application/x-ndjson', streamLines(exportDb, lines))

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import type { AuditStatus, HealthStatus } from '@portcullis/contract'
 import {
   AUDIT_GENESIS,
@@ -14,16 +13,15 @@ import {
   parseCheckpoint,
   signCheckpoint,
 } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Context } from '@portcullis/platform/server/context.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { locks, tryLock } from '@portcullis/platform/server/db/locks.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Audit } from './audit.service.ts'
-import { AnchorUnreadable, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
+import { AnchorUnreadable, createCheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import { checkpointOf, createAnchorCheck } from './checkpoints.anchor-check.ts'
-import type { CheckpointSink } from './checkpoints.sink.ts'
-import type { CheckpointsStore } from './checkpoints.store.ts'
+import { createCheckpointSink } from './checkpoints.sink.ts'
+import { createCheckpointsStore } from './checkpoints.store.ts'
 
 /** Number of records after which a checkpoint is signed. */
 const everyRecords = 1_000
@@ -36,17 +34,6 @@ const lateMs = 5 * 60_000
 
 /** The first checkpoint over records older than this is itself recorded. */
 const oldMs = 10 * 60_000
-
-export interface CheckpointsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  store: CheckpointsStore
-  sink: CheckpointSink
-  anchor: CheckpointAnchor
-  key: { privateKey: KeyObject; publicKey: KeyObject }
-  audit: Audit
-}
 
 export type CheckpointsService = ReturnType<typeof createCheckpoints>
 
@@ -63,9 +50,15 @@ const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): 
 }
 
 /** Signs the state of the trail, and copies signed checkpoints out of the database. */
-export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, audit }: CheckpointsDeps) => {
+export const createCheckpoints = (context: Context & { audit: Audit }) => {
+  const { db, clock, log, config, audit } = context
+  const key = context.keys.audit
+  const store = createCheckpointsStore(db)
+  // A folder that a person configured must exist.
+  const sink = createCheckpointSink(config.auditDir, { mayMake: !config.isAuditDirGiven })
+  const anchor = createCheckpointAnchor(config.keyFile, context.keys.derive('audit anchor'))
   const keyId = checkpointKeyId(key.publicKey)
-  const anchored = createAnchorCheck({ db, store, anchor, publicKey: key.publicKey, audit })
+  const anchored = createAnchorCheck(context, { store, anchor })
   let fault = ''
   /** Why the server cannot sign now, although it found no fault in the trail. */
   let obstacle = ''
