@@ -8,13 +8,13 @@ import {
   withdrawPackage,
 } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Guard } from '@portcullis/platform/server/http/machine.ts'
 import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
 import { Type } from 'typebox'
+import type { BuildsContext } from './context.ts'
 import type { PackagesService } from './packages.service.ts'
 
 const download = operation({
@@ -31,17 +31,10 @@ const download = operation({
   errors: ['agent_session_expired', 'agent_revoked'],
 })
 
-export interface PackageRoutesDeps {
-  packages: PackagesService
-  clock: Clock
-  /** Returns the agent of a session token; null: this server did not issue it, or it expired. */
-  verifySession(token: string, nowSeconds: number): { agentId: string } | null
-  isRevoked(agentId: string): Promise<boolean>
-}
-
 export const registerPackageRoutes = (
   app: HttpApp,
-  { packages, clock, verifySession, isRevoked }: PackageRoutesDeps,
+  { clock, agents }: BuildsContext,
+  packages: PackagesService,
 ): void => {
   app.register(listPackages, () => packages.list())
   app.register(withdrawPackage, ({ actor, params }) => packages.withdraw(actor, params.id))
@@ -68,9 +61,9 @@ export const registerPackageRoutes = (
     credential: 'header',
     check: async ({ headers, raw }) => {
       const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
-      const session = verifySession(token, clock.now() / 1000)
+      const session = agents.verifySession(token, clock.now() / 1000)
       if (session === null) throw new AppError('agent_session_expired')
-      if (await isRevoked(session.agentId)) throw new AppError('agent_revoked')
+      if (await agents.isRevoked(session.agentId)) throw new AppError('agent_revoked')
       credentialSeen(raw.socket, machineOwner(session.agentId))
     },
   }

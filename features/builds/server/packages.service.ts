@@ -2,15 +2,13 @@ import type { FileHandle } from 'node:fs/promises'
 import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
 import { compareVersions, isSignedBuild, mustExist, releaseKeyFingerprint } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
+import type { BuildsContext } from './context.ts'
 import type { PackageCache } from './package-cache.ts'
 import { type PackageSource, readPackage } from './package-file.ts'
-import type { PackageRow, PackagesStore } from './packages.store.ts'
+import { createPackagesStore, type PackageRow } from './packages.store.ts'
 import { hostKeyState, type ReleaseKeySource, trustedKey } from './release-key.ts'
 
 /** Number of bytes of the compressed executable per row. */
@@ -31,19 +29,12 @@ export interface PublishedBuild {
   rotations: readonly ReleaseKeyRotation[]
 }
 
-export interface PackagesDeps {
-  db: Db
-  clock: Clock
-  store(db: Db | Tx): PackagesStore
+export interface PackagesDeps extends BuildsContext {
   cache: PackageCache
-  audit: Audit
   /** The release key that was configured when the server started; null: none. */
   releaseKey: ReleaseKeySource | null
-  /** Counts hosts with an agent by the release key that they report. */
-  hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
   /** Folder for running uploads. */
   folder: string
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'mayAlone' | 'require'>
 }
 
 /** A build that waits for a second approver. The approval publishes exactly this build. */
@@ -66,9 +57,9 @@ const named = ({ version, architecture }: { version: string; architecture: strin
 /** Refusals that may mean an attempt to install a foreign build on the fleet. */
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
-export const createPackagesService = (deps: PackagesDeps) => {
-  const { db, clock, store, cache, audit, folder, hostsByReleaseKey, changeRequests } = deps
-  const key = deps.releaseKey === null ? null : trustedKey(deps.releaseKey)
+export const createPackagesService = (context: PackagesDeps) => {
+  const { db, clock, cache, audit, folder, agents, changeRequests } = context
+  const key = context.releaseKey === null ? null : trustedKey(context.releaseKey)
 
   const buildOf = (row: PackageRow): PublishedBuild => ({
     version: row.version,
@@ -125,7 +116,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     if (key === null) throw new AppError('package_key_unknown', { fingerprint })
     if (key.releaseKey !== header.releaseKey)
       throw new AppError('package_key_refused', { fingerprint, pinned: key.view.fingerprint, where: key.where })
-    const rows = await store(queryable).all()
+    const rows = await createPackagesStore(queryable).all()
     const { version, architecture } = header
     const same = rows.find((row) => row.version === version && row.architecture === architecture)
     // A version always means the same build, except for builds that this server's key did not sign.
@@ -140,7 +131,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
 
   /** Stores the compressed executable in the database, chunk by chunk. */
   async function storeChunks(tx: Tx, packageId: string, file: FileHandle): Promise<void> {
-    const packages = store(tx)
+    const packages = createPackagesStore(tx)
     for (let n = 0; ; n++) {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, n * chunkBytes)
       if (bytesRead > 0) await packages.putChunk(packageId, n, buffer.subarray(0, bytesRead))
@@ -151,7 +142,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   /** Stores a verified package. The transaction reads a local file of about 34 MB, which takes under a second. */
   const put = (actor: Actor, header: PackageHeader, file: FileHandle) =>
     db.transaction(async (tx) => {
-      const packages = store(tx)
+      const packages = createPackagesStore(tx)
       await packages.lock()
       const { known } = await assertPublishable(tx, header)
       if (known !== null) return view(known, await packages.all())
@@ -195,7 +186,8 @@ export const createPackagesService = (deps: PackagesDeps) => {
           'The build is stored, and request {id} waits for a second approver. No host can install the build until then.',
       })
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'second_person_required')) await store(db).discard(packageId)
+      if (!(error instanceof AppError && error.code === 'second_person_required'))
+        await createPackagesStore(db).discard(packageId)
       throw error
     }
   }
@@ -205,7 +197,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     title: ({ version, architecture, sha256 }) => `Publish agent ${version} for ${architecture}, SHA-256 ${sha256}`,
     details: (_tx, { packageId }) => [`Stored build ${packageId}`],
     carryOut: async (tx, actor, { packageId, version, architecture, sha256 }) => {
-      const packages = store(tx)
+      const packages = createPackagesStore(tx)
       await packages.lock()
       const rows = await packages.all()
       const row = rows.find((one) => one.package_id === packageId)
@@ -223,16 +215,16 @@ export const createPackagesService = (deps: PackagesDeps) => {
       return undefined
     },
     discard: async (tx, { packageId }) => {
-      await store(tx).discard(packageId)
+      await createPackagesStore(tx).discard(packageId)
     },
   })
 
   return {
     list: async (): Promise<ResponseOf<typeof listPackages>> => {
       const [former, rows, hosts] = await Promise.all([
-        store(db).formerlyPinned(),
-        store(db).all(),
-        hostsByReleaseKey(),
+        createPackagesStore(db).formerlyPinned(),
+        createPackagesStore(db).all(),
+        agents.hostsByReleaseKey(),
       ])
       const trusted = key?.view ?? null
       const formerly = former && releaseKeyFingerprint(former.public_key.toString('base64'))
@@ -288,7 +280,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
 
     withdraw: async (actor: Actor, packageId: string): Promise<AgentPackage> => {
       const answer = await db.transaction(async (tx) => {
-        const packages = store(tx)
+        const packages = createPackagesStore(tx)
         await packages.lock()
         const found = (await packages.all()).find(
           (row) => row.package_id === packageId && (row.withdrawn_at === null || row.pending_since !== null),
@@ -307,7 +299,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     /** Deletes builds whose requests expired. */
     discardExpired: async (): Promise<void> =>
       db.transaction(async (tx) => {
-        for (const build of await store(tx).discardOlder(new Date(clock.now() - pendingMs)))
+        for (const build of await createPackagesStore(tx).discardOlder(new Date(clock.now() - pendingMs)))
           await audit.write(tx, systemActor('packages'), {
             action: 'agent_package.discarded',
             entity: named(build),
@@ -317,7 +309,9 @@ export const createPackagesService = (deps: PackagesDeps) => {
 
     /** Returns the executable with this digest, for an agent. */
     download: async (sha256: string) => {
-      const found = (await store(db).all()).find((row) => row.sha256.toString('hex') === sha256 && isOffered(row))
+      const found = (await createPackagesStore(db).all()).find(
+        (row) => row.sha256.toString('hex') === sha256 && isOffered(row),
+      )
       if (found === undefined) throw notFound('No published package has this digest.')
       const content = await cache.download({ packageId: found.package_id, sha256, size: found.size })
       return { content, size: found.size, name: `portcullis-agent-${found.version}-${found.architecture}` }
@@ -327,7 +321,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
      * Returns the newest published build for an architecture, as Node names it; null: this server's key signed none.
      */
     latestPackage: async (architecture: string): Promise<PublishedBuild | null> => {
-      const newest = newestOf(await store(db).all(), architecture)
+      const newest = newestOf(await createPackagesStore(db).all(), architecture)
       return newest === undefined ? null : buildOf(newest)
     },
 
@@ -336,7 +330,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
       const what = `Build ${build.version} for ${build.architecture}`
       if (build.releaseKey !== key?.releaseKey || !isSignedBuild({ ...build, signature: build.releaseSignature }))
         return `${what} is not signed by the release key of this server.`
-      const isStill = (await store(db).all()).some(
+      const isStill = (await createPackagesStore(db).all()).some(
         (row) =>
           row.architecture === build.architecture && row.sha256.toString('hex') === build.sha256 && isOffered(row),
       )

@@ -6,40 +6,22 @@ import {
   windowsHostsUnverified,
 } from '@portcullis/contract'
 import { unknownBuild, windowsRefusals } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { BuildsContext } from '../context.ts'
 import { createVerifications } from './verifications.ts'
 import { createWindowsGate, windowsSetting } from './windows.gate.ts'
 import { createWindowsStore } from './windows.store.ts'
-
-export interface WindowsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  keys: Pick<Keys, 'derive'>
-  audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
-  settings: Pick<SettingsApi, 'values' | 'onChange'>
-  commands: Pick<CommandsApi, 'guardArming' | 'cancelArming'>
-}
 
 type Overview = ResponseOf<typeof getWindowsEnforcement>
 
 export type WindowsApi = ReturnType<typeof windowsFeature>
 
 /** Limits how many Windows hosts can be armed: none without the setting, five of a build without its verification. */
-export const windowsFeature = (app: HttpApp, deps: WindowsDeps) => {
-  const { db, clock, log, keys, settings, commands } = deps
+export const windowsFeature = (app: HttpApp, context: BuildsContext) => {
+  const { db, clock, log, keys, settings, commands } = context
   const store = createWindowsStore()
-  const verifications = createVerifications({ ...deps, store, sealKey: keys.derive('windows verifications') })
-  const gate = createWindowsGate({ clock, store, verifications, settings })
+  const verifications = createVerifications({ ...context, store, sealKey: keys.derive('windows verifications') })
+  const gate = createWindowsGate({ ...context, store, verifications })
 
   commands.guardArming(async (tx, agentIds) => {
     const refused = await gate.refusedAgents(tx, agentIds)

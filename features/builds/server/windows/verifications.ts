@@ -7,27 +7,19 @@ import {
 } from '@portcullis/contract'
 import { cleanText, isSignedVerification, majorBuildOf, openSteps, verificationFault } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { Compile } from 'typebox/compile'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
+import type { BuildsContext } from '../context.ts'
 import type { VerificationRow, WindowsStore } from './windows.store.ts'
 
 const isVerification = Compile(WindowsVerification)
 
-export interface VerificationsDeps {
-  db: Db
-  clock: Clock
-  log: Log
+export interface VerificationsDeps extends BuildsContext {
   store: WindowsStore
   /** Key of the seals of rows. */
   sealKey: Secret<Buffer>
-  audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
 }
 
 /** An import that waits for a second approver. */

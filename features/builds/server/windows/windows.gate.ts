@@ -1,20 +1,17 @@
 import { refuseArming, type WindowsArmingState, type WindowsRefusal } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { BuildsContext } from '../context.ts'
 import type { Verifications } from './verifications.ts'
 import type { WindowsStore } from './windows.store.ts'
 
 /** Name of the setting "Windows enforcement (preview)". */
 export const windowsSetting = 'VENDORA_WINDOWS_ENFORCEMENT'
 
-export interface WindowsGateDeps {
-  clock: Clock
+export interface WindowsGateDeps extends BuildsContext {
   store: WindowsStore
   verifications: Pick<Verifications, 'builds'>
-  settings: Pick<SettingsApi, 'values'>
 }
 
 const none: ReadonlyMap<string, WindowsRefusal> = new Map()
