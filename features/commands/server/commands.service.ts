@@ -1,16 +1,10 @@
 import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, ErrorCode, SignedText } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { AgentsApi, CommandTarget } from '#features/agents/server/index.ts'
-import { type EventOrigin, type EventsApi, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { CommandTarget } from '#features/agents/server/index.ts'
+import { type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import {
   type Ack,
   createCommandsStore,
@@ -18,6 +12,7 @@ import {
   type EndedCommand,
   type NewCommand,
 } from './commands.store.ts'
+import type { CommandsContext } from './context.ts'
 
 /** Number of rows per statement: each changes some index entries, and 2,000 take well under a second. */
 const rowsPerStatement = 2_000
@@ -34,29 +29,6 @@ export type CommandSpec = {
     jobId?: string
   }
 }[AgentCommandKind]
-
-export interface CommandsDeps {
-  db: Db
-  clock: Clock
-  /** The command keys. Each host holds one of them. */
-  commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
-  log: Log
-  agents: Pick<
-    AgentsApi,
-    | 'lockForCommands'
-    | 'commandsPending'
-    | 'commandsDone'
-    | 'orderModes'
-    | 'withdrawModes'
-    | 'configured'
-    | 'onRemove'
-    | 'wake'
-  >
-  events: Pick<EventsApi, 'append'>
-  jobs: Pick<JobsApi, 'count'>
-  settings: Pick<SettingsApi, 'values'>
-  announce: Announce
-}
 
 /** Why a host must not be armed: an error code and its message. */
 export interface ArmingRefusal {
@@ -75,14 +47,14 @@ const slices = <T>(all: readonly T[], size: number): T[][] =>
 export const createCommandsService = ({
   db,
   clock,
-  commandKeys,
+  keys: { command: commandKeys },
   log,
   agents,
   events,
   jobs,
   settings,
   announce,
-}: CommandsDeps) => {
+}: CommandsContext) => {
   const store = createCommandsStore(db)
   let guard: ArmingGuard | null = null
 

@@ -1,13 +1,10 @@
 import { Readable } from 'node:stream'
 import { agentLimits } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { exportFileName, FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { CommandsContext } from './context.ts'
 import { createDebugLogsStore } from './debug-logs.store.ts'
 import { createGzipCheck } from './gzip-check.ts'
 
@@ -18,11 +15,7 @@ const atOnce = 8
 /** An upload takes half a minute at most, so an incomplete one after an hour was abandoned. */
 const abandonedMs = 3_600_000
 
-export interface DebugLogsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  announce: Announce
+export interface DebugLogsDeps extends CommandsContext {
   /** Returns whether this command asked a host to collect its logs and is still active. */
   isCollecting(agentId: string, commandId: string): Promise<boolean>
 }

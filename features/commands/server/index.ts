@@ -1,11 +1,11 @@
 import { getDebugLog, getLoggedAgents, listCommands } from '@portcullis/contract'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { commandsList, createCommandsRead } from './commands.read.ts'
-import { type CommandsDeps, createCommandsService } from './commands.service.ts'
+import { createCommandsService } from './commands.service.ts'
 import { createCommandsStore } from './commands.store.ts'
-import { createDebugLogs, type DebugLogsDeps } from './debug-logs.service.ts'
+import type { CommandsContext } from './context.ts'
+import { createDebugLogs } from './debug-logs.service.ts'
 
 export { armOrder } from './arm.ts'
 export type { CommandSpec } from './commands.service.ts'
@@ -15,21 +15,18 @@ export type CommandsApi = ReturnType<typeof commandsFeature>
  * Creates commands to hosts: signed, stored until they end, delivered with check-ins, confirmed, cancelled, expired;
  * and the logs that they request.
  */
-export const commandsFeature = (
-  app: HttpApp,
-  deps: CommandsDeps & Omit<DebugLogsDeps, 'isCollecting'> & { exportDb: Db },
-) => {
-  const list = createList(commandsList, deps)
-  const service = createCommandsService(deps)
-  const logs = createDebugLogs({ ...deps, isCollecting: createCommandsStore(deps.db).isCollecting })
+export const commandsFeature = (app: HttpApp, context: CommandsContext) => {
+  const list = createList(commandsList, context)
+  const service = createCommandsService(context)
+  const logs = createDebugLogs({ ...context, isCollecting: createCommandsStore(context.db).isCollecting })
   app.needs('a guard of orders to arm', service.isArmingGuarded)
-  deps.agents.onRemove({ after: service.forgetAgents })
+  context.agents.onRemove({ after: service.forgetAgents })
   app.register(listCommands, ({ query }) => list.page(query))
   app.register(getLoggedAgents, () => logs.agents())
   app.register(getDebugLog, ({ actor, params }) => logs.download(actor, params.agentId, params.id) as never)
   return {
     ...service,
-    pendingOf: createCommandsRead(deps.db).pendingOf,
+    pendingOf: createCommandsRead(context.db).pendingOf,
     logsOf: logs.ofAgent,
     receiveLog: logs.receive,
     /** Deletes data that is no longer kept. */

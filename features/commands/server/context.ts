@@ -1,0 +1,14 @@
+import type { Context } from '@portcullis/platform/server/context.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import type { JobsApi } from '#features/jobs/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+
+export interface CommandsContext extends Context {
+  audit: Audit
+  events: EventsApi
+  settings: SettingsApi
+  jobs: JobsApi
+  agents: AgentsApi
+}
