@@ -1,5 +1,6 @@
 import { plainKeyboard } from '@portcullis/domain/testing'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
 import { fakeStore } from './fingerprints.test-store.ts'
@@ -14,7 +15,15 @@ describe('fingerprints in memory', () => {
   it('are evicted above a limit, and every report still gets its own', async () => {
     const { store } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../knowledge', import.meta.url).pathname)
-    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted, limit: 20_000 })
+    const designs = createFingerprints(
+      contextOf({
+        db: {} as Db,
+        store,
+        knowledge: { current: () => knowledge },
+        accepted,
+        limit: 20_000,
+      }),
+    )
     const known = devices(0, 5)
     await designs.judgeAll(known, now)
     for (let round = 1; round < 10; round++) {
@@ -31,7 +40,14 @@ describe('fingerprints in memory', () => {
   it('are read from the database once while memory lasts', async () => {
     const { store, asked } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../knowledge', import.meta.url).pathname)
-    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, accepted })
+    const designs = createFingerprints(
+      contextOf({
+        db: {} as Db,
+        store,
+        knowledge: { current: () => knowledge },
+        accepted,
+      }),
+    )
     for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
     expect(asked()).toBe(50)
   })

@@ -1,7 +1,7 @@
 import type { DeviceReport } from '@portcullis/contract'
-import { escapeText, type Knowledge, mustExist, parseReport } from '@portcullis/domain'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { escapeText, mustExist, parseReport } from '@portcullis/domain'
 import { type Accepted, withAcceptance } from './accepted.ts'
+import type { DevicesContext } from './context.ts'
 import {
   type Fingerprint,
   fingerprintKey,
@@ -34,10 +34,8 @@ export const createFingerprints = ({
   knowledge,
   accepted,
   limit = cacheLimit,
-}: {
-  db: Db
+}: DevicesContext & {
   store: PeripheralsStore
-  knowledge(): Knowledge
   accepted: Pick<Accepted, 'all'>
   limit?: number
 }) => {
@@ -46,7 +44,7 @@ export const createFingerprints = ({
 
   let kept = 0
   function keep(stored: StoredFingerprint): Fingerprint {
-    const levels = levelsBy(knowledge(), stored)
+    const levels = levelsBy(knowledge.current(), stored)
     const levelOf: Fingerprint['levelOf'] = (device) => {
       const level = levels(device)
       return level === 'suspected' && stored.accepted ? null : level
@@ -65,7 +63,7 @@ export const createFingerprints = ({
 
   return {
     judgeAll: async (reports: readonly DeviceReport[], now: Date): Promise<JudgedDevice[]> => {
-      const by = knowledge()
+      const by = knowledge.current()
       const parsed = reports.map((report) => {
         const descriptors = parseReport(report)
         return { report, descriptors, key: fingerprintKey(by, report, descriptors) }

@@ -1,8 +1,6 @@
 import { cleanText, type Knowledge, parseReport, unescapeText } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
+import type { DevicesContext } from './context.ts'
 import { fingerprintKey, judge, type NewFingerprint, verdictVersion } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import { newsOf, reportOf } from './reevaluate.ts'
@@ -10,13 +8,9 @@ import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.t
 
 const rowsAtOnce = 5_000
 
-interface OwnFingerprintsDeps {
-  db: Db
-  clock: Clock
+interface OwnFingerprintsDeps extends DevicesContext {
   store: ReturnType<typeof createRejudgeStore>
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
-  agents: Pick<AgentsApi, 'lockStates'>
-  knowledge(): Knowledge
   accepted: Pick<Accepted, 'all'>
 }
 
@@ -54,7 +48,7 @@ export const createOwnFingerprints = ({
     })
 
   async function move(named: readonly SerialRow[]): Promise<void> {
-    const by = knowledge()
+    const by = knowledge.current()
     const now = new Date(clock.now())
     const rowOf = new Map(
       (await store.byIds(db, [...new Set(named.map((r) => r.design_id))])).map((r) => [r.design_id, r]),
@@ -100,7 +94,7 @@ export const createOwnFingerprints = ({
 
   /** Checks all serial numbers, about 200,000 a second. */
   return async (yieldNow: () => Promise<void>): Promise<void> => {
-    const { namesSerial } = knowledge()
+    const { namesSerial } = knowledge.current()
     for (let after = { agentId: '00000000-0000-0000-0000-000000000000', deviceId: '' }; ; ) {
       const rows = await store.withSerial(after, rowsAtOnce)
       const named = rows.filter((row) => namesSerial(spelledOf(row)))

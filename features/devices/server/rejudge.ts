@@ -1,13 +1,12 @@
 import { type DeviceEventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 import { mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { AgentState, AgentsApi } from '#features/agents/server/index.ts'
+import type { AgentState } from '#features/agents/server/index.ts'
 import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
+import type { DevicesContext } from './context.ts'
 import { eventDevice } from './event-device.ts'
 import { foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
 import type { createFingerprints } from './fingerprints.ts'
@@ -37,17 +36,11 @@ export interface JudgingStep {
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
 }
 
-export interface RejudgeDeps {
-  db: Db
-  clock: Clock
-  bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
+export interface RejudgeDeps extends DevicesContext {
   designs: ReturnType<typeof createFingerprints>
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
-  knowledge(): Knowledge
   accepted: Pick<Accepted, 'all'>
-  agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
   decisions: DecisionsPort
-  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
 }
 
 const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
@@ -69,10 +62,10 @@ const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: s
   product: by.productName(row.vid, row.pid) ?? row.model_product,
 })
 
-export const createRejudge = (deps: RejudgeDeps) => {
-  const { db, clock, bus, designs, knowledge, accepted, agents, decisions, events, peripherals } = deps
+export const createRejudge = (context: RejudgeDeps) => {
+  const { db, clock, bus, designs, knowledge, accepted, agents, decisions, events, peripherals } = context
   const store = createRejudgeStore(db)
-  const giveOwnFingerprints = createOwnFingerprints({ db, clock, store, peripherals, agents, knowledge, accepted })
+  const giveOwnFingerprints = createOwnFingerprints({ ...context, store, peripherals, accepted })
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
 
@@ -103,7 +96,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
   /** Judges one batch of fingerprints after an id. Returns the last id, or null if none was left. */
   const judgeFingerprints = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
     db.transaction(async (tx): Promise<number | null> => {
-      const by = knowledge()
+      const by = knowledge.current()
       const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, fingerprintsAtOnce)
       const last = rows.at(-1)?.design_id
       if (last === undefined) return null
@@ -159,7 +152,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
     designs.forget()
-    const { waiting } = await progress(knowledge().info.version)
+    const { waiting } = await progress(knowledge.current().info.version)
     let total = waiting
     if (job.data !== null && job.cursor === null)
       await db.transaction(async (tx) => {
@@ -174,7 +167,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       await yieldNow()
     }
     if (job.data !== null) await giveOwnFingerprints(yieldNow)
-    total += (await progress(knowledge().info.version)).hosts
+    total += (await progress(knowledge.current().info.version)).hosts
     // Reports that arrived in the meantime may carry the previous verdict of a fingerprint.
     do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
@@ -242,7 +235,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
      * list accepted findings. Call `settle` after COMMIT.
      */
     again: async (tx: Tx, fingerprint: string): Promise<void> => {
-      await judgeRows(tx, knowledge(), await store.takeByPolicy(tx, fingerprint))
+      await judgeRows(tx, knowledge.current(), await store.takeByPolicy(tx, fingerprint))
       await store.queueArmed(tx)
       await bus.publish(tx, topic)
     },

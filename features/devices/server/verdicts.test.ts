@@ -4,6 +4,7 @@ import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
@@ -75,12 +76,14 @@ const alone = (report: DeviceReport) => {
 }
 
 const cached = async (reports: DeviceReport[]) => {
-  const designs = createFingerprints({
-    db: {} as Db,
-    store: fakeStore().store,
-    knowledge: () => knowledge,
-    accepted: { all: async () => new Map() },
-  })
+  const designs = createFingerprints(
+    contextOf({
+      db: {} as Db,
+      store: fakeStore().store,
+      knowledge: { current: () => knowledge },
+      accepted: { all: async () => new Map() },
+    }),
+  )
   const found = []
   // Different hosts report them one after the other.
   for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))

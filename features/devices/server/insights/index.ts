@@ -1,8 +1,6 @@
 import type { UncommonPeripheral } from '@portcullis/contract'
-import type { Knowledge } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { DevicesContext } from '../context.ts'
 import { createInsightsRead, type UsableViolation } from './insights.read.ts'
 import { registerInsightRoutes } from './insights.routes.ts'
 import { createInsightsService, type InsightsService } from './insights.service.ts'
@@ -17,12 +15,9 @@ export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spo
 }
 
 /** Creates risk insights: uncommon, vulnerable, spoofed and not allowed devices of the whole fleet. Owns no tables. */
-export const insightsFeature = (
-  app: HttpApp,
-  deps: { db: Db; exportDb: Db; clock: Clock; knowledge(): Knowledge },
-): InsightsApi => {
-  const read = createInsightsRead(deps.db)
-  const service = createInsightsService({ ...deps, read })
+export const insightsFeature = (app: HttpApp, context: DevicesContext): InsightsApi => {
+  const read = createInsightsRead(context.db)
+  const service = createInsightsService({ ...context, read })
   registerInsightRoutes(app, service)
   return {
     ...service,
@@ -30,6 +25,6 @@ export const insightsFeature = (
       const { insufficientPopulation, data } = await service.uncommon.get()
       return insufficientPopulation ? null : data
     },
-    usableViolations: (limit) => deps.exportDb.query<UsableViolation>(read.usableViolations(limit)),
+    usableViolations: (limit) => context.exportDb.query<UsableViolation>(read.usableViolations(limit)),
   }
 }

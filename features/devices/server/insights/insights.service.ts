@@ -1,10 +1,8 @@
 import { type errorTotal, paging, type QueryOf, type ResponseOf } from '@portcullis/contract'
-import type { Knowledge } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { streamArray } from '@portcullis/platform/server/list/stream.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
+import type { DevicesContext } from '../context.ts'
 import type { InsightsRead } from './insights.read.ts'
 import { hostLimit, readSettings, settingNames } from './settings.ts'
 import { createSingleFlight } from './single-flight.ts'
@@ -20,12 +18,8 @@ const streamFrom = 2_000
 
 type ErrorRow = ResponseOf<typeof errorTotal>['data'][number]
 
-export interface InsightsDeps {
-  db: Db
-  exportDb: Db
+export interface InsightsDeps extends DevicesContext {
   read: InsightsRead
-  clock: Clock
-  knowledge(): Knowledge
 }
 
 export type InsightsService = ReturnType<typeof createInsightsService>
@@ -54,7 +48,7 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { computedAt, population, insufficientPopulation: false, recordsTotal: total, data: rows }
   })
 
-  const find = createSpoofedIdentities({ read, knowledge })
+  const find = createSpoofedIdentities(read, knowledge)
   const spoofed = createSingleFlight(clock, async () => {
     const { computedAt, population } = await moment()
     const { total, rows } = await find()

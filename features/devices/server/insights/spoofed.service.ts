@@ -1,5 +1,6 @@
 import type { SpoofedIdentity } from '@portcullis/contract'
-import { type Knowledge, parseReport } from '@portcullis/domain'
+import { parseReport } from '@portcullis/domain'
+import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
 import { besideGenuine, besideUsual, isNoEvidence, reportOf } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
 
@@ -27,10 +28,11 @@ const shown = (row: SuspectRow) => ({
  * The consensus of the fleet only suspects and changes no severity; otherwise one purchase of a new revision would flag
  * half a fleet.
  */
-export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRead; knowledge: () => Knowledge }) => {
+export const createSpoofedIdentities = (read: InsightsRead, knowledge: KnowledgeApi) => {
   function against(row: SuspectRow): Pick<SpoofedIdentity, 'level' | 'basis' | 'evidence' | 'diff' | 'consensus'>[] {
     const report = reportOf(row)
-    const imitations = knowledge()
+    const imitations = knowledge
+      .current()
       .imitations(parseReport(report), report)
       .map(({ level, row: genuine, evidence }) => ({
         level,
