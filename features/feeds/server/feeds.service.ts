@@ -20,30 +20,15 @@ import {
   windowsReports,
 } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { createUnpacker } from '@portcullis/platform/server/http/gunzip.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { instantOf, isZone } from '@portcullis/platform/server/wall-clock.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { IngestApi } from '#features/ingest/server/index.ts'
+import type { FeedsContext } from './context.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
-
-export interface FeedsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  agents: Pick<AgentsApi, 'hosts' | 'remove' | 'disconnectPolled'>
-  ingest: Pick<IngestApi, 'report'>
-  announce: Announce
-}
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -135,8 +120,8 @@ const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 /** Stores the reports of event collectors about hosts without an agent. */
-export const createFeedsService = (deps: FeedsDeps & { store: FeedsStore }) => {
-  const { db, clock, log, audit, store, agents, ingest, announce } = deps
+export const createFeedsService = (context: FeedsContext & { store: FeedsStore }) => {
+  const { db, clock, log, audit, store, agents, ingest, announce } = context
   const levels = new Map<string, { level: number; at: number }>()
   const unpack = createUnpacker(feedLimits.bodyBytes)
   let lastReading: Promise<unknown> = Promise.resolve()

@@ -1,12 +1,13 @@
 import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds, updateFeed } from '@portcullis/contract'
 import { isGzip } from '@portcullis/platform/server/http/gunzip.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createFeedsService, type FeedsDeps } from './feeds.service.ts'
+import type { FeedsContext } from './context.ts'
+import { createFeedsService } from './feeds.service.ts'
 import { createFeedsStore } from './feeds.store.ts'
 
 /** Manages feeds: hosts without an agent that only the events of other systems describe. */
-export const feedsFeature = (app: HttpApp, deps: FeedsDeps) => {
-  const feeds = createFeedsService({ ...deps, store: createFeedsStore() })
+export const feedsFeature = (app: HttpApp, context: FeedsContext) => {
+  const feeds = createFeedsService({ ...context, store: createFeedsStore() })
   app.register(listFeeds, () => feeds.list())
   app.register(createFeed, ({ actor, body }) => feeds.create(actor, body))
   app.register(updateFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
