@@ -5,21 +5,14 @@ import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Metrics, Sample } from '@portcullis/platform/server/metrics.ts'
 import type { BuildInfo } from './build-info.ts'
+import type { HealthContext } from './context.ts'
 import type { createProbeRunner } from './health.probe-results.ts'
-import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 
-export interface MeasureDeps {
-  metrics: Metrics
+export interface MeasureDeps extends HealthContext {
   read: Pick<HealthRead, 'newestEventId' | 'sizeBytes'>
   build: BuildInfo
   probeRunner: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
-  pools: Readonly<Record<string, Pick<Db, 'figures'>>>
-  fleet: () => Promise<FleetFigures>
-  ingest: () => IngestFigures
-  jobs: () => Promise<{ waiting: number; running: number; failed: number; runners: number }>
-  mailsWaiting: () => Promise<number>
-  wakeSockets: () => number
 }
 
 /** Higher is worse, so that an alert is one comparison. */
@@ -114,8 +107,8 @@ const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): v
 }
 
 /** Registers the metrics of /metrics. Features with their own figures register them with the same `metrics`. */
-export const measure = (app: HttpApp, deps: MeasureDeps) => {
-  const { metrics, read, build, probeRunner, pools, ingest } = deps
+export const measure = (app: HttpApp, context: MeasureDeps) => {
+  const { metrics, read, build, probeRunner, db, exportDb, ingest } = context
   measureRequests(app, metrics)
   metrics.read('portcullis_build_info', 'gauge', 'Running version; the value is always 1.', () => [
     { labels: { version: build.version, commit: build.commit, node: process.versions.node }, value: 1 },
@@ -138,7 +131,7 @@ export const measure = (app: HttpApp, deps: MeasureDeps) => {
       ),
   )
   const poolFigures = (pick: (figures: ReturnType<Db['figures']>) => Sample[]): Sample[] =>
-    Object.entries(pools).flatMap(([pool, db]) =>
+    Object.entries({ serve: db, export: exportDb }).flatMap(([pool, db]) =>
       pick(db.figures()).map(({ labels, value }) => ({ labels: { pool, ...labels }, value })),
     )
   metrics.read('portcullis_db_pool_connections', 'gauge', 'Connections to the database, by pool and state.', () =>
@@ -160,12 +153,17 @@ export const measure = (app: HttpApp, deps: MeasureDeps) => {
     'Events stored since installation; the same on every replica.',
     read.newestEventId,
   )
-  const fleet = shared(deps.fleet)
+  const fleet = shared(context.agents.totals)
   metrics.read('portcullis_agents', 'gauge', 'Known hosts.', async () => (await fleet()).total)
   metrics.read('portcullis_agents_connected', 'gauge', 'Connected hosts.', async () => (await fleet()).connected)
-  metrics.read('portcullis_wake_sockets', 'gauge', 'Hosts that this process can wake immediately.', deps.wakeSockets)
-  metrics.read('portcullis_ingest_queue_depth', 'gauge', 'Reports that wait to be stored.', () => ingest().queueDepth)
-  const jobs = shared(deps.jobs)
+  metrics.read('portcullis_wake_sockets', 'gauge', 'Hosts that this process can wake immediately.', ingest.wake.size)
+  metrics.read(
+    'portcullis_ingest_queue_depth',
+    'gauge',
+    'Reports that wait to be stored.',
+    () => ingest.figures().queueDepth,
+  )
+  const jobs = shared(context.jobs.figures)
   metrics.read('portcullis_jobs_waiting', 'gauge', 'Jobs that are due.', async () => (await jobs()).waiting)
   metrics.read('portcullis_jobs_running', 'gauge', 'Jobs that are running.', async () => (await jobs()).running)
   metrics.read(
@@ -175,6 +173,6 @@ export const measure = (app: HttpApp, deps: MeasureDeps) => {
     async () => (await jobs()).failed,
   )
   metrics.read('portcullis_job_runners', 'gauge', 'Processes that take jobs.', async () => (await jobs()).runners)
-  metrics.read('portcullis_mails_waiting', 'gauge', 'Mails that wait to be sent.', deps.mailsWaiting)
+  metrics.read('portcullis_mails_waiting', 'gauge', 'Mails that wait to be sent.', context.mail.waiting)
   return measureProcess(metrics)
 }

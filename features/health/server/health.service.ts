@@ -1,27 +1,20 @@
 import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { HealthStatus, LicenseSummary, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
+import type { HealthStatus, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { HealthContext } from './context.ts'
 import { type createProbeRunner, round, within } from './health.probe-results.ts'
-import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 
 /** Readiness must fail within 3 s of losing the database. */
 const readyLimitMs = 2_000
 
-export interface HealthServiceDeps {
-  clock: Clock
+export interface HealthServiceDeps extends HealthContext {
   read: HealthRead
   probes: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
   /** Returns the time of the last status change of a subsystem, if it is recorded. */
   sinceOf(name: SubsystemName, status: HealthStatus): Date | null
-  license: () => Promise<LicenseSummary>
-  fleet: () => Promise<FleetFigures>
-  ingest: () => IngestFigures
-  dataDir: string
-  version: string
   /** Returns whether every pool sees the committed first start. */
   isSetUp(): Promise<boolean>
 }
@@ -35,8 +28,8 @@ export const overall = (items: readonly { status: HealthStatus }[]): HealthStatu
   return 'Unknown'
 }
 
-export const createHealthService = (deps: HealthServiceDeps) => {
-  const { clock, read, probes, sinceOf, license, fleet, ingest, dataDir, version } = deps
+export const createHealthService = (context: HealthServiceDeps) => {
+  const { clock, read, probes, sinceOf, licence, agents, ingest, config, version } = context
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
   let cpuBefore = process.cpuUsage()
@@ -78,15 +71,15 @@ export const createHealthService = (deps: HealthServiceDeps) => {
     subsystems,
 
     status: async (): Promise<SystemStatus> => {
-      const [items, licenseNow, agents, disk, sizeBytes] = await Promise.all([
+      const [items, licenseNow, fleet, disk, sizeBytes] = await Promise.all([
         subsystems(),
-        license(),
-        fleet(),
-        statfs(dataDir),
+        licence.summary(),
+        agents.totals(),
+        statfs(config.dataDir),
         within(readyLimitMs, read.sizeBytes()).catch(() => null),
       ])
       const database = items.find((item) => item.name === 'database')
-      const { checkInsPerSecond, queueDepth } = ingest()
+      const { checkInsPerSecond, queueDepth } = ingest.figures()
       return {
         status: overall(items),
         serverTime: new Date(clock.now()).toISOString(),
@@ -102,7 +95,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
         disk: { totalBytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
         eventLoopDelayMs: eventLoopDelay(),
         database: { status: database?.status ?? 'Unknown', latencyMs: database?.latencyMs ?? null, sizeBytes },
-        agents: { total: agents.total, connected: agents.connected },
+        agents: { total: fleet.total, connected: fleet.connected },
         checkInsPerSecond: round(checkInsPerSecond),
         queueDepth,
       }
@@ -122,7 +115,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
       await ping.answer.catch((cause: unknown) => {
         throw new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause })
       })
-      isSetUp ||= await within(readyLimitMs, deps.isSetUp()).catch(() => false)
+      isSetUp ||= await within(readyLimitMs, context.isSetUp()).catch(() => false)
       if (!isSetUp) throw new AppError('unavailable', {}, { headers: { 'retry-after': '1' } })
     },
 

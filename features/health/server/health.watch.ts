@@ -1,10 +1,7 @@
 import { type HealthStatus, healthHistoryDays, type SubsystemName, subsystemNames } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isUnavailable } from '@portcullis/platform/server/db/db.ts'
+import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
+import type { HealthContext } from './context.ts'
 import { createJudge } from './health.judge.ts'
 import type { ProbedSubsystem } from './health.probe-results.ts'
 import { createHealthStore, type NewChange, type StateRow } from './health.store.ts'
@@ -14,14 +11,9 @@ const leaseMs = 40_000
 /** Maximum changes that wait for the database. An outage of days makes a few for each subsystem. */
 const maxWaiting = 500
 
-export interface HealthWatchDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  events: Pick<EventsApi, 'append'>
+export interface HealthWatchDeps extends HealthContext {
   /** Probes every configured subsystem now. */
   probe(): Promise<ProbedSubsystem[]>
-  announce: Announce
 }
 
 const isBad = (status: HealthStatus): boolean => status === 'Warning' || status === 'Error'

@@ -1,14 +1,9 @@
-import type { HealthStatus, LicenseSummary, SubsystemName } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
+import type { HealthStatus, SubsystemName } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import type { Thresholds } from '#features/settings/server/index.ts'
 import { readBuildInfo } from './build-info.ts'
-import { type MeasureDeps, measure } from './health.metrics.ts'
+import type { HealthContext } from './context.ts'
+import { measure } from './health.metrics.ts'
 import { createProbeRunner } from './health.probe-results.ts'
 import {
   agentGatewayProbe,
@@ -18,10 +13,8 @@ import {
   diskProbe,
   eventProcessingProbe,
   type Follower,
-  type HostClocks,
   knowledgeProbe,
   type Probe,
-  type ProbeResult,
 } from './health.probes.ts'
 import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
@@ -29,61 +22,42 @@ import { createHealthService, overall } from './health.service.ts'
 import { healthChangesList } from './health.store.ts'
 import { createHealthWatch } from './health.watch.ts'
 
-export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'probeRunner'> {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  log: Log
-  events: Pick<EventsApi, 'append'>
-  announce: Announce
-  thresholds: Thresholds
+export interface HealthFeatureDeps extends HealthContext {
   /** Returns whether every pool sees the committed first start. */
   isSetUp(): Promise<boolean>
-  license: () => Promise<LicenseSummary>
   /** Returns the consumers that read all events in order. */
-  followers?: () => Promise<readonly Follower[]>
-  knowledgeAge: () => { version: string; ageDays: number }
-  /** Returns when the newest backup was made. Null without one. */
-  newestBackup: () => Promise<Date | null>
-  /** Returns the state of the scheduled backups. Null if they are disabled. */
-  scheduledBackups: () => Promise<ProbeResult | null>
-  hostClocks: HostClocks
+  followers(): Promise<readonly Follower[]>
   /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
-  probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
-  dataDir: string
+  probes: Readonly<Partial<Record<SubsystemName, Probe>>>
   /** Directory of the checkout or installation, for version and commit. */
   root: string
 }
 
-export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
-  const { db, clock, metrics, license, fleet, ingest, dataDir, root, thresholds } = deps
+export const healthFeature = async (app: HttpApp, context: HealthFeatureDeps) => {
+  const { db, clock, metrics, agents, ingest, knowledge, backup, config, root } = context
+  const thresholds = context.settings.threshold
   const read = createHealthRead(db)
   const build = await readBuildInfo(root)
   const probeRunner = createProbeRunner(clock, {
     database: databaseProbe(read, thresholds),
-    'agent gateway': agentGatewayProbe(ingest, fleet, thresholds),
-    'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
-    disk: diskProbe(dataDir, thresholds),
-    clock: clockProbe(read, clock, deps.hostClocks, thresholds),
-    backups: backupsProbe(deps.newestBackup, deps.scheduledBackups, { clock, thresholds }),
-    knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
-    ...deps.probes,
+    'agent gateway': agentGatewayProbe(ingest.figures, agents.totals, thresholds),
+    'event processing': eventProcessingProbe(read, ingest.figures, context.followers, thresholds),
+    disk: diskProbe(config.dataDir, thresholds),
+    clock: clockProbe(read, clock, agents.wrongClocks, thresholds),
+    backups: backupsProbe(backup.newest, backup.health, { clock, thresholds }),
+    knowledge: knowledgeProbe(knowledge.age, thresholds),
+    ...context.probes,
   })
-  const watch = createHealthWatch({ ...deps, probe: probeRunner.now })
+  const watch = createHealthWatch({ ...context, probe: probeRunner.now })
   const health = createHealthService({
-    clock,
+    ...context,
     read,
-    license,
-    fleet,
-    ingest,
-    dataDir,
     probes: probeRunner,
-    isSetUp: deps.isSetUp,
     sinceOf: watch.sinceOf,
     version: build.version,
   })
-  const measures = measure(app, { ...deps, read, build, probeRunner })
-  registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
+  const measures = measure(app, { ...context, read, build, probeRunner })
+  registerHealthRoutes(app, { health, history: createList(healthChangesList, context), build, registry: metrics })
   await watch.read()
   return {
     /** Returns the worst configured status, and when it was probed. */
