@@ -2,19 +2,7 @@ import type { Agent, AgentDetail } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-
-export interface HostDetailDeps {
-  agents: Pick<AgentsApi, 'one'>
-  peripherals: Pick<PeripheralsApi, 'ofAgent'>
-  commands: Pick<CommandsApi, 'pendingOf' | 'logsOf'>
-  policy: Pick<PolicyApi, 'ofAgent'>
-  events: Pick<EventsApi, 'recentOf'>
-}
+import type { HostsContext } from './context.ts'
 
 const enforcementWords: Readonly<Record<string, string>> = {
   'before-driver': 'can block a device before a driver binds to it',
@@ -41,7 +29,7 @@ const modeSummary = ({ armed, whitelist, enforcement, facts }: ModeFacts, rules:
 
 /** Returns one host with all data of its page. The parts are JSON text from the database. */
 export const createHostDetail =
-  ({ agents, peripherals, commands, policy, events }: HostDetailDeps) =>
+  ({ agents, peripherals, commands, policy, events }: HostsContext) =>
   async (agentId: string): Promise<JsonText> => {
     const missing = notFound('No agent has this uuid.')
     if (!isId(agentId)) throw missing

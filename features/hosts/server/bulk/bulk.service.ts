@@ -1,23 +1,18 @@
 import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
 import { revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
 import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
 import { agentsList } from '#features/agents/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
-import type { AttachedDevice, Change, PolicyApi } from '#features/policy/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
-import type { ActionsRead, TargetGroup } from './actions.read.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { JobRun } from '#features/jobs/server/index.ts'
+import type { AttachedDevice, Change } from '#features/policy/server/index.ts'
+import type { HostsContext } from '../context.ts'
+import { createActionsRead, type TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import {
   actionTitles,
@@ -69,21 +64,6 @@ interface BulkJob {
   }
 }
 
-export interface BulkDeps {
-  db: Db
-  clock: Clock
-  agents: Pick<AgentsApi, 'remove'>
-  tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
-  commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob' | 'orderModes' | 'dropModes' | 'withdrawModes'>
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  changeRequests: Pick<ChangeRequestsApi, 'mayAlone' | 'assertAlone' | 'take' | 'settle'>
-  read: ActionsRead
-  audit: Audit
-  latestPackage(architecture: string): Promise<Build | null>
-  policy: Pick<PolicyApi, 'approvePresent' | 'attachedTo' | 'approvable' | 'tagGate' | 'predict' | 'longRead'>
-  windows: Pick<WindowsApi, 'refused'>
-}
-
 /** Actions that are complete after the last step. Others wait for confirmations of hosts. */
 const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', 'approveAll', 'tag', 'untag'])
 
@@ -116,8 +96,21 @@ const refusalsOf = (refused: ReadonlyMap<string, WindowsRefusal>) =>
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** Runs one action on many hosts: previews it, then carries it out in a job. */
-export const createBulk = (deps: BulkDeps) => {
-  const { db, clock, agents, tags, commands, jobs, changeRequests, read, audit, latestPackage, policy, windows } = deps
+export const createBulk = (context: HostsContext) => {
+  const {
+    db,
+    clock,
+    agents,
+    tags,
+    commands,
+    jobs,
+    changeRequests,
+    audit,
+    packages: { latestPackage },
+    policy,
+    windows,
+  } = context
+  const read = createActionsRead(db)
 
   function whereOf({ uuids, filter }: Selection): SqlFragment {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'must contain either uuids or a filter')

@@ -1,15 +1,12 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
 import { mustExist, revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { AgentsApi, ResolvedAgent } from '#features/agents/server/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-import type { ActionsRead, Target } from './actions.read.ts'
+import type { ResolvedAgent } from '#features/agents/server/index.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type { HostsContext } from '../context.ts'
+import { createActionsRead, type Target } from './actions.read.ts'
 import { jobsPerPerson } from './bulk.service.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
@@ -21,14 +18,7 @@ const signedAtOnce = 500
 type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
 type Answer = ResponseOf<typeof agentsConfiguration>
 
-export interface ConfigurationDeps {
-  db: Db
-  agents: Pick<AgentsApi, 'resolve'>
-  commands: Pick<CommandsApi, 'queue'>
-  changeRequests: Pick<ChangeRequestsApi, 'assertAlone' | 'settle'>
-  read: Pick<ActionsRead, 'targets' | 'named' | 'armedWith'>
-  windows: Pick<WindowsApi, 'refused'>
-  audit: Audit
+export interface ConfigurationDeps extends HostsContext {
   /**
    * Creates a job that arms or frees hosts. Returns its id.
    *
@@ -40,9 +30,6 @@ export interface ConfigurationDeps {
     order: { action: 'arm' | 'free'; applyToPresent: boolean; revertMinutes?: number | undefined; uuids: string[] },
     bounds?: { mostPerPerson?: number },
   ): Promise<string>
-  policy: Pick<PolicyApi, 'approvePresent' | 'attachedTo'>
-  /** Recalculates the decisions that approvals changed; never fails. */
-  settle(): Promise<unknown>
 }
 
 const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
@@ -73,13 +60,12 @@ export const createConfiguration = ({
   agents,
   commands,
   changeRequests,
-  read,
   windows,
   audit,
-  enqueue,
   policy,
-  settle,
+  enqueue,
 }: ConfigurationDeps) => {
+  const read = createActionsRead(db)
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
     if (request.mode === null) return
     const able = { ...agent, version: '', architecture: '', release_key: '' }
@@ -226,7 +212,7 @@ export const createConfiguration = ({
       if (waits !== undefined)
         await changeRequests.settle(actor, new NeedsApprover({ ...waits.proposed, ...(await proposed()) }))
       // The caller then reads the new decisions.
-      if (items.some((item) => item.approveAll)) await settle()
+      if (items.some((item) => item.approveAll)) await policy.settle()
       return resolved.map((agent, i) => ({
         uuid: agent.uuid,
         hostIdentifier: agent.hostIdentifier,

@@ -7,29 +7,25 @@ import {
   updateAgents,
 } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
+import type { HostsContext } from '../context.ts'
 import { createActionsRead } from './actions.read.ts'
-import { type BulkDeps, createBulk } from './bulk.service.ts'
-import { type ConfigurationDeps, createConfiguration } from './configuration.service.ts'
+import { createBulk } from './bulk.service.ts'
+import { createConfiguration } from './configuration.service.ts'
 import { registerGated } from './gated.ts'
-import { createOnIds, type OnIdsDeps } from './on-ids.service.ts'
-
-type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'changeRequests' | 'enqueue'> & {
-  changeRequests: ChangeRequestsApi
-}
+import { createOnIds } from './on-ids.service.ts'
 
 export type ActionsApi = ReturnType<typeof actionsFeature>
 
 /** Creates orders to one or many hosts: modes, approvals, updates, logs, removal. */
-export const actionsFeature = (app: HttpApp, given: Given) => {
-  const deps = { ...given, read: createActionsRead(given.db) }
-  const bulk = createBulk(deps)
-  const configuration = createConfiguration({ ...deps, enqueue: bulk.enqueue })
-  const onIds = createOnIds(deps)
-  registerGated(given.changeRequests, {
+export const actionsFeature = (app: HttpApp, context: HostsContext) => {
+  const read = createActionsRead(context.db)
+  const bulk = createBulk(context)
+  const configuration = createConfiguration({ ...context, enqueue: bulk.enqueue })
+  const onIds = createOnIds(context)
+  registerGated(context.changeRequests, {
     names: async (tx, uuids) =>
-      new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
-    latestPackage: deps.latestPackage,
+      new Map((await read.targets(tx, read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
+    latestPackage: context.packages.latestPackage,
     worksAgain: bulk.worksAgain,
     configuration: configuration.carryOut,
     bulk: (tx, actor, { action, uuids, hashtags, devices }) =>

@@ -1,29 +1,19 @@
 import type { BulkResult, UpdateResult } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { type Db, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { ActionsRead, Target } from './actions.read.ts'
+import type { HostsContext } from '../context.ts'
+import { createActionsRead, type Target } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { architecturesOf, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
 
-export interface OnIdsDeps {
-  db: Db
-  commands: Pick<CommandsApi, 'queue' | 'cancel'>
-  changeRequests: Pick<ChangeRequestsApi, 'assertAlone'>
-  read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
-  audit: Audit
-  latestPackage(architecture: string): Promise<Build | null>
-}
-
 const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
 
 /** Runs operations on named agents. Unknown ids are reported and do not stop the operation. */
-export const createOnIds = ({ db, commands, changeRequests, read, audit, latestPackage }: OnIdsDeps) => {
+export const createOnIds = ({ db, commands, changeRequests, audit, packages: { latestPackage } }: HostsContext) => {
+  const read = createActionsRead(db)
   /** Runs `work` on the agents that exist. The agents that it returns are accepted. */
   function over(
     uuids: readonly string[],

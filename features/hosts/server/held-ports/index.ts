@@ -1,28 +1,16 @@
 import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
 import { cleanText, escapeText, mismatchText, part, unescapeText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { type ChangeRequestsApi, NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
+import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import { deviceDetails, type EventOrigin, type NewEvent } from '#features/events/server/index.ts'
+import type { HostsContext } from '../context.ts'
 import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
 
 export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
-
-export interface HeldPortsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  commands: Pick<CommandsApi, 'queue'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'take' | 'settle'>
-  announce: Announce
-}
 
 /** A port release that accepts drivers which its device did not claim. */
 interface DriverRelease {
@@ -57,7 +45,7 @@ const reported = (agentId: string, hold: HeldPort): ReportedHold & { isUnknown: 
 /** Manages ports that hosts disabled because a device was not what it claimed to be, until a person releases them. */
 export const heldPortsFeature = (
   app: HttpApp,
-  { db, clock, audit, commands, changeRequests, announce }: HeldPortsDeps,
+  { db, clock, audit, commands, changeRequests, announce }: HostsContext,
 ) => {
   const store = createHeldPortsStore()
 
