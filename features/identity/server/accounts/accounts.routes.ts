@@ -7,16 +7,15 @@ import {
   getAllUsers,
   getProfile,
   getUserDetails,
-  type LicenseSummary,
   liftSuspension,
   listApiTokens,
   suspendAccount,
   updateUser,
   updateUserDetails,
 } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { IdentityContext } from '../context.ts'
 import type { AccountsService } from './accounts.service.ts'
 import { accountView, navigation } from './accounts.view.ts'
 import type { ApiTokensService } from './api-tokens.service.ts'
@@ -24,18 +23,16 @@ import type { OwnAccountService } from './own-account.service.ts'
 import type { SessionsService } from './sessions.service.ts'
 import type { SuspensionService } from './suspension.service.ts'
 
-export interface AccountsRoutesDeps {
-  clock: Clock
+export interface AccountsRoutesDeps extends IdentityContext {
   accounts: AccountsService
   ownAccount: OwnAccountService
   apiTokens: ApiTokensService
   sessions: SessionsService
   suspension: Pick<SuspensionService, 'suspend' | 'lift'>
-  license: () => Promise<LicenseSummary>
 }
 
-export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): void => {
-  const { accounts, ownAccount, apiTokens, sessions, suspension, license, clock } = deps
+export const registerAccountsRoutes = (app: HttpApp, context: AccountsRoutesDeps): void => {
+  const { accounts, ownAccount, apiTokens, sessions, suspension, licence, clock } = context
 
   /** Returns whether the account must first change its password or set up its second factor. */
   const isLimited = ({ mustChangePassword, secondFactorDueAt }: Actor): boolean =>
@@ -48,7 +45,7 @@ export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): 
     account: accountView(await accounts.own(actor)),
     permissions: isLimited(actor) ? ['self:read', 'self:write'] : [...actor.permissions].sort(),
     navigation,
-    license: await license(),
+    license: await licence.summary(),
     sessions: await sessions.list(actor),
     secondFactorDueAt: actor.secondFactorDueAt === null ? null : new Date(actor.secondFactorDueAt).toISOString(),
   }))

@@ -10,17 +10,15 @@ import {
   type UserProfile,
 } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { NewEvent } from '#features/events/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import {
-  type AccountChangeRequests,
   type AccountDeletion,
   type AccountUpdate,
   deletionLines,
@@ -42,18 +40,12 @@ import type { SessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
 
-export interface AccountsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
+export interface AccountsDeps extends IdentityContext {
   passwords: Passwords
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
-  changeRequests: AccountChangeRequests
-  mail: { enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean> }
 }
 
 export type NewAccountAnswer = AccountView & {
@@ -122,8 +114,9 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
   link: { text: 'Choose a password', url, isOneTime: true },
 })
 
-export const createAccountsService = (deps: AccountsDeps) => {
-  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, changeRequests, mail } = deps
+export const createAccountsService = (context: AccountsDeps) => {
+  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, changeRequests, mail } =
+    context
 
   /** Checks the caller against the locked rows: the account may have changed since the token was checked. */
   function assertStillAllowed(actor: Actor, rows: readonly AccountRow[]): void {

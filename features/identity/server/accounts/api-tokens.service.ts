@@ -8,23 +8,19 @@ import {
   type UserProfile,
 } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'
 
-export interface ApiTokensDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface ApiTokensDeps extends IdentityContext {
   opaqueTokens: OpaqueTokens
   store: (db: Queryable) => ApiTokensStore
   credentials: CredentialsService

@@ -8,7 +8,6 @@ import {
   finishPasskey,
   finishSignIn,
   getMfa,
-  type LicenseSummary,
   type LocalLoginAnswer,
   listSessions,
   localLogin,
@@ -30,10 +29,10 @@ import {
   startTotp,
 } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IdentityContext } from '../context.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import type { AccountsStore } from './accounts.store.ts'
 import { loginAnswer, signInAnswer } from './accounts.view.ts'
@@ -45,10 +44,7 @@ import type { SigninFrom, SigninService } from './signin.service.ts'
 
 const cookieName = 'portcullis_refresh'
 
-export interface AuthRoutesDeps {
-  db: Db
-  clock: Clock
-  license: () => Promise<LicenseSummary>
+export interface AuthRoutesDeps extends IdentityContext {
   signin: SigninService
   mfa: Mfa
   reauthentication: ReauthenticationService
@@ -103,8 +99,8 @@ const assertOne = (given: Readonly<Record<string, unknown>>, names: string): voi
 /** A reload takes a second or two. A thief who can use the cookie within five seconds already controls the browser. */
 const cookieGraceMs = 5_000
 
-export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
-  const { db, clock, license, signin, sessions, links, store, read, mfa } = deps
+export const registerAuthRoutes = (app: HttpApp, context: AuthRoutesDeps): void => {
+  const { db, clock, licence, signin, sessions, links, store, read, mfa } = context
 
   async function accountOf(opened: Opened) {
     const account = await store(db).byId(opened.accountId)
@@ -119,7 +115,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
     reply: FastifyReply,
     byCookie: boolean,
   ): Promise<LocalLoginAnswer> {
-    const body = loginAnswer(opened, await accountOf(opened), await license())
+    const body = loginAnswer(opened, await accountOf(opened), await licence.summary())
     if (!byCookie || opened.refreshToken === null) return body
     setRefreshCookie(request, reply, opened, clock.now())
     return { ...body, refreshToken: null }
@@ -132,7 +128,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
       throw error
     })
     if ('secondFactorOf' in opened) throw new AppError('signin_refused')
-    return signInAnswer(opened, await accountOf(opened), await license())
+    return signInAnswer(opened, await accountOf(opened), await licence.summary())
   })
 
   app.register(localLogin, async ({ body, request, reply }): Promise<LocalLoginAnswer | MfaRequired> => {
@@ -155,9 +151,9 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
   })
   app.register(reauthenticate, async ({ actor, body }) => {
     assertOne(body, 'password, code, recoveryCode and response')
-    return deps.reauthentication.reauthenticate(actor, body)
+    return context.reauthentication.reauthenticate(actor, body)
   })
-  app.register(startReauthentication, ({ actor }) => deps.reauthentication.startPasskey(actor))
+  app.register(startReauthentication, ({ actor }) => context.reauthentication.startPasskey(actor))
   app.register(getMfa, ({ actor }) => mfa.state(actor))
   app.register(startTotp, ({ actor, body }) => mfa.startTotp(actor, body.password))
   app.register(confirmTotp, ({ actor, body }) => mfa.confirmTotp(actor, body.code))
@@ -212,7 +208,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
       CUSTOM_LOGIN_BACKGROUND: '',
       CUSTOM_LOGIN_COLOR: '',
     }
-    const [items, others] = await Promise.all([read(db).configItems(Object.keys(defaults)), deps.providers()])
+    const [items, others] = await Promise.all([read(db).configItems(Object.keys(defaults)), context.providers()])
     return {
       local: true,
       ...others,

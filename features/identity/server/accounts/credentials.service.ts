@@ -1,11 +1,9 @@
 import { sessionIdleMs, type UserProfile } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { settingsTopic } from '#features/settings/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { CredentialRow, SessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
@@ -24,10 +22,7 @@ interface Cached {
   writtenAt: number
 }
 
-export interface CredentialsDeps {
-  clock: Clock
-  bus: Bus
-  log: Log
+export interface CredentialsDeps extends IdentityContext {
   store: SessionsStore
   accessTokens: AccessTokens
   opaqueTokens: OpaqueTokens

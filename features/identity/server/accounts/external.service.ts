@@ -1,9 +1,8 @@
 import { profileNames } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
 import { assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
@@ -12,10 +11,7 @@ import type { ExternalStore } from './external.store.ts'
 import { confirmedForMs, type ExternalPerson, type ExternalVerdict } from './external.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
-export interface ExternalDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface ExternalDeps extends IdentityContext {
   store: (db: Queryable) => AccountsStore
   externalStore: (db: Queryable) => ExternalStore
   sessionsStore: (db: Queryable) => SessionsStore
@@ -40,8 +36,8 @@ const isUsable = (userName: string): boolean => {
 }
 
 /** Creates, updates and withdraws accounts whose passwords are checked elsewhere. */
-export const createExternalService = (deps: ExternalDeps) => {
-  const { db, clock, audit, store, externalStore, sessionsStore, credentials } = deps
+export const createExternalService = (context: ExternalDeps) => {
+  const { db, clock, audit, store, externalStore, sessionsStore, credentials } = context
 
   const personal = (person: ExternalPerson) => ({
     user_profile: person.profile,

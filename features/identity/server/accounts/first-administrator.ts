@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { profiles } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey, passwordFault } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
 
 const userName = 'admin'
 
-export interface FirstAdministratorDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface FirstAdministratorDeps extends IdentityContext {
   passwords: Passwords
   store: (db: Queryable) => AccountsStore
 }

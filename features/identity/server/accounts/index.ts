@@ -1,26 +1,18 @@
-import type { LicenseSummary } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { createPasswords, type PasswordCost } from '@portcullis/platform/server/passwords.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import { linkBase, type SettingsApi } from '#features/settings/server/index.ts'
+import { linkBase } from '#features/settings/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { createAccessTokens } from './access-tokens.ts'
-import type { AccountChangeRequests } from './accounts.approval.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
-import { type AccountMail, createAccountsService } from './accounts.service.ts'
+import { createAccountsService } from './accounts.service.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
@@ -57,25 +49,8 @@ export type { ExternalPerson, ExternalVerdict } from './external.ts'
 /** Accounts per connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow path. */
 const sweepBatch = 20
 
-export interface AccountsFeatureDeps {
-  db: Db
-  changeRequests: AccountChangeRequests
-  clock: Clock
-  keys: Keys
-  envelope: Envelope
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
-  log: Log
-  bus: Bus
-  settings: Pick<SettingsApi, 'guard' | 'noteSignIn'>
-  license: () => Promise<LicenseSummary>
-  /** Sends a link to its recipient. Returns false without a mail server. */
-  mail: {
-    enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
-  }
+export interface AccountsFeatureDeps extends IdentityContext {
   directory: DirectoryPort
-  /** Address that the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
-  serverUrl: () => string
   /** Called on every replica with the accounts whose rights may have changed; null: all. */
   onChange: (accountIds: readonly string[] | null) => void
   /** Cost of a password hash. Only tests lower it. */
@@ -122,9 +97,9 @@ export interface AccountsApi {
   maintain(): Promise<void>
 }
 
-export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): Promise<AccountsApi> => {
-  const { db, clock, keys, audit, log, bus, license, serverUrl } = deps
-  const passwords = createPasswords(deps.passwordCost)
+export const accountsFeature = async (app: HttpApp, context: AccountsFeatureDeps): Promise<AccountsApi> => {
+  const { db, clock, keys, reach } = context
+  const passwords = createPasswords(context.passwordCost)
   const accessTokens = await createAccessTokens({ key: keys.derive('access-token'), clock })
   const opaqueTokens = createOpaqueTokens(keys.derive('opaque-token').reveal())
   const store = createAccountsStore
@@ -132,24 +107,20 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const read = createAccountsRead
 
   const credentials = createCredentialsService({
-    clock,
-    bus,
-    log,
+    ...context,
     store: sessionsStore(db),
     accessTokens,
     opaqueTokens,
-    onChange: deps.onChange,
+    onChange: context.onChange,
   })
   const external = createExternalService({
-    db,
-    clock,
-    audit,
+    ...context,
     store,
     externalStore: createExternalStore,
     sessionsStore,
     credentials,
   })
-  const { directory } = deps
+  const { directory } = context
   async function recheck(account: AccountRow): Promise<void> {
     if (!external.isDue(account)) return
     // While the directory is down, sessions continue until they expire. The next refresh asks it again.
@@ -159,82 +130,28 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     if (verdict !== undefined) await external.settle(account, verdict)
   }
   const sessions = createSessionsService({
+    ...context,
     recheck,
-    db,
-    clock,
-    audit,
     store: sessionsStore,
     credentials,
     accessTokens,
     opaqueTokens,
   })
-  const signin = createSigninService({
-    db,
-    clock,
-    audit,
-    passwords,
-    store: createSigninStore,
-    sessions,
-    external,
-    directory,
-  })
-  const links = createPasswordLinks({
-    db,
-    clock,
-    audit,
-    passwords,
-    opaqueTokens,
-    store,
-    sessionsStore,
-    read,
-    credentials,
-    changeRequests: deps.changeRequests,
-    serverUrl,
-  })
-  const accounts = createAccountsService({
-    changeRequests: deps.changeRequests,
-    mail: deps.mail,
-    events: deps.events,
-    db,
-    clock,
-    audit,
-    passwords,
-    links,
-    store,
-    sessionsStore,
-    credentials,
-  })
-  const ownAccount = createOwnAccountService({ db, clock, audit, passwords, signin, store, sessionsStore, credentials })
-  const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
+  const signin = createSigninService({ ...context, passwords, store: createSigninStore, sessions, external, directory })
+  const links = createPasswordLinks({ ...context, passwords, opaqueTokens, store, sessionsStore, read, credentials })
+  const accounts = createAccountsService({ ...context, passwords, links, store, sessionsStore, credentials })
+  const ownAccount = createOwnAccountService({ ...context, passwords, signin, store, sessionsStore, credentials })
+  const apiTokens = createApiTokensService({ ...context, opaqueTokens, store: createApiTokensStore, credentials })
 
-  const suspension = createSuspensionService({
-    db,
-    clock,
-    audit,
-    events: deps.events,
-    store,
-    sessionsStore,
-    credentials,
-  })
-  const tokenExpiry = createTokenExpiry({
-    db,
-    clock,
-    audit,
-    events: deps.events,
-    credentials,
-    store: createApiTokensStore,
-  })
+  const suspension = createSuspensionService({ ...context, store, sessionsStore, credentials })
+  const tokenExpiry = createTokenExpiry({ ...context, credentials, store: createApiTokensStore })
 
   async function baseUrl(): Promise<string> {
     const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
-    return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
+    return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', reach().url)
   }
   const mfa = createMfa({
-    changeRequests: deps.changeRequests,
-    db,
-    clock,
-    audit,
-    envelope: deps.envelope,
+    ...context,
     opaqueTokens,
     store: createMfaStore(),
     accounts: store,
@@ -246,18 +163,14 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     origin: baseUrl,
   })
   const secondFactor = createSecondFactor({
-    db,
-    clock,
-    audit,
+    ...context,
     store,
     sessionsStore,
     credentials,
     removeFactors: mfa.removeAll,
   })
   const reauthentication = createReauthenticationService({
-    db,
-    clock,
-    audit,
+    ...context,
     signin,
     directory,
     mfa,
@@ -267,11 +180,9 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     credentials,
   })
   registerAuthRoutes(app, {
+    ...context,
     reauthentication,
     mfa,
-    db,
-    clock,
-    license,
     signin,
     sessions,
     links,
@@ -279,10 +190,10 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     read,
     providers: directory.providers,
   })
-  registerAccountsRoutes(app, { clock, accounts, ownAccount, apiTokens, sessions, suspension, license })
-  deps.settings.guard('security', secondFactor.guard)
+  registerAccountsRoutes(app, { ...context, accounts, ownAccount, apiTokens, sessions, suspension })
+  context.settings.guard('security', secondFactor.guard)
   // Passkeys are bound to the domain name.
-  deps.settings.noteSignIn(async ({ changes }) => {
+  context.settings.noteSignIn(async ({ changes }) => {
     const isMoved = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME')
     const holders = isMoved ? await createMfaStore().passkeyHolders(db) : 0
     if (holders === 0) return ''
@@ -296,8 +207,8 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     authenticate: credentials.authenticate,
     redeemTicket: credentials.redeemTicket,
     hasAccounts: async (q) => !(await store(q).isEmpty()),
-    ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
-    resetPassword: createLockOutExit({ db, clock, audit, links, store, removeFactors: mfa.removeAll }),
+    ensureFirstAdministrator: createFirstAdministrator({ ...context, passwords, store }),
+    resetPassword: createLockOutExit({ ...context, links, store, removeFactors: mfa.removeAll }),
     liftSuspension: suspension.liftOnServer,
     resetSecondFactor: secondFactor.resetOnServer,
     exemptSecondFactor: secondFactor.exemptOnServer,

@@ -1,17 +1,13 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import { revokeApiTokens } from './token-revocation.ts'
 
-export interface LockOutDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface LockOutDeps extends IdentityContext {
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
   /** Removes the second factors. A person who lost the password may have lost them too. */

@@ -1,5 +1,4 @@
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import {
   type AuthenticationResponseJSON,
@@ -10,11 +9,11 @@ import {
   verifyRegistrationResponse,
   type WebAuthnCredential,
 } from '@simplewebauthn/server'
+import type { IdentityContext } from '../context.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { MfaStore, PasskeyRow } from './mfa.store.ts'
 
-export interface PasskeysDeps {
-  clock: Clock
+export interface PasskeysDeps extends IdentityContext {
   store: MfaStore
   /** Address of the server for people. Passkeys are bound to its host name. */
   origin(): Promise<string>

@@ -2,15 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { MfaMethod, MfaState } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { Secret as OtpSecret, TOTP } from 'otpauth'
-import type { Audit } from '#features/audit/server/index.ts'
-import { type AccountChangeRequests, type FactorReset, mayChangeAlone } from './accounts.approval.ts'
+import type { IdentityContext } from '../context.ts'
+import { type FactorReset, mayChangeAlone } from './accounts.approval.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
@@ -19,17 +17,12 @@ import type { MfaStore } from './mfa.store.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
 
-export interface MfaDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  envelope: Envelope
+export interface MfaDeps extends IdentityContext {
   opaqueTokens: OpaqueTokens
   store: MfaStore
   accounts: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
-  changeRequests: AccountChangeRequests
   prove: SigninService['prove']
   bookFactor: SigninService['bookFactor']
   bookProof: SigninService['bookProof']
@@ -68,7 +61,7 @@ const hashOf = (accountId: string, code: string): Buffer =>
     .digest()
 
 /** Second factors of local accounts: an authenticator app, passkeys, recovery codes. */
-export const createMfa = (deps: MfaDeps) => {
+export const createMfa = (context: MfaDeps) => {
   const {
     db,
     clock,
@@ -84,8 +77,8 @@ export const createMfa = (deps: MfaDeps) => {
     bookFactor,
     bookProof,
     origin,
-  } = deps
-  const passkeys = createPasskeys({ clock, store, origin })
+  } = context
+  const passkeys = createPasskeys({ ...context, store, origin })
   const now = (): Date => new Date(clock.now())
   const wrong = (): AppError => new AppError('mfa_code_wrong')
 

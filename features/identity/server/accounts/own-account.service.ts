@@ -1,12 +1,11 @@
 import { type AccountView, type MyAccountUpdate, profiles } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
 import { withPersonal } from './accounts.service.ts'
@@ -17,10 +16,7 @@ import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
 
-export interface OwnAccountDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface OwnAccountDeps extends IdentityContext {
   passwords: Passwords
   signin: Pick<SigninService, 'prove'>
   store: (db: Queryable) => AccountsStore
@@ -30,8 +26,8 @@ export interface OwnAccountDeps {
 
 export type OwnAccountService = ReturnType<typeof createOwnAccountService>
 
-export const createOwnAccountService = (deps: OwnAccountDeps) => {
-  const { db, clock, audit, passwords, signin, store, sessionsStore, credentials } = deps
+export const createOwnAccountService = (context: OwnAccountDeps) => {
+  const { db, clock, audit, passwords, signin, store, sessionsStore, credentials } = context
 
   async function newHash(account: AccountRow, given: MyAccountUpdate): Promise<string | null> {
     const { oldPassword, newPassword } = given

@@ -1,15 +1,13 @@
 import type { BodyOf, ResponseOf, setPassword } from '@portcullis/contract'
 import { approverHoldMs } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Passwords } from '@portcullis/platform/server/passwords.ts'
-import type { Audit } from '#features/audit/server/index.ts'
 import { linkBase } from '#features/settings/server/index.ts'
-import type { AccountChangeRequests } from './accounts.approval.ts'
+import type { IdentityContext } from '../context.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import { assertPassword } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
@@ -21,37 +19,20 @@ import { revokeApiTokens } from './token-revocation.ts'
 /** Two days. A mailed link should not still work weeks later. */
 const linkMs = 48 * 3_600_000
 
-export interface PasswordLinksDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface PasswordLinksDeps extends IdentityContext {
   passwords: Passwords
   opaqueTokens: OpaqueTokens
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   read: (db: Queryable) => AccountsRead
   credentials: CredentialsService
-  changeRequests: Pick<AccountChangeRequests, 'linkHold'>
-  /** Address that the server listens on, for example `http://127.0.0.1:8080`. */
-  serverUrl: () => string
 }
 
 export type PasswordLinks = ReturnType<typeof createPasswordLinks>
 
-export const createPasswordLinks = (deps: PasswordLinksDeps) => {
-  const {
-    db,
-    clock,
-    audit,
-    passwords,
-    opaqueTokens,
-    store,
-    sessionsStore,
-    read,
-    credentials,
-    changeRequests,
-    serverUrl,
-  } = deps
+export const createPasswordLinks = (context: PasswordLinksDeps) => {
+  const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, changeRequests, reach } =
+    context
   return {
     /** Creates the only link of an account. Ignores the request's Host header, which the caller controls. */
     create: async (tx: Tx, accountId: string): Promise<{ url: string; expiresAt: Date }> => {
@@ -63,7 +44,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       if (held !== null) await store(tx).holdApprovals(accountId, held)
       const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
       // Browsers never send the fragment to a server or in a Referer header.
-      return { url: `${linkBase(domainName ?? '', serverUrl())}/set-password#token=${token.text}`, expiresAt }
+      return { url: `${linkBase(domainName ?? '', reach().url)}/set-password#token=${token.text}`, expiresAt }
     },
 
     /** Records that the link of an account is sent by mail. The operator of the mail server can read it. */

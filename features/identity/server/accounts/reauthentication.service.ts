@@ -1,10 +1,9 @@
 import { freshSeconds } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertSession, isFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
@@ -19,10 +18,7 @@ export interface GivenProof extends GivenFactor {
   password?: string | null
 }
 
-export interface ReauthenticationDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface ReauthenticationDeps extends IdentityContext {
   signin: Pick<SigninService, 'prove' | 'bookProof'>
   directory: Pick<DirectoryPort, 'signIn'>
   mfa: Pick<Mfa, 'proveFactor' | 'startReauthentication'>
@@ -42,8 +38,8 @@ const proofNames: Readonly<Record<keyof GivenProof, string>> = {
 }
 
 /** Fresh authentication (RFC 9470): verifies the identity of the user of an open session again. */
-export const createReauthenticationService = (deps: ReauthenticationDeps) => {
-  const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = deps
+export const createReauthenticationService = (context: ReauthenticationDeps) => {
+  const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = context
 
   /** Returns the account of the caller's session. Refuses API tokens. */
   async function accountOf(actor: Actor): Promise<AccountRow> {

@@ -1,18 +1,14 @@
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
-export interface SecondFactorDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface SecondFactorDeps extends IdentityContext {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
@@ -25,8 +21,8 @@ export type SecondFactor = ReturnType<typeof createSecondFactor>
 const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGERS', 'SECURITY_FACTOR_USERS'] as const
 
 /** Guards the requirement of a second factor, and recovers accounts on the server. */
-export const createSecondFactor = (deps: SecondFactorDeps) => {
-  const { db, clock, audit, store, sessionsStore, credentials } = deps
+export const createSecondFactor = (context: SecondFactorDeps) => {
+  const { db, clock, audit, store, sessionsStore, credentials } = context
 
   async function onServer<T>(
     userName: string,
@@ -61,7 +57,7 @@ export const createSecondFactor = (deps: SecondFactorDeps) => {
     /** Removes the factors of an account and ends its sessions, on the command line of the server. */
     resetOnServer: (userName: string): Promise<{ userName: string; reset: boolean }> =>
       onServer(userName, async (tx, row) => {
-        const reset = await deps.removeFactors(tx, row.account_id)
+        const reset = await context.removeFactors(tx, row.account_id)
         if (!reset) return { reset }
         await store(tx).update({ ...row, token_version: row.token_version + 1 })
         await sessionsStore(tx).deleteAll(row.account_id, null)

@@ -1,11 +1,10 @@
 import { type SessionView, sessionIdleMs, sessionLifeMs } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
@@ -24,10 +23,7 @@ export interface Opened {
   sessionEnds: number
 }
 
-export interface SessionsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface SessionsDeps extends IdentityContext {
   store: (db: Queryable) => SessionsStore
   credentials: CredentialsService
   accessTokens: AccessTokens
@@ -38,8 +34,8 @@ export interface SessionsDeps {
 
 export type SessionsService = ReturnType<typeof createSessionsService>
 
-export const createSessionsService = (deps: SessionsDeps) => {
-  const { db, clock, audit, store, credentials, accessTokens, opaqueTokens } = deps
+export const createSessionsService = (context: SessionsDeps) => {
+  const { db, clock, audit, store, credentials, accessTokens, opaqueTokens } = context
   const idleSince = (): Date => new Date(clock.now() - sessionIdleMs)
   const actorOf = (accountId: string, userName: string, sessionId: string, ip: string): Actor => ({
     kind: 'session',
@@ -129,7 +125,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
       const hash = opaqueTokens.hashOf('pr', refreshToken)
       if (hash === null) throw new AppError('session_ended')
       const owner = await store(db).refreshOwner(hash)
-      if (owner !== undefined) await deps.recheck(owner)
+      if (owner !== undefined) await context.recheck(owner)
       const opened = await db.transaction(async (tx) => {
         const sessions = store(tx)
         const row = await sessions.lockRefresh(hash)

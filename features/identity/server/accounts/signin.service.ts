@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { addressBucket } from '@portcullis/platform/server/address.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import { createPacer } from '@portcullis/platform/server/limiters/pacer.ts'
 import type { Passwords, PasswordWork } from '@portcullis/platform/server/passwords.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { DirectoryPort } from './directory-port.ts'
@@ -29,10 +28,7 @@ const exemptNames = 10_000
 /** Subject of failures for unknown names. The typed name may be a password, so it is not recorded. */
 const unknownSubject = ''
 
-export interface SigninDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
+export interface SigninDeps extends IdentityContext {
   passwords: Passwords
   store: (db: Queryable) => SigninStore
   sessions: SessionsService
@@ -57,8 +53,8 @@ const notAdmittedReasons: Readonly<Record<NotAdmitted, string>> = {
 /** Returns whether a name is free of surrounding spaces and invisible characters, which a directory may ignore. */
 const isPlainName = (name: string): boolean => name.trim() === name && !isOddText(name)
 
-export const createSigninService = (deps: SigninDeps) => {
-  const { db, clock, audit, passwords, store, sessions, external, directory } = deps
+export const createSigninService = (context: SigninDeps) => {
+  const { db, clock, audit, passwords, store, sessions, external, directory } = context
   const cutoff = (): number => (clock.now() - windowMs) * 1000
   const memory = createSigninLimits(clock)
   const refusals = createPacer(refusalPace)

@@ -1,10 +1,8 @@
 import { type AccountView, profileNames, profiles } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
@@ -12,11 +10,7 @@ import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 import { atText, isSuspended, suspensionMs } from './suspension.rules.ts'
 
-export interface SuspensionDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
+export interface SuspensionDeps extends IdentityContext {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
@@ -27,8 +21,8 @@ export type SuspensionService = ReturnType<typeof createSuspensionService>
 /**
  * Suspends the credentials of an account for a day. The account keeps its profile, so the approval gate stays in force.
  */
-export const createSuspensionService = (deps: SuspensionDeps) => {
-  const { db, clock, audit, events, store, sessionsStore, credentials } = deps
+export const createSuspensionService = (context: SuspensionDeps) => {
+  const { db, clock, audit, events, store, sessionsStore, credentials } = context
 
   async function change(
     actor: Actor,

@@ -1,19 +1,14 @@
 import { profileNames, tokenNoticeDays } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent } from '#features/events/server/index.ts'
+import type { NewEvent } from '#features/events/server/index.ts'
+import type { IdentityContext } from '../context.ts'
 import type { ApiTokensStore, ExpiringToken } from './api-tokens.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import { atText } from './suspension.rules.ts'
 import { dayMs, defaultExpiry } from './token-expiry.rules.ts'
 
-export interface TokenExpiryDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
+export interface TokenExpiryDeps extends IdentityContext {
   credentials: Pick<CredentialsService, 'announce' | 'forget'>
   store: (db: Queryable) => ApiTokensStore
 }

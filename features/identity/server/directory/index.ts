@@ -1,17 +1,11 @@
 import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import { answered } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
 import type { AccountsApi, DirectoryPort } from '../accounts/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { ldapConfigOf } from './ldap.config.ts'
 import { testLdapConnection } from './ldap.connection-test.ts'
 import { faultOf } from './ldap.fault.ts'
@@ -23,32 +17,17 @@ import { testOidcConnection } from './oidc.connection-test.ts'
 import { createOidc } from './oidc.service.ts'
 import { createOidcStore } from './oidc.store.ts'
 
-export interface DirectoryFeatureDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  keys: Pick<Keys, 'derive'>
-  resolve: ResolveDestination
-  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse' | 'guard'>
-  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
-}
-
 /** Sign-in with a directory or an identity provider. */
-export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
-  const { db, clock, log, audit, keys, settings, accounts, resolve } = deps
-  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
-  const ldap = createLdap({ clock, log, config })
-  const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
-  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve)
+export const directoryFeature = (app: HttpApp, context: IdentityContext & { accounts: AccountsApi }) => {
+  const { db, clock, audit, keys, settings, accounts, resolve } = context
+  const read = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
+  const ldap = createLdap({ ...context, read })
+  const health = createLdapHealth({ ...context, read })
   const oidc = createOidc({
-    clock,
-    log,
+    ...context,
     key: keys.derive('oidc-signin').reveal(),
-    config: providerConfig,
+    read: async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve),
     store: createOidcStore(db),
-    noteUse: (failure) => settings.noteUse('oidc', failure),
-    accounts,
   })
   settings.onChange((names) => {
     const concerns = (prefix: string): boolean => names === null || names.some((name) => name.startsWith(prefix))

@@ -1,5 +1,5 @@
 import type { HealthStatus } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { IdentityContext } from '../context.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf } from './ldap.fault.ts'
 import { withLdap } from './ldap.service.ts'
@@ -9,10 +9,8 @@ const everyMs = 8_000
 /** The health page waits 5 s for a probe. */
 const probeMs = 4_500
 
-export interface LdapHealthDeps {
-  clock: Clock
-  config: () => Promise<LdapConfig>
-  noteUse: (name: string, failure: string | null) => Promise<void>
+export interface LdapHealthDeps extends IdentityContext {
+  read: () => Promise<LdapConfig>
 }
 
 interface Probe {
@@ -21,7 +19,7 @@ interface Probe {
 }
 
 /** Probes the directory with a bind of its search account. */
-export const createLdapHealth = ({ clock, config: read, noteUse }: LdapHealthDeps) => {
+export const createLdapHealth = ({ clock, settings, read }: LdapHealthDeps) => {
   let last: { at: number; result: Promise<Probe> } | null = null
 
   async function probe(config: LdapConfig): Promise<Probe> {
@@ -29,7 +27,7 @@ export const createLdapHealth = ({ clock, config: read, noteUse }: LdapHealthDep
       () => null,
       (error: unknown) => faultOf(error).message,
     )
-    await noteUse('ldap', failure)
+    await settings.noteUse('ldap', failure)
     return failure === null
       ? { status: 'OK', description: 'The directory answers and accepts the bind account.' }
       : { status: 'Error', description: failure }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { DirectoryPort, ExternalPerson, ExternalVerdict } from '../accounts/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { type LdapConnection, openLdap } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
@@ -15,10 +14,8 @@ const totalMs = 12_000
 /** How long a failed directory is not asked again: a hanging one would block everyone. */
 const pauseMs = 10_000
 
-export interface LdapDeps {
-  clock: Clock
-  log: Log
-  config: () => Promise<LdapConfig>
+export interface LdapDeps extends IdentityContext {
+  read: () => Promise<LdapConfig>
 }
 
 /** Runs `work` on a connection and closes it afterwards, or after `ms` in any case. */
@@ -59,7 +56,7 @@ const externalOf = (person: LdapPerson, profile: ExternalPerson['profile']): Ext
 const refused: ExternalVerdict = { person: null, lost: null }
 
 /** Directory sign-in: a service account finds the entry, a bind proves the password, groups give the profile. */
-export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
+export const createLdap = ({ clock, log, read }: LdapDeps) => {
   let pausedUntil = 0
   // 8 at a time use a directory's threads for some milliseconds each. The others wait no longer than one request hangs.
   const turns = createTurns({ atOnce: 8, waiting: 100, waitMs: totalMs, retryAfter: 5, spread: 5 })

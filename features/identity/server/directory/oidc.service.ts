@@ -7,12 +7,11 @@ import {
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration } from 'openid-client'
 import type { AccountsApi, ExternalVerdict, NotAdmitted } from '../accounts/index.ts'
+import type { IdentityContext } from '../context.ts'
 import { claimOf, type GroupsFault, personOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
 import { type OidcCause, OidcFault, oidcFaultOf, oidcProblem } from './oidc.fault.ts'
@@ -27,15 +26,11 @@ const freshMs = 10 * 60_000
 /** How long a failed provider is not asked again. */
 const pauseMs = 10_000
 
-export interface OidcDeps {
-  clock: Clock
-  log: Log
+export interface OidcDeps extends IdentityContext {
   key: Buffer
-  config: () => Promise<OidcConfig>
+  read: () => Promise<OidcConfig>
   store: OidcStore
-  /** Records the last result for the settings page: why a sign-in failed on the provider's side, or null. */
-  noteUse: (failure: string | null) => Promise<void>
-  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
+  accounts: AccountsApi
 }
 
 const refusalCodes: Readonly<Record<NotAdmitted, 'oidc_name_taken' | 'oidc_not_entitled'>> = {
@@ -60,7 +55,7 @@ const cookieOf = (request: FastifyRequest): string => {
 }
 
 /** Sign-in with an identity provider: authorisation code with PKCE, bound to one browser and used once. */
-export const createOidc = ({ clock, log, key, config: read, store, noteUse, accounts }: OidcDeps) => {
+export const createOidc = ({ clock, log, key, read, store, settings, accounts }: OidcDeps) => {
   const states = createSigninStates(key)
   let known: { source: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
 
@@ -95,7 +90,7 @@ export const createOidc = ({ clock, log, key, config: read, store, noteUse, acco
     const { cause } = error
     // A browser can change the parameters of a response.
     if (cause instanceof OidcFault && concernsAdministrators.has(cause.code) && cause.kind !== 'answer')
-      await noteUse(cause.message)
+      await settings.noteUse('oidc', cause.message)
     log.warn(
       cause instanceof OidcFault
         ? { code: error.code, cause: cause.kind, reason: cause.message }
@@ -234,7 +229,7 @@ export const createOidc = ({ clock, log, key, config: read, store, noteUse, acco
         )
         if (refused === 'lost') throw oidcProblem(fault)
         if (refused !== null) throw new AppError(refusalCodes[refused])
-        await noteUse(null)
+        await settings.noteUse('oidc', null)
         reply.redirect(`/${signedInFragment}`, 302)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
