@@ -1,24 +1,20 @@
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { Guard } from '@portcullis/platform/server/http/machine.ts'
 import type { AgentSession } from '#features/agents/server/index.ts'
-
-export interface AgentGuardDeps {
-  clock: Pick<Clock, 'now'>
-  /** Returns the session of a token; null: the token is unknown or has expired. */
-  verifySession(token: string, nowSeconds: number): AgentSession | null
-  isRevoked?(agentId: string): Promise<boolean>
-}
+import type { IngestContext } from './context.ts'
 
 /** Admits an agent with a session before its body is read. */
-export const agentGuard = ({ clock, verifySession, isRevoked }: AgentGuardDeps): Guard<AgentSession> => ({
+export const agentGuard = (
+  { clock, agents }: IngestContext,
+  { refusesRevoked }: { refusesRevoked: boolean },
+): Guard<AgentSession> => ({
   credential: 'header',
   check: async ({ headers, raw }) => {
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
-    const session = verifySession(token, clock.now() / 1000)
+    const session = agents.verifySession(token, clock.now() / 1000)
     if (session === null) throw new AppError('agent_session_expired')
-    if ((await isRevoked?.(session.agentId)) === true) throw new AppError('agent_revoked')
+    if (refusesRevoked && (await agents.isRevoked(session.agentId))) throw new AppError('agent_revoked')
     credentialSeen(raw.socket, machineOwner(session.agentId))
     return session
   },

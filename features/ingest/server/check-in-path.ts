@@ -1,28 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { agentLimits, agentPaths, CheckInRequest, checkInAgeHeader } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import { logFailure } from '@portcullis/platform/server/http/log-failure.ts'
 import { problemOf, toAppError } from '@portcullis/platform/server/http/problem.ts'
 import { faultsOf } from '@portcullis/platform/server/http/read-body.ts'
 import { isEncrypted, safetyHeaders } from '@portcullis/platform/server/http/safety-headers.ts'
 import { hasUnreadBody, turnAway } from '@portcullis/platform/server/http/turn-away.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { traceOf } from '@portcullis/platform/server/tracing/index.ts'
 import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/agents/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import { type Outcome, skewSeconds } from './collect-report.ts'
+import type { IngestContext } from './context.ts'
 import { beatBytes, type Quota } from './quota.ts'
 
-export interface CheckInPathDeps {
-  clock: Clock
-  log: Log
+export interface CheckInPathDeps extends IngestContext {
   checkIns: CheckIns
   quota: Quota
-  verifySession(token: string, nowSeconds: number): AgentSession | null
-  intervalSeconds(): number
   /** Returns the address that a request came from. */
   addressOf(request: IncomingMessage): string
   /** Records the duration of a check-in in milliseconds, for the metrics. */
@@ -77,8 +72,8 @@ export const createCheckInPath = ({
   log,
   checkIns,
   quota,
-  verifySession,
-  intervalSeconds,
+  agents: { verifySession },
+  settings,
   addressOf,
   observed,
 }: CheckInPathDeps) => {
@@ -125,7 +120,7 @@ export const createCheckInPath = ({
   }
 
   function respond(response: ServerResponse, outcome: Outcome): void {
-    const interval = intervalSeconds()
+    const interval = Number(settings.now('VENDORA_CHECKIN_SECONDS'))
     const { needInventory, needFacts, needPolicy, commands } = outcome
     const text =
       needInventory === true || needFacts === true || needPolicy === true || commands !== undefined

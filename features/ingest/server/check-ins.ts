@@ -1,23 +1,14 @@
 import type { SignedText } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { isConflict, isUnavailable } from '@portcullis/platform/server/db/db.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Tracer } from '@portcullis/platform/server/tracing/index.ts'
-import type { AgentsApi, Beat, BeatState } from '#features/agents/server/index.ts'
+import type { Beat, BeatState } from '#features/agents/server/index.ts'
 import { createBatcher } from './batcher.ts'
 import type { Outcome } from './collect-report.ts'
+import type { IngestContext } from './context.ts'
 import type { CheckIn, Reports } from './reports.ts'
 
-export interface CheckInsDeps {
-  clock: Clock
-  agents: Pick<AgentsApi, 'takeHeartbeats' | 'heartbeatStates' | 'setConnected'>
+export interface CheckInsDeps extends IngestContext {
   reports: Reports
-  /** Returns the refusal for a deleted agent; null: it was not deleted. */
-  revoked(agentId: string): Promise<AppError | null>
-  commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
-  log: Log
-  tracer: Pick<Tracer, 'work'>
   counted(checkIns: number): void
   /** Longest wait for a batch, in milliseconds. */
   maxWaitMs: number
@@ -29,8 +20,8 @@ const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-af
  * Returns the outcome for a heartbeat that was not accepted. A repeated one is acknowledged again; others must open a
  * new session.
  */
-const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
-  if (state === undefined) throw (await deps.revoked(beat.agentId)) ?? new AppError('agent_unknown')
+const refusedBeat = async (context: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
+  if (state === undefined) throw (await context.agents.revoked(beat.agentId)) ?? new AppError('agent_unknown')
   if (state.boot_id !== beat.bootId) throw new AppError('agent_session_superseded')
   return { hasCommands: state.has_commands }
 }
@@ -40,7 +31,7 @@ const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | un
  * already stored: if the query fails, they are answered without commands, which follow in the next responses.
  */
 const withCommands = async (
-  { commandsFor, log }: CheckInsDeps,
+  { commands: { deliver }, log }: CheckInsDeps,
   items: readonly { agentId: string }[],
   outcomes: (Outcome | AppError)[],
 ): Promise<(Outcome | AppError)[]> => {
@@ -48,7 +39,7 @@ const withCommands = async (
     outcome !== undefined && !(outcome instanceof AppError) && outcome.hasCommands === true
   const due = items.filter((_, i) => has(outcomes[i])).map((item) => item.agentId)
   if (due.length === 0) return outcomes
-  const commands = await commandsFor(due).catch((error: unknown) => {
+  const commands = await deliver(due).catch((error: unknown) => {
     log.warn({ err: error }, 'cannot read the pending commands')
     return new Map<string, SignedText[]>()
   })
@@ -62,11 +53,11 @@ const withCommands = async (
  * Processes check-ins: heartbeats without changes in batches of hundreds in one statement, the others in transactions of
  * their own.
  */
-export const createCheckIns = (deps: CheckInsDeps) => {
+export const createCheckIns = (context: CheckInsDeps) => {
   const common = {
     key: (item: { agentId: string }) => item.agentId,
     now: () => performance.now(),
-    maxWaitMs: deps.maxWaitMs,
+    maxWaitMs: context.maxWaitMs,
     overflow: unavailable,
     isConflict,
     isHopeless: isUnavailable,
@@ -76,7 +67,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
   const traced =
     <In, Out>(what: string, run: (items: In[]) => Promise<Out[]>) =>
     (items: In[]): Promise<Out[]> =>
-      deps.tracer.work(`check-in ${what}`, { 'portcullis.batch.size': items.length }, () => run(items))
+      context.tracer.work(`check-in ${what}`, { 'portcullis.batch.size': items.length }, () => run(items))
 
   const beats = createBatcher<Beat, Outcome | AppError>({
     ...common,
@@ -88,13 +79,13 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     run: traced('beats', async (items) => {
       const sorted = [...items].sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
       const taken = new Map(
-        (await deps.agents.takeHeartbeats(new Date(deps.clock.now()), sorted)).map((row) => [row.agent_id, row]),
+        (await context.agents.takeHeartbeats(new Date(context.clock.now()), sorted)).map((row) => [row.agent_id, row]),
       )
       const away = [...taken.values()].filter((row) => !row.connected).map((row) => row.agent_id)
-      if (away.length > 0) await deps.agents.setConnected(away.sort())
+      if (away.length > 0) await context.agents.setConnected(away.sort())
       const missed = items.filter((item) => !taken.has(item.agentId))
-      const states = missed.length === 0 ? [] : await deps.agents.heartbeatStates(missed.map((item) => item.agentId))
-      deps.counted(taken.size)
+      const states = missed.length === 0 ? [] : await context.agents.heartbeatStates(missed.map((item) => item.agentId))
+      context.counted(taken.size)
       const outcomes = await Promise.all(
         items.map((item) => {
           const row = taken.get(item.agentId)
@@ -106,13 +97,13 @@ export const createCheckIns = (deps: CheckInsDeps) => {
               hasCommands: row.has_commands,
             }
           return refusedBeat(
-            deps,
+            context,
             item,
             states.find((state) => state.agent_id === item.agentId),
           ).catch((error: AppError) => error)
         }),
       )
-      return withCommands(deps, items, outcomes)
+      return withCommands(context, items, outcomes)
     }),
   })
 
@@ -124,9 +115,9 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     concurrency: 2,
     capacity: 10_000,
     run: traced('reports', async (items) => {
-      const outcomes = await deps.reports.apply(items)
-      deps.counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
-      return withCommands(deps, items, outcomes)
+      const outcomes = await context.reports.apply(items)
+      context.counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
+      return withCommands(context, items, outcomes)
     }),
   })
 

@@ -1,11 +1,9 @@
 import type { Readable } from 'node:stream'
 import { agentPaths, closed, operation } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { Type } from 'typebox'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
 import { agentGuard } from './agent-guard.ts'
+import type { IngestContext } from './context.ts'
 import { tooMany } from './quota.ts'
 
 const upload = operation({
@@ -27,17 +25,11 @@ const upload = operation({
 
 /** Seconds after which an agent retries while its upload is running. */
 const secondsBetween = 5
-
-export interface DebugLogRouteDeps {
-  clock: Clock
-  agents: Pick<AgentsApi, 'verifySession' | 'isRevoked'>
-  commands: Pick<CommandsApi, 'receiveLog'>
-}
-
-export const registerDebugLogUpload = (app: HttpApp, { clock, agents, commands }: DebugLogRouteDeps): void => {
+export const registerDebugLogUpload = (app: HttpApp, context: IngestContext): void => {
+  const { commands } = context
   /** Agents with a running upload: one each. */
   const sending = new Set<string>()
-  const guard = agentGuard({ clock, verifySession: agents.verifySession, isRevoked: agents.isRevoked })
+  const guard = agentGuard(context, { refusesRevoked: true })
   app.registerMachine(upload, guard, async ({ params, request, machine: { agentId } }) => {
     if (sending.has(agentId)) throw tooMany(secondsBetween)
     sending.add(agentId)

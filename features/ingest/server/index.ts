@@ -1,39 +1,24 @@
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Metrics } from '@portcullis/platform/server/metrics.ts'
 import { createRate } from '@portcullis/platform/server/rate.ts'
-import type { Tracer } from '@portcullis/platform/server/tracing/index.ts'
-import type { AgentlessApi } from '#features/agentless/server/index.ts'
-import { type AgentsApi, hostTopics } from '#features/agents/server/index.ts'
+import { hostTopics } from '#features/agents/server/index.ts'
 import { registerAgentProtocol } from './agent-routes.ts'
 import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
+import type { IngestContext } from './context.ts'
 import { registerDebugLogUpload } from './debug-log-routes.ts'
 import { createQuota, workerQuota } from './quota.ts'
-import { createReports, type ReportsDeps } from './reports.ts'
+import { createReports } from './reports.ts'
 import { createWake } from './wake.ts'
 import { registerWorkerProtocol } from './worker-routes.ts'
 
 export { registerAgentPolicy } from './policy-routes.ts'
 
-export interface IngestDeps extends ReportsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  bus: Pick<Bus, 'on'>
-  agents: AgentsApi
-  agentless: Pick<AgentlessApi, 'worker' | 'polls'>
-  intervalSeconds(): number
+export interface IngestDeps extends IngestContext {
   /** Returns the address that a request came from. */
   addressOf(request: IncomingMessage): string
   /** Longest wait of a check-in for its batch, in milliseconds. */
   maxWaitMs: number
-  tracer: Pick<Tracer, 'work'>
-  metrics: Pick<Metrics, 'counter' | 'histogram'>
 }
 
 export type IngestApi = ReturnType<typeof createIngest>
@@ -42,8 +27,8 @@ export type IngestApi = ReturnType<typeof createIngest>
 const missedIntervals = 3
 
 /** Creates the ingest: enrolment and sessions, check-ins, wake sockets, and the detection of disconnected hosts. */
-export const createIngest = (deps: IngestDeps) => {
-  const { clock, log, agents, metrics } = deps
+export const createIngest = (context: IngestDeps) => {
+  const { clock, agents, metrics } = context
   const rate = createRate()
   const count = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
   const duration = metrics.histogram(
@@ -51,39 +36,28 @@ export const createIngest = (deps: IngestDeps) => {
     'Time from request to answer of a check-in.',
   )
   const checkIns = createCheckIns({
-    clock,
-    agents,
-    reports: createReports(deps),
-    revoked: agents.revoked,
-    commandsFor: deps.commands.deliver,
-    log,
-    tracer: deps.tracer,
-    maxWaitMs: deps.maxWaitMs,
+    ...context,
+    reports: createReports(context),
     counted: (n) => {
       count.inc({}, n)
       rate.add(n)
     },
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })
-  deps.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
-  deps.bus.on(hostTopics.removed, ({ ids }) => wake.drop(ids as string[]))
+  context.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
+  context.bus.on(hostTopics.removed, ({ ids }) => wake.drop(ids as string[]))
   return {
     fastPath: createCheckInPath({
-      clock,
-      log,
+      ...context,
       checkIns,
       quota: createQuota(clock),
-      verifySession: agents.verifySession,
-      intervalSeconds: deps.intervalSeconds,
-      addressOf: deps.addressOf,
       observed: (milliseconds) => duration.observe(milliseconds / 1000),
     }),
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
-      registerDebugLogUpload(app, deps)
+      registerDebugLogUpload(app, context)
       registerWorkerProtocol(app, {
-        clock,
-        agentless: deps.agentless,
+        ...context,
         checkIns,
         quota: createQuota(clock, workerQuota),
       })
@@ -96,6 +70,8 @@ export const createIngest = (deps: IngestDeps) => {
     drain: checkIns.drain,
     /** Marks hosts without recent check-ins as disconnected; runs every second. */
     sweep: (): Promise<number> =>
-      agents.disconnectSilent(new Date(clock.now() - deps.intervalSeconds() * missedIntervals * 1000)),
+      agents.disconnectSilent(
+        new Date(clock.now() - Number(context.settings.now('VENDORA_CHECKIN_SECONDS')) * missedIntervals * 1000),
+      ),
   }
 }

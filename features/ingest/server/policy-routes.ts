@@ -5,8 +5,8 @@ import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { Type } from 'typebox'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
+import { agentGuard } from './agent-guard.ts'
+import type { IngestContext } from './context.ts'
 import { tooMany } from './quota.ts'
 
 const fetchPolicy = operation({
@@ -43,18 +43,10 @@ const buildLimits = { atOnce: 6, waiting: 500, waitMs: 3_000, retryAfter: 2, spr
 /** Seconds after which an agent retries while its first request is still running. */
 const meanwhile = 2
 
-export interface AgentPolicyRouteDeps extends AgentGuardDeps {
-  policy: Pick<PolicyApi, 'forAgent'>
-  /** Returns the knowledge by which agents judge attack tools. */
-  knowledge(): { text: string; hash: string }
-}
-
 /** Registers the routes of armed hosts: their policy, and the knowledge that the policy names. */
-export const registerAgentPolicy = (
-  app: HttpApp,
-  { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
-): void => {
-  const agent = agentGuard({ clock, verifySession })
+export const registerAgentPolicy = (app: HttpApp, context: IngestContext): void => {
+  const { policy, knowledge } = context
+  const agent = agentGuard(context, { refusesRevoked: false })
   const turns = createTurns(buildLimits)
   /** Agents with a running request for their policy, and for the knowledge. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
@@ -77,7 +69,7 @@ export const registerAgentPolicy = (
     }
   })
   app.registerMachine(fetchKnowledge, agent, async ({ params, reply, machine: { agentId } }) => {
-    const { text, hash } = knowledge()
+    const { text, hash } = knowledge.forAgents()
     if (params.hash !== hash) throw notFound('This knowledge is no longer in force. Fetch the policy again.')
     claim(reading, agentId)
     finished(reply.raw, () => reading.delete(agentId))

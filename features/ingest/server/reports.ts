@@ -1,15 +1,14 @@
 import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
 import { inventoryHash, mustExist, type Occurrence } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import { type AgentsApi, dictionaryTexts } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { JudgedDevice, PeripheralsApi, StoredPeripheral } from '#features/devices/server/index.ts'
-import { assessHosts, hostOf, type PolicyApi } from '#features/policy/server/index.ts'
+import { dictionaryTexts } from '#features/agents/server/index.ts'
+import type { JudgedDevice, StoredPeripheral } from '#features/devices/server/index.ts'
+import { assessHosts, hostOf } from '#features/policy/server/index.ts'
 import { type CollectedReport, collectReport, isArmed, type Judged, type Outcome, refusalOf } from './collect-report.ts'
-import { createWriteReports, type WriteReportsDeps } from './write-reports.ts'
+import type { IngestContext } from './context.ts'
+import { createWriteReports } from './write-reports.ts'
 
 /** An authenticated check-in with a valid shape. */
 export interface CheckIn {
@@ -21,15 +20,6 @@ export interface CheckIn {
   address?: string
   /** When the devices of the inventory were attached, by port path. Only for hosts without an agent. */
   attachedAt?: ReadonlyMap<string, Occurrence>
-}
-
-export interface ReportsDeps extends WriteReportsDeps {
-  db: Db
-  clock: Clock
-  agents: WriteReportsDeps['agents'] & Pick<AgentsApi, 'lockStates' | 'dictionaryIds' | 'revoked'>
-  peripherals: WriteReportsDeps['peripherals'] & Pick<PeripheralsApi, 'storedOf' | 'designs'>
-  policy: WriteReportsDeps['policy'] & Pick<PolicyApi, 'open'>
-  commands: WriteReportsDeps['commands'] & Pick<CommandsApi, 'deliver' | 'receiveLog'>
 }
 
 type Outcomes = Map<string, Outcome | AppError>
@@ -46,9 +36,9 @@ const reportsOf = (request: CheckInRequest): DeviceReport[] => [
  * Applies check-ins with changes: at most one per agent in a batch, all or nothing, answered after COMMIT. It collects the
  * reports, assesses the hosts that changed, and writes.
  */
-export const createReports = (deps: ReportsDeps) => {
-  const { db, clock, agents, peripherals, policy } = deps
-  const write = createWriteReports(deps)
+export const createReports = (context: IngestContext) => {
+  const { db, clock, agents, peripherals, policy } = context
+  const write = createWriteReports(context)
   const { designs } = peripherals
 
   /** Judges all devices of a batch before its transaction. */

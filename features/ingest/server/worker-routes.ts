@@ -13,13 +13,13 @@ import {
 } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createFailureQuota, type Guard } from '@portcullis/platform/server/http/machine.ts'
 import type { FastifyRequest } from 'fastify'
-import type { AgentlessApi, BegunPoll, Poller } from '#features/agentless/server/index.ts'
+import type { BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
+import type { IngestContext } from './context.ts'
 import type { Quota } from './quota.ts'
 
 const workerOperation = { tag: 'Worker protocol', permission: 'agent', method: 'POST' } as const
@@ -56,9 +56,7 @@ const results = operation({
   errors: ['unauthorized', 'payload_too_large'],
 })
 
-export interface WorkerRoutesDeps {
-  clock: Clock
-  agentless: Pick<AgentlessApi, 'worker' | 'polls'>
+export interface WorkerRoutesDeps extends IngestContext {
   checkIns: Pick<CheckIns, 'report'>
   /** Quota of each worker process. */
   quota: Pick<Quota, 'charge'>

@@ -1,31 +1,11 @@
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { AgentsApi } from '#features/agents/server/index.ts'
-import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
-import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
-import {
-  type Assessment,
-  type AttachmentCount,
-  type HostPeripheral,
-  type PolicyApi,
-  rowOf,
-} from '#features/policy/server/index.ts'
+import { type Assessment, type AttachmentCount, type HostPeripheral, rowOf } from '#features/policy/server/index.ts'
 import type { HostChange } from './apply-report.ts'
 import type { CollectedReport } from './collect-report.ts'
+import type { IngestContext } from './context.ts'
 import { createCounterMoves } from './counter-moves.ts'
 import { eventsOf } from './report-events.ts'
-
-export interface WriteReportsDeps {
-  agents: Pick<AgentsApi, 'writeFacts' | 'writeVerdicts' | 'writeModes' | 'recordHeartbeats' | 'addErrors'>
-  peripherals: Pick<PeripheralsApi, 'writeReported' | 'writeDecisions' | 'moveCounters'>
-  policy: Pick<PolicyApi, 'countAttachments'>
-  commands: Pick<CommandsApi, 'acknowledge'>
-  heldPorts: Pick<HeldPortsApi, 'report'>
-  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
-  announce: Announce
-}
 
 /** Returns the attachments of a report, each device once for every day on which it was attached. */
 const attachmentsOf = (agentId: string, changes: readonly HostChange[], now: Date) => {
@@ -72,7 +52,7 @@ const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined):
 
 /** Writes a batch of collected and assessed check-ins, each table once, in the order in which all writers lock. */
 export const createWriteReports =
-  ({ agents, peripherals, policy, commands, heldPorts, events, announce }: WriteReportsDeps) =>
+  ({ agents, peripherals, policy, commands, heldPorts, events, announce }: IngestContext) =>
   async (
     tx: Tx,
     now: Date,

@@ -1,0 +1,22 @@
+import type { Context } from '@portcullis/platform/server/context.ts'
+import type { AgentlessApi } from '#features/agentless/server/index.ts'
+import type { AgentsApi } from '#features/agents/server/index.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
+import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { EventsApi } from '#features/events/server/index.ts'
+import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
+import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
+import type { PolicyApi } from '#features/policy/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+
+export interface IngestContext extends Context {
+  events: EventsApi
+  agents: AgentsApi
+  commands: CommandsApi
+  peripherals: PeripheralsApi
+  policy: PolicyApi
+  agentless: AgentlessApi
+  heldPorts: HeldPortsApi
+  knowledge: KnowledgeApi
+  settings: SettingsApi
+}
