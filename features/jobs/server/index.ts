@@ -1,10 +1,9 @@
 import { cancelJob, getJob, listJobs } from '@portcullis/contract'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Metrics } from '@portcullis/platform/server/metrics.ts'
-import { createJobsHealth, type JobsHealthDeps } from './jobs.health.ts'
-import { createRunner, type RunnerDeps } from './jobs.runner.ts'
-import { createJobsService, type JobsDeps, jobsTopic } from './jobs.service.ts'
+import type { JobsContext } from './context.ts'
+import { createJobsHealth } from './jobs.health.ts'
+import { createRunner } from './jobs.runner.ts'
+import { createJobsService, jobsTopic } from './jobs.service.ts'
 
 export type { JobHandler, JobRun } from './jobs.runner.ts'
 export type JobsApi = ReturnType<typeof jobsFeature>
@@ -13,23 +12,20 @@ export type JobsApi = ReturnType<typeof jobsFeature>
  * Runs work that takes longer than a request. Jobs are enqueued in the caller's transaction, run on any free replica,
  * resume after a crash, show their progress, and can be cancelled.
  */
-export const jobsFeature = (
-  app: HttpApp,
-  deps: JobsDeps & Omit<RunnerDeps, 'ended'> & JobsHealthDeps & { bus: Bus; metrics: Pick<Metrics, 'counter'> },
-) => {
-  const ended = deps.metrics.counter(
+export const jobsFeature = (app: HttpApp, context: JobsContext) => {
+  const ended = context.metrics.counter(
     'portcullis_jobs_ended_total',
     'Jobs that this process ended, by kind and outcome.',
     ['kind', 'outcome'],
   )
-  const service = createJobsService(deps)
-  const runner = createRunner({ ...deps, ended: (kind, outcome) => ended.inc({ kind, outcome }) })
-  const { beat, leave, health, figures } = createJobsHealth(deps)
+  const service = createJobsService(context)
+  const runner = createRunner({ ...context, ended: (kind, outcome) => ended.inc({ kind, outcome }) })
+  const { beat, leave, health, figures } = createJobsHealth(context)
   app.register(listJobs, ({ actor }) => service.recent(actor))
   app.register(getJob, ({ actor, params }) => service.read(actor, params.id))
   app.register(cancelJob, ({ actor, params }) => service.cancel(actor, params.id))
-  deps.bus.on(jobsTopic, runner.wake)
-  deps.bus.onGap(runner.wake)
+  context.bus.on(jobsTopic, runner.wake)
+  context.bus.onGap(runner.wake)
   return {
     enqueue: service.enqueue,
     count: service.count,

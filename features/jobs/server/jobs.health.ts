@@ -1,26 +1,12 @@
 import type { HealthStatus } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
+import type { JobsContext } from './context.ts'
 import { createJobsStore, type QueueFigures } from './jobs.store.ts'
 
 /** How long after its last beat a process counts as taking jobs. */
 const aliveMs = 60_000
 const goneMs = 3_600_000
 const dayMs = 24 * 3_600_000
-
-export interface JobsThresholds {
-  /** Seconds that a job may be due before a process takes it. */
-  waitSeconds: number
-  /** Failed jobs of a day; 0: do not count them. */
-  failed: number
-}
-
-export interface JobsHealthDeps {
-  db: Db
-  clock: Clock
-  thresholds(): JobsThresholds
-}
 
 const minutes = (seconds: number): string =>
   seconds < 120
@@ -29,7 +15,7 @@ const minutes = (seconds: number): string =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3_600)} h`
 
-export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
+export const createJobsHealth = ({ db, clock, settings }: JobsContext) => {
   const store = createJobsStore(db)
   const runnerId = newId(clock.now())
 
@@ -48,7 +34,8 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       const { waiting, running, oldestUntaken, failed, lastFailed, runners } = await figures()
-      const { waitSeconds, failed: maxFailed } = thresholds()
+      const waitSeconds = settings.threshold('JOB_WAIT_SECONDS')
+      const maxFailed = settings.threshold('JOBS_FAILED')
       const waited = oldestUntaken === null ? 0 : Math.max(0, clock.now() - oldestUntaken.getTime()) / 1000
       const servers = runners === 1 ? '1 process takes jobs' : `${runners} processes take jobs`
       const queue = `${running} running, ${waiting} waiting; ${servers}.`

@@ -1,10 +1,8 @@
 import { mustExist } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isConflict, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isConflict, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Tracer } from '@portcullis/platform/server/tracing/index.ts'
+import type { JobsContext } from './context.ts'
 import { type ClaimedJob, createJobsStore, type Progress } from './jobs.store.ts'
 
 /**
@@ -48,11 +46,7 @@ export interface JobHandler {
 /** The job was taken over or cancelled, so the current step must be rolled back. */
 class JobLost extends Error {}
 
-export interface RunnerDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  tracer: Pick<Tracer, 'work'>
+export interface RunnerDeps extends JobsContext {
   /** Counts the jobs that this process ended. */
   ended(kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void
 }

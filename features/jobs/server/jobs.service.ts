@@ -1,25 +1,16 @@
 import type { Job, Permission } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { JobsContext } from './context.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 
 /** How long ended jobs are shown. They are kept for `keptMs`. */
 const shownMs = 24 * 3_600_000
 const keptMs = 30 * 24 * 3_600_000
 const shownAtMost = 200
-
-export interface JobsDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  bus: Pick<Bus, 'publish'>
-}
 
 export interface NewJob {
   /** Name of its handler. */
@@ -38,7 +29,7 @@ export interface NewJob {
 /** Bus topic: a job is due. */
 export const jobsTopic = 'jobs'
 
-export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
+export const createJobsService = ({ db, clock, audit, bus }: JobsContext) => {
   const store = createJobsStore(db)
   const guarded = new Map<string, Permission>()
   /** Shows whether this caller can cancel a job, after a fresh authentication if it needs one. */

@@ -1,0 +1,8 @@
+import type { Context } from '@portcullis/platform/server/context.ts'
+import type { Audit } from '#features/audit/server/index.ts'
+import type { SettingsApi } from '#features/settings/server/index.ts'
+
+export interface JobsContext extends Context {
+  audit: Audit
+  settings: SettingsApi
+}
