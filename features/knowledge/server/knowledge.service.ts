@@ -13,17 +13,12 @@ import {
 } from '@portcullis/contract'
 import { createKnowledge, type Knowledge } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
+import type { KnowledgeContext } from './context.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
 import type { KnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
@@ -33,16 +28,9 @@ type Files = KnowledgePayload['files']
 /** Stored files of a set: its own and inherited ones, each with its original version. */
 type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content: unknown }>>
 
-export interface KnowledgeDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
+export interface KnowledgeDeps extends KnowledgeContext {
   seals: KnowledgeSeals
-  audit: Audit
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
   release: Knowledge
-  jobs: Pick<JobsApi, 'enqueue'>
   judging: JudgingPort
 }
 
@@ -118,8 +106,8 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
 /**
  * Manages the knowledge in force: that of the release, or a signed set on top of it that an Administrator activated.
  */
-export const createKnowledgeService = async (deps: KnowledgeDeps) => {
-  const { db, clock, log, bus, seals, audit, changeRequests, release, jobs } = deps
+export const createKnowledgeService = async (context: KnowledgeDeps) => {
+  const { db, clock, log, bus, seals, audit, changeRequests, release, jobs } = context
   /** Starts the job that re-evaluates all fingerprints, at COMMIT. */
   const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {
@@ -193,7 +181,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const effect = async (knowledge: Knowledge, version: string): Promise<KnowledgeEffect> => ({
     version,
     computedAt: new Date(clock.now()).toISOString(),
-    ...(await deps.judging.effectOf(knowledge)),
+    ...(await context.judging.effectOf(knowledge)),
   })
 
   async function candidateOf(): Promise<WholeSet> {
@@ -381,7 +369,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const set = authentic(await store.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
-    const { designs, hosts, worse, better } = await deps.judging.effectOf(build(set))
+    const { designs, hosts, worse, better } = await context.judging.effectOf(build(set))
     const text = `signed by key ${set.fingerprint}, replaces ${set.brings.join(', ')}; changes the verdict on ${designs} models on ${hosts} hosts: ${worse} worse, ${better} better`
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
@@ -407,7 +395,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const [keys, history, judging] = await Promise.all([
       trusted(),
       store.history(historyLength),
-      deps.judging.progress(info.version),
+      context.judging.progress(info.version),
     ])
     const contents = {
       usbIds: [sources.usbIdsText, info.usbIdsNames],
@@ -471,7 +459,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
      */
     catchUp: async (): Promise<void> => {
       const { version } = current.knowledge.info
-      const { waiting, hosts } = await deps.judging.progress(version)
+      const { waiting, hosts } = await context.judging.progress(version)
       if (waiting + hosts > 0) await db.transaction((tx) => startJudging(tx, { userName: 'system' }, version))
     },
   }
