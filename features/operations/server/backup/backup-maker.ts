@@ -10,12 +10,10 @@ import {
   schemaOf,
   writeArchive,
 } from '@portcullis/platform/server/backup/index.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isConflict, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
+import { isConflict, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { JobHandler, JobRun } from '#features/jobs/server/index.ts'
+import type { OperationsContext } from '../context.ts'
 import { createBackupStore } from './backup.store.ts'
 import {
   assertFolder,
@@ -36,15 +34,7 @@ const beatMs = 5_000
 /** A restored database needs about the space of the original, plus its log. */
 const drillReserve = 500e6
 
-export interface MakerDeps {
-  db: Db
-  /** Pool of long reads. */
-  exportDb: Db
-  clock: Clock
-  log: Log
-  hint: Hint
-  version: string
-  dataDir: string
+export interface MakerDeps extends OperationsContext {
   drill: DrillOptions
   values(): Promise<BackupValues>
 }
@@ -76,10 +66,10 @@ const readBack = async (source: AsyncIterable<Buffer>, passphrase: Secret | null
 }
 
 /** Writes backups to the folder, verifies them, and deletes older ones. */
-export const createBackupMaker = (deps: MakerDeps) => {
-  const { db, exportDb, clock, log, hint, version, dataDir } = deps
+export const createBackupMaker = (context: MakerDeps) => {
+  const { db, exportDb, clock, log, hint, version, config } = context
   const store = createBackupRunsStore(db)
-  const drill = createDrill(deps.drill)
+  const drill = createDrill(context.drill)
   const stopping = new AbortController()
   const runIdOf = (job: JobRun): string => (job.data as { runId: string }).runId
 
@@ -128,7 +118,7 @@ export const createBackupMaker = (deps: MakerDeps) => {
     })
   }
 
-  const tidy = (): Promise<void> => removeAbandonedDrills(deps.drill.dir, log)
+  const tidy = (): Promise<void> => removeAbandonedDrills(context.drill.dir, log)
 
   /** Verifies a written file as configured. Without space for a temporary database, it only reads the file. */
   async function verified(
@@ -139,12 +129,12 @@ export const createBackupMaker = (deps: MakerDeps) => {
     const read = await readBack(readPart(part, sha256), passphrase)
     if (values.verify === 'read') return { verification: 'read', ...read, note: '' }
     await tidy()
-    const { bavail, bsize } = await statfs(deps.drill.dir)
+    const { bavail, bsize } = await statfs(context.drill.dir)
     if (bavail * bsize < (await store.databaseBytes()) * 1.3 + drillReserve)
       return {
         verification: 'read',
         ...read,
-        note: `It was not restored into a temporary database, because ${deps.drill.dir} has too little free space.`,
+        note: `It was not restored into a temporary database, because ${context.drill.dir} has too little free space.`,
       }
     const restored = await drill(part, passphrase, signal).finally(tidy)
     if (restored.tables !== read.tables || restored.rows !== read.rows)
@@ -167,7 +157,7 @@ export const createBackupMaker = (deps: MakerDeps) => {
   }
 
   async function make(job: JobRun, runId: string, signal: AbortSignal): Promise<void> {
-    const values = await deps.values()
+    const values = await context.values()
     const { folder, passphrase } = values
     const createdAt = new Date(clock.now())
     const fileName = fileNameOf(runId, createdAt.getTime())
@@ -184,7 +174,7 @@ export const createBackupMaker = (deps: MakerDeps) => {
       await hint(tx, 'backups')
     })
     try {
-      await assertFolder(folder, { own: values.ownFolder, dataDir })
+      await assertFolder(folder, { own: values.ownFolder, dataDir: config.dataDir })
       const file = await written(part, passphrase, createdAt, signal)
       await step('Verifying')
       const checked = await verified(part, { sha256: file.sha256, values, signal })

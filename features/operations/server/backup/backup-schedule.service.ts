@@ -1,15 +1,11 @@
 import { join } from 'node:path'
 import type { BackupStatus } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { OperationsContext } from '../context.ts'
 import { assertFolder, assertUsable, freeBytesOf } from './backup-folder.ts'
 import { createBackupRunsStore } from './backup-runs.store.ts'
 import { type BackupSchedule, nextBackup } from './backup-times.ts'
@@ -31,16 +27,6 @@ export interface BackupValues {
   verify: 'restore' | 'read'
 }
 
-export interface BackupScheduleDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue'>
-  settings: Pick<SettingsApi, 'values' | 'guard'>
-  hint: Hint
-  dataDir: string
-}
-
 /** Earlier releases stored white space at the ends, which people do not copy. One of white space only stays. */
 const trimmed = (passphrase: Secret | null): Secret | null => {
   const text = passphrase?.reveal().trim() ?? ''
@@ -50,10 +36,10 @@ const trimmed = (passphrase: Secret | null): Secret | null => {
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e9 ? 2 : 1)} GB`
 
 /** Orders backups on schedule and on request, and reports their state. */
-export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, dataDir }: BackupScheduleDeps) => {
+export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, config }: OperationsContext) => {
   const store = createBackupRunsStore(db)
   const startedAt = clock.now()
-  const ownFolder = join(dataDir, 'backups')
+  const ownFolder = join(config.dataDir, 'backups')
 
   async function values(): Promise<BackupValues> {
     const group = await settings.values(db, 'backup')
@@ -72,7 +58,7 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, d
     }
   }
 
-  const folderOptions = { own: ownFolder, dataDir }
+  const folderOptions = { own: ownFolder, dataDir: config.dataDir }
   /** Returns why this server cannot use the folder. Empty if it can. */
   const problemOf = (folder: string, check = assertUsable): Promise<string> =>
     check(folder, folderOptions).then(

@@ -2,18 +2,13 @@ import { Readable } from 'node:stream'
 import { backupStatus, createBackup, runBackup } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { dump, schemaOf, writeArchive } from '@portcullis/platform/server/backup/index.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { FastifyReply } from 'fastify'
 import type { PoolClient } from 'pg'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { OperationsContext } from '../context.ts'
 import { createBackupStore, type MadeBackup } from './backup.store.ts'
 import { createBackupMaker } from './backup-maker.ts'
 import { backupJob, createBackupSchedule } from './backup-schedule.service.ts'
@@ -21,20 +16,11 @@ import type { DrillOptions } from './drill.ts'
 
 export { makeLocalBackup } from './local-backup.ts'
 
-export interface BackupDeps {
-  db: Db
-  /** Pool of long reads. */
-  exportDb: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'guardCancel'>
-  settings: Pick<SettingsApi, 'values' | 'guard'>
-  hint: Hint
-  version: string
-  dataDir: string
+export interface BackupDeps extends OperationsContext {
   drill: DrillOptions
 }
+
+export type BackupApi = ReturnType<typeof backupFeature>
 
 /** A reader without progress for this long is gone. Its open snapshot would keep the database from cleaning up. */
 const stalledMs = 120_000
@@ -55,8 +41,8 @@ const lend = (pool: Db): Promise<{ client: PoolClient; release(isBroken: boolean
 /**
  * Serves backups of a running server, without its key file. The command line restores them while the server is stopped.
  */
-export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
-  const { db, exportDb, clock, log, audit, version } = deps
+export const backupFeature = (app: HttpApp, context: BackupDeps) => {
+  const { db, exportDb, clock, log, audit, version } = context
   const store = createBackupStore(db)
   let isRunning = false
 
@@ -142,11 +128,11 @@ export const backupFeature = (app: HttpApp, deps: BackupDeps) => {
       throw error
     }
   })
-  const schedule = createBackupSchedule(deps)
-  const maker = createBackupMaker({ ...deps, values: schedule.values })
-  deps.jobs.handle(backupJob, maker.handler)
+  const schedule = createBackupSchedule(context)
+  const maker = createBackupMaker({ ...context, values: schedule.values })
+  context.jobs.handle(backupJob, maker.handler)
   // A caller that cannot change the schedule, such as an API token, cannot prevent its backups.
-  deps.jobs.guardCancel(backupJob, 'config:write')
+  context.jobs.guardCancel(backupJob, 'config:write')
   let tidying: Promise<void> | null = null
   /** Removes once what an earlier process left. */
   const tidied = (): Promise<void> => {

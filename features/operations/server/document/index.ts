@@ -5,26 +5,18 @@ import {
   type ResponseOf,
   readConfigDocument,
 } from '@portcullis/contract'
-import { type Db, Rollback, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { Rollback, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { NotificationsApi } from '#features/alerts/server/index.ts'
-import type { PolicyApi } from '#features/policy/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { TagsApi } from '#features/tags/server/index.ts'
-
-export interface DocumentDeps {
-  db: Db
-  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'lock' | 'applyAll'>
-  tags: Pick<TagsApi, 'ensureTags' | 'names'>
-  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'lockGroups' | 'changeGroups'>
-  policy: Pick<PolicyApi, 'writtenRules' | 'lock' | 'planRules' | 'commit' | 'finish'>
-}
+import type { OperationsContext } from '../context.ts'
 
 type Applied = ResponseOf<typeof applyConfigDocument>
 
 /** Reads, compares and applies the configuration as one document, in one transaction. */
-export const documentFeature = (app: HttpApp, { db, settings, tags, notifications, policy }: DocumentDeps): void => {
+export const documentFeature = (
+  app: HttpApp,
+  { db, settings, tags, notifications, policy }: OperationsContext,
+): void => {
   const read = async (): Promise<ConfigDocument> => ({
     settings: await settings.readSet(),
     tags: await tags.names(db),

@@ -1,10 +1,14 @@
 import { rotateKeys } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createSealing, type SealingDeps } from './sealing.service.ts'
-import { createSealingStore } from './sealing.store.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import type { OperationsContext } from '../context.ts'
+import { createSealing } from './sealing.service.ts'
 
 /** Rotates the keys of secrets at rest. */
-export const sealingFeature = (app: HttpApp, deps: Omit<SealingDeps, 'store'>): void => {
-  const sealing = createSealing({ ...deps, store: createSealingStore() })
+export const sealingFeature = (
+  app: HttpApp,
+  context: OperationsContext & { columns: readonly SealedColumn[] },
+): void => {
+  const sealing = createSealing(context)
   app.register(rotateKeys, ({ actor }) => sealing.rotate(actor))
 }

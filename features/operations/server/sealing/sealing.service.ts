@@ -1,27 +1,14 @@
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import {
   countCiphertexts,
   lockCiphertexts,
   type SealedColumn,
   writeCiphertexts,
 } from '@portcullis/platform/server/sealed-column.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobRun, JobsApi } from '#features/jobs/server/index.ts'
-import type { SealingStore } from './sealing.store.ts'
-
-export interface SealingDeps {
-  db: Db
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  envelope: Envelope
-  keys: Keys['sealing']
-  columns: readonly SealedColumn[]
-  store: SealingStore
-}
+import type { JobRun } from '#features/jobs/server/index.ts'
+import type { OperationsContext } from '../context.ts'
+import { createSealingStore } from './sealing.store.ts'
 
 const kind = 'rotate-keys'
 const atOnce = 200
@@ -39,7 +26,15 @@ interface Cursor {
  * Rotates the key of secrets at rest while the server runs. Only the wrapping of each secret's key is replaced; the
  * secrets are not decrypted. The old key is deleted when nothing needs it.
  */
-export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store }: SealingDeps) => {
+export const createSealing = ({
+  db,
+  audit,
+  jobs,
+  envelope,
+  keys: { sealing: keys },
+  columns,
+}: OperationsContext & { columns: readonly SealedColumn[] }) => {
+  const store = createSealingStore()
   const rewrapSome = (job: JobRun, at: Cursor, column: SealedColumn, isFirst: boolean): Promise<Cursor> =>
     db.transaction(async (tx) => {
       const rows = await lockCiphertexts(tx, column, at.after, atOnce)
