@@ -1,19 +1,13 @@
 import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { GivenItems, SettingsApi } from '#features/settings/server/index.ts'
+import type { GivenItems } from '#features/settings/server/index.ts'
+import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import type { Systems } from './systems.ts'
 
-export interface ConnectionTestDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  settings: Pick<SettingsApi, 'noteUse'>
+export interface ConnectionTestDeps extends QuarantineContext {
   systems: Systems
 }
 

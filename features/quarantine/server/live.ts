@@ -1,9 +1,9 @@
 import type { NacEndpoint } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
+import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import type { IseSession } from './ise.client.ts'
 import type { NacStore } from './nac.store.ts'
@@ -34,7 +34,7 @@ type IseEnd = NacEndpoint['ise']['endpoints'][number]
 type CactEnd = NacEndpoint['cact']['endpoints'][number]
 
 /** Reads what both systems know about a host while a person waits. */
-export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
+export const createNacLive = ({ db, store, systems }: QuarantineContext & { store: NacStore; systems: Systems }) => {
   // A view may take eight seconds of requests: four run at once, and others get a retry time instead of waiting.
   const turns = createTurns({ atOnce: 4, waiting: 0, waitMs: 0, retryAfter: 3, spread: 5 })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })

@@ -8,27 +8,18 @@ import {
   quarantineLimits,
 } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi, NewEvent, OtherEventKind } from '#features/events/server/index.ts'
+import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
+import type { QuarantineContext } from './context.ts'
 import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
 /** Bus topic: a quarantine is due. */
 export const nacTopic = 'nac'
 
-export interface QuarantinesDeps {
-  db: Db
-  clock: Clock
-  bus: Pick<Bus, 'publish'>
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
-  announce: Announce
+export interface QuarantinesDeps extends QuarantineContext {
   store: NacStore
   systems: Pick<Systems, 'rules'>
 }

@@ -1,13 +1,8 @@
 import { isIP } from 'node:net'
 import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import type { Connection, NacStore, QuarantineRow } from './nac.store.ts'
 import { entityOf, type Quarantines } from './quarantines.service.ts'
@@ -56,16 +51,10 @@ class Moved extends NacFault {
 /** Somebody else changed or took over the quarantine: this run sends and writes nothing more. */
 class Lost extends Error {}
 
-export interface RunnerDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  settings: Pick<SettingsApi, 'noteUse'>
+export interface RunnerDeps extends QuarantineContext {
   store: NacStore
   systems: Pick<Systems, 'open'>
   quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents'>
-  announce: Announce
 }
 
 interface Change {
@@ -88,8 +77,8 @@ const hasMoved = ({ targets, place }: QuarantineRow, peer: NacPeer): boolean =>
   targets.length > 0 && place !== '' && place !== peer.place
 
 /** Carries out quarantines: one at a time per host and system, verified by reading back, and resumed after a crash. */
-export const createRunner = (deps: RunnerDeps) => {
-  const { db, clock, log, audit, settings, store, systems, quarantines, announce } = deps
+export const createRunner = (context: RunnerDeps) => {
+  const { db, clock, log, audit, settings, store, systems, quarantines, announce } = context
 
   /** Saves a new state of a quarantine with its timeline entry. */
   async function become(row: QuarantineRow, change: Change): Promise<void> {

@@ -1,10 +1,8 @@
 import type { NacSystem } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import { certificatesOf, type GivenItems, type GroupValues, type SettingsApi } from '#features/settings/server/index.ts'
+import { certificatesOf, type GivenItems, type GroupValues } from '#features/settings/server/index.ts'
 import { addressesOf } from './addresses.ts'
 import { type CactToken, createCact } from './cact.client.ts'
+import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import { createIse, nothingKnown } from './ise.client.ts'
 import { createTraffic } from './traffic.ts'
@@ -51,18 +49,11 @@ const quarantinedValue = 'quarantine'
 
 /** Names of the custom attributes, which must be defined in ISE. */
 const attributeNames = { state: 'PortcullisState', reason: 'PortcullisReason', until: 'PortcullisUntil' } as const
-
-export interface SystemsDeps {
-  db: Db
-  clock: Clock
-  settings: Pick<SettingsApi, 'values'>
-  resolve: ResolveDestination
-}
-
 export type Systems = ReturnType<typeof createSystems>
 
 /** Opens the configured systems, and keeps their state between tasks. */
-export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => {
+export const createSystems = (context: QuarantineContext) => {
+  const { db, clock, settings, resolve } = context
   const traffic = {
     ise: createTraffic({ clock, name: 'Cisco ISE' }),
     cact: createTraffic({ clock, name: 'CounterACT' }),
@@ -87,6 +78,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
 
   const cactOf = (values: GroupValues<'cact'>, manner: Manner = {}, kept = token) =>
     createCact({
+      ...context,
       config: {
         url: new URL(values.text('CACT_URL')),
         resolve,
@@ -99,7 +91,6 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
         tokenStyle: values.text('CACT_TOKEN_STYLE') === 'bearer' ? 'bearer' : 'bare',
       },
       traffic: traffic.cact,
-      clock,
       token: kept,
       ...manner,
     })

@@ -1,13 +1,11 @@
 import { type NacSystem, nacSystems } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Audit, AuditEntry } from '#features/audit/server/index.ts'
+import type { AuditEntry } from '#features/audit/server/index.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
+import type { QuarantineContext } from './context.ts'
 import type { NacStore, Sighting } from './nac.store.ts'
 import { entityOf, macsToUse, nacTopic, type Quarantines } from './quarantines.service.ts'
 import type { Systems } from './systems.ts'
@@ -20,15 +18,10 @@ const mostAddresses = 4
 /** Hosts handled per run; the next runs handle the rest of a flood. */
 const mostAtOnce = 100
 
-export interface WatchDeps {
-  db: Db
-  clock: Clock
-  bus: Pick<Bus, 'publish'>
-  audit: Audit
+export interface WatchDeps extends QuarantineContext {
   store: NacStore
   systems: Pick<Systems, 'rules'>
   quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents' | 'end'>
-  announce: Announce
 }
 
 type Rules = Awaited<ReturnType<Systems['rules']>>
@@ -45,8 +38,8 @@ interface Outcomes {
  * Checks the attached devices every few seconds: quarantines hosts with attack tools, and releases those whose cause
  * ended. It reads the inventory instead of following reports, so an outage of a replica or server misses nothing.
  */
-export const createWatch = (deps: WatchDeps) => {
-  const { db, clock, bus, audit, store, systems, quarantines, announce } = deps
+export const createWatch = (context: WatchDeps) => {
+  const { db, clock, bus, audit, store, systems, quarantines, announce } = context
 
   /** Decides about one host with an attack tool. Returns the number of quarantined addresses. */
   async function consider(
