@@ -1,16 +1,11 @@
 import type { Prediction } from '@portcullis/contract'
 import { compareVersions, mustExist, revertMinutesOf, windowsRefusals } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Announce } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { PackagesApi, PublishedBuild } from '#features/builds/server/index.ts'
-import type { WindowsApi } from '#features/builds/server/windows/index.ts'
-import { armOrder, type CommandSpec, type CommandsApi } from '#features/commands/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
+import type { PublishedBuild } from '#features/builds/server/index.ts'
+import { armOrder, type CommandSpec } from '#features/commands/server/index.ts'
 import type { Predict, PredictedHost } from '#features/policy/server/index.ts'
+import type { RolloutsContext } from './context.ts'
 import { createHostsStore, type UpdateFacts } from './rollout-hosts.store.ts'
 import {
   activeStates,
@@ -29,19 +24,6 @@ const hostsAtOnce = 2_000
 const updatesAtOnce = 200
 /** Number of transactions per run for one rollout; the next run continues. */
 const stepsAtOnce = 30
-
-export interface AdvanceDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
-  packages: Pick<PackagesApi, 'refusalOf'>
-  predict: Predict
-  audit: Audit
-  events: Pick<EventsApi, 'append'>
-  announce: Announce
-  windows: Pick<WindowsApi, 'refused'>
-}
 
 export const positionOf = (row: RolloutRow): Position => ({
   kind: row.kind,
@@ -122,8 +104,8 @@ const revertSetting = ({ kind, state, settings: { revertMinutes } }: RolloutRow)
 }
 
 /** Advances rollouts: commands the hosts of a ring, watches it, starts the next one, halts, cancels commands. */
-export const createAdvance = (deps: AdvanceDeps) => {
-  const { db, clock, log, commands, packages, predict, audit, events, announce, windows } = deps
+export const createAdvance = (context: RolloutsContext) => {
+  const { db, clock, log, commands, packages, policy, audit, events, announce, windows } = context
 
   /** Announces and records a new state; call it last in a transaction. */
   async function announceState(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
@@ -202,7 +184,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     // Read before the commands are created, so that their effects are never older.
     const now = clock.now()
     const { queued, missing, refused } = await commands.queue(tx, { userName: row.created_by }, specs)
-    if (row.kind === 'arm') await predictArming(tx, predict, row, queued)
+    if (row.kind === 'arm') await predictArming(tx, policy.predict, row, queued)
     await hosts.commanded(row.rollout_id, queued, new Date(now))
     await hosts.skip(row.rollout_id, missing)
     if (refused.size > 0) await hosts.refuse(row.rollout_id, refused)

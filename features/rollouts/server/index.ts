@@ -11,13 +11,14 @@ import {
   startRollout,
 } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createRolloutsService, type RolloutsDeps, type RolloutsService } from './rollouts.service.ts'
+import type { RolloutsContext } from './context.ts'
+import { createRolloutsService, type RolloutsService } from './rollouts.service.ts'
 
 export type RolloutsApi = Pick<RolloutsService, 'advance'>
 
 /** Creates rollouts: updates and arming in rings, with plans, automatic halts and reverts. */
-export const rolloutsFeature = (app: HttpApp, deps: RolloutsDeps): RolloutsApi => {
-  const rollouts = createRolloutsService(deps)
+export const rolloutsFeature = (app: HttpApp, context: RolloutsContext): RolloutsApi => {
+  const rollouts = createRolloutsService(context)
   app.register(listRollouts, () => rollouts.list())
   app.register(getRollout, ({ params }) => rollouts.one(params.id))
   app.register(listRolloutHosts, ({ params, query }) => rollouts.hosts(params.id, query))

@@ -12,12 +12,13 @@ import {
 } from '@portcullis/contract'
 import { isOddText, mustExist } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import { type Db, isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { PackagesApi, PublishedBuild } from '#features/builds/server/index.ts'
-import { type ChangeRequestsApi, memberLines } from '#features/change-requests/server/index.ts'
-import { type AdvanceDeps, createAdvance, positionOf, predictArming } from './advance.ts'
+import type { PublishedBuild } from '#features/builds/server/index.ts'
+import { memberLines } from '#features/change-requests/server/index.ts'
+import { createAdvance, positionOf, predictArming } from './advance.ts'
+import type { RolloutsContext } from './context.ts'
 import { createHostsStore } from './rollout-hosts.store.ts'
 import { activeStates, type Control, control } from './rollout-machine.ts'
 import { createRolloutsRead } from './rollouts.read.ts'
@@ -26,13 +27,6 @@ import { planView, rolloutView } from './rollouts.view.ts'
 
 const shownRollouts = 100
 const shownHosts = 200
-
-export interface RolloutsDeps extends AdvanceDeps {
-  /** Pool of long statements: a plan reads every host and every device. */
-  exportDb: Db
-  packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
-  changeRequests: Pick<ChangeRequestsApi, 'handle' | 'assertAlone'>
-}
 
 /** A revert that waits for a second approver: it frees the hosts that the rollout armed. */
 interface Revert {
@@ -103,10 +97,10 @@ const settingsOf = (input: Input): RolloutSettings => ({
   ...(input.revertMinutes === undefined ? {} : { revertMinutes: input.revertMinutes }),
 })
 
-export const createRolloutsService = (deps: RolloutsDeps) => {
-  const { db, exportDb, clock, packages, changeRequests } = deps
+export const createRolloutsService = (context: RolloutsContext) => {
+  const { db, exportDb, clock, packages, changeRequests } = context
   const read = createRolloutsRead(db)
-  const { advance, announceState, startRing, judge } = createAdvance(deps)
+  const { advance, announceState, startRing, judge } = createAdvance(context)
 
   /** Refuses characters that reorder or hide text, because names appear in audit records and in approval requests. */
   function assertName(name: string, field: string): void {
@@ -284,7 +278,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         await createRolloutsStore(tx).insert(row)
         await fixAll(tx, row)
         const within = createRolloutsRead(tx)
-        const predicted = row.kind === 'arm' ? await predictArming(tx, deps.predict, row, null, true) : null
+        const predicted = row.kind === 'arm' ? await predictArming(tx, context.policy.predict, row, null, true) : null
         const sums = await within.plan(row.rollout_id)
         const hosts = await within.notable(row.rollout_id, shownHosts)
         const mismatches = await within.mismatches(row.rollout_id, predicted?.hosts ?? [])
