@@ -21,15 +21,9 @@ import {
   testDomainName,
 } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { SettingsContext } from './context.ts'
 import { testDomain } from './domain-test.ts'
 import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
@@ -40,18 +34,6 @@ export { type SignInChange, signInDetails, signInTitle } from './settings.approv
 export { certificatesOf } from './settings.rules.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 export type { Thresholds } from './thresholds.ts'
-
-export interface SettingsFeatureDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  bus: Bus
-  audit: Audit
-  envelope: Envelope
-  resolve: ResolveDestination
-  /** Address that the server listens on. */
-  serverUrl(): string
-}
 
 /** Sealed secrets in the tables of this feature. The key of a version has the item's name after its number. */
 export const settingsSealed: readonly SealedColumn[] = [
@@ -85,8 +67,8 @@ const listOf = (field: string, text: string): string[] => {
 }
 
 /** Manages the general configuration: groups of named items, with versions and rollback. */
-export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) => {
-  const settings = createSettings({ ...deps, store: createSettingsStore() })
+export const settingsFeature = async (app: HttpApp, context: SettingsContext) => {
+  const settings = createSettings({ ...context, store: createSettingsStore() })
   for (const { what, isThere } of settings.needs) app.needs(what, isThere)
   const writes = [
     [addOrUpdateSmtp, 'smtp'],
@@ -120,10 +102,10 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
   app.register(getCustomLoginConfigItems, () => settings.read((name) => name.startsWith('CUSTOM_LOGIN_')))
   app.register(testDomainName, async ({ body }) =>
     testDomain(
-      (await settings.values(deps.db, 'domain', body ?? {})).text('SERVER_DOMAIN_NAME'),
-      deps.serverUrl(),
-      deps.clock.now(),
-      deps.resolve,
+      (await settings.values(context.db, 'domain', body ?? {})).text('SERVER_DOMAIN_NAME'),
+      context.reach().url,
+      context.clock.now(),
+      context.resolve,
     ),
   )
   app.register(integrationUses, async () => ({ data: await settings.uses() }))
@@ -135,8 +117,8 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
   )
 
   function onChange(handler: (names: readonly string[] | null) => void): void {
-    deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
-    deps.bus.onGap(() => handler(null))
+    context.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
+    context.bus.onGap(() => handler(null))
   }
   // Items that every request needs are cached.
   let current = await settings.read(isCached)
@@ -146,7 +128,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
   onChange((names) => {
     if (names?.some(isCached) !== false)
       refresh().catch((error: unknown) =>
-        deps.log.warn({ err: error }, 'could not read the configuration; the next run retries'),
+        context.log.warn({ err: error }, 'could not read the configuration; the next run retries'),
       )
   })
 
@@ -154,7 +136,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     /** Returns a cached item. A change on another replica arrives a moment later. */
     now: (name: (typeof cachedNames)[number]): string => current[name] ?? '',
     /** Cached thresholds of the health page. */
-    threshold: await createThresholds({ ...deps, settings: { values: settings.values, onChange } }),
+    threshold: await createThresholds({ ...context, settings: { values: settings.values, onChange } }),
     /** Reads the cached items again, in case a message was lost. Runs every minute. */
     refresh,
     guard: settings.guard,

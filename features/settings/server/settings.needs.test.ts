@@ -1,6 +1,5 @@
 import type { ConfigGroupName } from '@portcullis/contract'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/server/index.ts'
@@ -12,7 +11,7 @@ const refusals: string[] = []
 let t: Awaited<ReturnType<typeof startFeatureApp>>
 
 beforeAll(async () => {
-  t = await startFeatureApp(async (app, deps) => {
+  t = await startFeatureApp(async (app, context) => {
     const noteRefusal = () => {
       try {
         app.seal()
@@ -20,14 +19,7 @@ beforeAll(async () => {
         refusals.push((error as Error).message)
       }
     }
-    const settings = await settingsFeature(app, {
-      ...deps,
-      bus,
-      audit: auditFeature(app, deps),
-      envelope: {} as Envelope,
-      resolve: async () => Promise.reject(new Error('nothing is connected to')),
-      serverUrl: () => 'https://portcullis.test',
-    })
+    const settings = await settingsFeature(app, { ...context, bus, audit: auditFeature(app, context) })
     noteRefusal()
     settings.gateSignIn({ assertAlone: async () => {}, changed: async () => {} })
     for (const group of guarded.slice(1)) settings.guard(group, async () => {})

@@ -11,14 +11,11 @@ import {
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { SettingsContext } from './context.ts'
 import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import {
   assertTogether,
@@ -52,12 +49,7 @@ export interface SignInGate {
 /** Returns further information for the approver of a change, or an empty string. */
 export type SignInNote = (change: SignInChange) => Promise<string>
 
-export interface SettingsDeps {
-  db: Db
-  clock: Clock
-  bus: Pick<Bus, 'publish'>
-  audit: Audit
-  envelope: Envelope
+export interface SettingsDeps extends SettingsContext {
   store: SettingsStore
 }
 

@@ -1,7 +1,7 @@
 import { type ConfigName, configGroups } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
+import type { SettingsContext } from './context.ts'
 import type { GroupValues } from './settings.service.ts'
 
 type Name = ConfigName<'health'>
@@ -13,9 +13,7 @@ export const createThresholds = async ({
   db,
   log,
   settings,
-}: {
-  db: Db
-  log: Log
+}: SettingsContext & {
   settings: {
     values(q: Db, group: 'health'): Promise<GroupValues<'health'>>
     onChange(handler: (names: readonly string[] | null) => void): void
