@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import { type Tag, tagFileColumns } from '@portcullis/contract'
 import { streamCsv } from '@portcullis/platform/server/csv.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { TagsContext } from './context.ts'
 
 export type TagsRead = ReturnType<typeof createTagsRead>
 
-export const createTagsRead = ({ db, exportDb }: { db: Db; exportDb: Db }) => ({
+export const createTagsRead = ({ db, exportDb }: TagsContext) => ({
   list: (): Promise<Tag[]> =>
     db.query<Tag>(sql`
       select t.name, t.color, coalesce(a.n, 0)::int as "agentsCount", coalesce(p.n, 0)::int as "peripheralsCount"

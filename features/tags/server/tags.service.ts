@@ -1,9 +1,9 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import { type Db, type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import type { TagsContext } from './context.ts'
 import type { TagGate } from './ports.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
@@ -15,9 +15,7 @@ const maxPairs = 250_000
 /** Maximum attempts to create a tag that another call deletes at the same time. */
 const maxTries = 5
 
-export interface TagsDeps {
-  db: Db
-  audit: Audit
+export interface TagsDeps extends TagsContext {
   gate: TagGate
 }
 

@@ -23,8 +23,8 @@ const [agentA, agentB] = ['0190a000-0000-7000-8000-00000000000a', '0190a000-0000
 const stick = `${agentA}|USB\\VID_0781&PID_5567\\=cmd|'/c calc'!A1`
 
 beforeAll(async () => {
-  t = await startFeatureApp((app, deps) =>
-    tagsFeature(app, { ...deps, audit: auditFeature(app, deps), gate: openGate }),
+  t = await startFeatureApp((app, context) =>
+    tagsFeature(app, { ...context, audit: auditFeature(app, context), gate: openGate }),
   )
   await t.db.execute(sql`insert into agents (agent_id, host, address, enrolled_at, facts) values
     (${agentA}, '=HYPERLINK("x")', '10.0.0.1', now(), '{}'), (${agentB}, E'multi\nline "host", two', '10.0.0.2', now(), '{}')`)
