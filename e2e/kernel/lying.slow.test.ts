@@ -10,7 +10,7 @@ import type { Qmp } from './qmp.ts'
 import { eventually } from './vm.ts'
 
 /** Attachments of each device to the armed host. */
-const PLUGS = 5
+const PLUGS = 2
 
 const lieOf = (name: string): Lie => {
   const lie = lies.find((one) => one.name === name)
