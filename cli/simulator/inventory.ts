@@ -4,8 +4,7 @@ import { inventoryHash, mustExist } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Department } from './hosts.ts'
 import type { Judge } from './judge.ts'
-import type { Model } from './model.ts'
-import { attackTools, models, type Role } from './models.ts'
+import { attackTools, type Model, models, type Role } from './models.ts'
 import { type Platform, reportedOn } from './platforms.ts'
 import type { Random } from './random.ts'
 
@@ -21,7 +20,7 @@ const minDevices = 5
 const descriptorCache = new Map<string, string>()
 
 const descriptors = (model: Model, revision: string): string => {
-  const key = `${model.vid}${model.pid}${revision}${model.interfaces.length}${model.product ?? ''}`
+  const key = `${model.vid}${model.pid}${revision}${model.interfaces.length}${model.product}`
   let text = descriptorCache.get(key)
   if (text === undefined) {
     const spec: DeviceSpec = {
@@ -38,7 +37,7 @@ const descriptors = (model: Model, revision: string): string => {
       ...(model.manufacturer ? { manufacturer: model.manufacturer } : {}),
       ...(model.product ? { product: model.product } : {}),
       ...(model.serial === null ? {} : { serial: model.serial }),
-      ...(model.configurations?.[revision] === undefined ? {} : { configuration: model.configurations[revision] }),
+      ...(model.configurations[revision] === undefined ? {} : { configuration: model.configurations[revision] }),
       ...(model.moreConfigurations === undefined
         ? {}
         : { moreConfigurations: model.moreConfigurations.map((c) => [...c]) }),
@@ -61,7 +60,7 @@ export const makeDevice = (
 ): LooseDevice => {
   const revision = random.chance(0.7) ? mustExist(model.revisions[0], 'a revision') : random.pick(model.revisions)
   const serial = model.serial?.replace(/#/g, () => random.hex(1))
-  const configuration = model.configurations?.[revision]
+  const configuration = model.configurations[revision]
   const linux: LooseDevice = {
     descriptors: descriptors(model, revision),
     ...(model.manufacturer ? { manufacturer: model.manufacturer } : {}),

@@ -1,7 +1,7 @@
 /** Operating systems of simulated hosts, and what their agents report about a device. */
 import type { DeviceReport } from '@portcullis/contract'
 import { syntheticReport, usageDescriptor } from '@portcullis/domain'
-import type { Model } from './model.ts'
+import type { Model } from './models.ts'
 import type { Random } from './random.ts'
 
 export const platforms = ['windows', 'linux', 'macos'] as const
@@ -42,13 +42,7 @@ const interfacesOf = (model: Model): { number: number; code: Code }[] =>
 
 /** Top-level collections of a HID interface, as page and usage: keyboard, mouse, security key or media keys. */
 const usagesOf = (code: Code, model: Model): [number, number] =>
-  code[2] === 1
-    ? [1, 6]
-    : code[2] === 2
-      ? [1, 2]
-      : /FIDO|Security Key/.test(model.product ?? '')
-        ? [0xf1d0, 1]
-        : [12, 1]
+  code[2] === 1 ? [1, 6] : code[2] === 2 ? [1, 2] : /FIDO|Security Key/.test(model.product) ? [0xf1d0, 1] : [12, 1]
 
 /** Returns what the agent for Windows reads of report descriptors: the usages, but not the descriptors. */
 const usageDescriptors = (model: Model): string[] =>
