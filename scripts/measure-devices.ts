@@ -7,11 +7,10 @@
  */
 import { parseArgs } from 'node:util'
 import { writeResults } from '../proof/kit/run.ts'
-import { fixtures } from './devices/fixtures.ts'
+import { fixtures, tools } from './devices/devices.ts'
 import { measure, print } from './devices/measure.ts'
 import { readRecords } from './devices/records.ts'
 import { deviceResult } from './devices/result.ts'
-import { tools } from './devices/tools.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
