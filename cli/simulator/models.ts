@@ -2,7 +2,7 @@
  * Simulated devices. IDs and names are from usb.ids; descriptors are from public dumps and knowledge/. The strings are
  * those of the real devices.
  */
-import type { InterfaceSpec } from '@portcullis/domain/testing'
+import { type InterfaceSpec, interfacesOf } from '@portcullis/domain/testing'
 
 /** One product. Each entry of `revisions` (bcdDevice) gives another fingerprint. */
 export interface Model {
@@ -22,25 +22,6 @@ export interface Model {
   moreConfigurations: readonly (readonly InterfaceSpec[])[] | undefined
   /** Configuration string by revision. Logitech stores the firmware name there. */
   configurations: Readonly<Record<string, string>>
-}
-
-/** Interfaces that several models share, or that need more than a code and a number. */
-const interfaceGroups: Readonly<Record<string, readonly InterfaceSpec[]>> = {
-  keyboard: ['03:01:01', '03:00:00'],
-  fastKeyboard: [{ code: '03:01:01', endpoints: [{ address: 0x81, maxPacketSize: 16, interval: 2 }] }],
-  camera: ['0e:01:00', { code: '0e:02:00', number: 1, endpoints: [] }, { code: '0e:02:00', number: 1, alternate: 1 }],
-  headset: ['01:01:00', '01:02:00', '01:02:00', '03:00:00'],
-  hub: [
-    { code: '09:00:01', number: 0 },
-    { code: '09:00:02', number: 0, alternate: 1 },
-  ],
-  uasDisk: ['08:06:50', { code: '08:06:62', number: 0, alternate: 1 }],
-}
-
-/** Parses the name of a group, a code, or a code with its interface number (`03:00:00@4`). */
-const interfacesOf = (word: string): readonly InterfaceSpec[] => {
-  const [code = '', number] = word.split('@')
-  return interfaceGroups[word] ?? [number === undefined ? code : { code, number: Number(number) }]
 }
 
 /** Parses a table of models. The last column has members that few devices have, and configuration strings by revision. */
@@ -67,7 +48,7 @@ const table = (rows: string): Model[] =>
         ...{ vid, pid, manufacturer, product, revisions: revisions.split(' '), serial: serial || null },
         ...{ speedMbps: Number(speed), maxPowerMa: Number(power), deviceCode: device },
         bcdUsb: usb === undefined ? undefined : Number.parseInt(usb, 16),
-        interfaces: interfaces.split(' ').flatMap(interfacesOf),
+        interfaces: interfacesOf(interfaces),
         moreConfigurations: second === undefined ? undefined : [second.split('+')],
         configurations,
       }
@@ -79,14 +60,14 @@ const table = (rows: string): Model[] =>
  */
 export const models = {
   keyboard: table(`
-    413C:2113 | Dell | Dell KB216 Wired Keyboard | 0110 0111 |  | 1.5 | 100 | keyboard |
+    413C:2113 | Dell | Dell KB216 Wired Keyboard | 0110 0111 |  | 1.5 | 100 | 03:01:01 03:00:00 |
     413C:2107 | DELL | Dell USB Entry Keyboard | 0115 |  | 1.5 | 100 | 03:01:01 |
     413C:2003 | Dell | Dell USB Keyboard | 0301 |  | 1.5 | 100 | 03:01:01 |
-    046D:C31C | Logitech | USB Keyboard | 6402 4920 |  | 1.5 | 100 | keyboard |
-    045E:0750 | Microsoft | Wired Keyboard 600 | 0163 |  | 1.5 | 100 | keyboard |
-    03F0:2B4A | HP, Inc | HP Business Slim Keyboard | 0116 |  | 1.5 | 100 | keyboard |
-    03F0:034A | Chicony | HP Elite USB Keyboard | 0211 |  | 1.5 | 100 | keyboard |
-    05AC:024F | Apple Inc. | Apple Keyboard | 0074 |  | 1.5 | 100 | keyboard |`),
+    046D:C31C | Logitech | USB Keyboard | 6402 4920 |  | 1.5 | 100 | 03:01:01 03:00:00 |
+    045E:0750 | Microsoft | Wired Keyboard 600 | 0163 |  | 1.5 | 100 | 03:01:01 03:00:00 |
+    03F0:2B4A | HP, Inc | HP Business Slim Keyboard | 0116 |  | 1.5 | 100 | 03:01:01 03:00:00 |
+    03F0:034A | Chicony | HP Elite USB Keyboard | 0211 |  | 1.5 | 100 | 03:01:01 03:00:00 |
+    05AC:024F | Apple Inc. | Apple Keyboard | 0074 |  | 1.5 | 100 | 03:01:01 03:00:00 |`),
   mouse: table(`
     413C:301A | PixArt | Dell MS116 USB Optical Mouse | 0100 |  | 1.5 | 100 | 03:01:02 |
     413C:3012 | Dell | Dell USB Optical Mouse | 4320 |  | 1.5 | 100 | 03:01:02 |
@@ -103,17 +84,17 @@ export const models = {
   unifying: table(`
     046D:C52B | Logitech | USB Receiver | 1211 2411 1210 1207 1203 2407 |  | 12 | 98 | 03:01:01 03:01:02 03:00:00 | 1203=RQR12.03_B0025 1207=RQR12.07_B0029 1210=RQR12.10_B0032 1211=RQR12.11_B0032 2407=RQR24.07_B0030 2411=RQR24.11_B0036`),
   hub: table(`
-    0BDA:5411 | Generic | 4-Port USB 2.0 Hub | 0104 0101 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    05E3:0610 | GenesysLogic | USB2.1 Hub | 9304 0655 9226 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    05E3:0608 |  | USB2.0 Hub | 8536 6090 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    2109:2813 | VIA Labs, Inc. | USB2.0 Hub | 0221 9011 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    0424:2514 |  |  | 0BB3 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    1A40:0101 |  | USB 2.0 Hub | 0111 |  | 480 | 0 | hub | device=09:00:01 usb=0210
-    17EF:1010 | VIA Labs, Inc. | USB2.0 Hub | 9091 |  | 480 | 0 | hub | device=09:00:01 usb=0210`),
+    0BDA:5411 | Generic | 4-Port USB 2.0 Hub | 0104 0101 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    05E3:0610 | GenesysLogic | USB2.1 Hub | 9304 0655 9226 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    05E3:0608 |  | USB2.0 Hub | 8536 6090 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    2109:2813 | VIA Labs, Inc. | USB2.0 Hub | 0221 9011 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    0424:2514 |  |  | 0BB3 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    1A40:0101 |  | USB 2.0 Hub | 0111 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210
+    17EF:1010 | VIA Labs, Inc. | USB2.0 Hub | 9091 |  | 480 | 0 | 09:00:01@0 09:00:02@0.1 | device=09:00:01 usb=0210`),
   internalCamera: table(`
-    04F2:B604 | Chicony Electronics Co.,Ltd. | Integrated Camera (1280x720@30) | 2747 | 0001 | 480 | 500 | camera | device=ef:02:01
-    5986:2113 | SunplusIT Inc | Integrated Camera | 6010 |  | 480 | 500 | camera | device=ef:02:01
-    064E:E263 | SuYin | HP TrueVision HD | 2208 | 200901010001 | 480 | 500 | camera | device=ef:02:01`),
+    04F2:B604 | Chicony Electronics Co.,Ltd. | Integrated Camera (1280x720@30) | 2747 | 0001 | 480 | 500 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 | device=ef:02:01
+    5986:2113 | SunplusIT Inc | Integrated Camera | 6010 |  | 480 | 500 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 | device=ef:02:01
+    064E:E263 | SuYin | HP TrueVision HD | 2208 | 200901010001 | 480 | 500 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 | device=ef:02:01`),
   bluetooth: table(`
     8087:0029 |  |  | 0001 |  | 12 | 100 | e0:01:01 e0:01:01 | device=e0:01:01
     8087:0AAA |  |  | 0002 |  | 12 | 100 | e0:01:01 e0:01:01 | device=e0:01:01
@@ -123,15 +104,15 @@ export const models = {
     06CB:00BD |  |  | 0000 | ############ | 12 | 100 | ff:00:00 | device=ff:10:ff
     27C6:5395 | HTMicroelectronics | Goodix Fingerprint Device | 0100 |  | 12 | 100 | 02:02:01 0a:00:00 | device=ef:00:00`),
   camera: table(`
-    046D:082D |  | HD Pro Webcam C920 | 0011 | ######## | 480 | 500 | camera 01:01:00@2 01:02:00@3 | device=ef:02:01
-    046D:0825 |  |  | 0012 | ######## | 480 | 500 | camera 01:01:00@2 01:02:00@3 | device=ef:02:01
-    046D:085E | Logitech | Logitech BRIO | 0016 0317 | ######## | 5000 | 800 | camera 01:01:00@2 01:02:00@3 03:00:00@4 | device=ef:02:01 usb=0310`),
+    046D:082D |  | HD Pro Webcam C920 | 0011 | ######## | 480 | 500 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 01:01:00@2 01:02:00@3 | device=ef:02:01
+    046D:0825 |  |  | 0012 | ######## | 480 | 500 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 01:01:00@2 01:02:00@3 | device=ef:02:01
+    046D:085E | Logitech | Logitech BRIO | 0016 0317 | ######## | 5000 | 800 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 01:01:00@2 01:02:00@3 03:00:00@4 | device=ef:02:01 usb=0310`),
   headset: table(`
-    046D:0A44 | Logitech | H390 headset with microphone | 0013 |  | 12 | 100 | headset |
-    047F:C056 | Plantronics | Plantronics Blackwire 3220 Series | 0215 | ################################ | 12 | 100 | headset |
-    0B0E:0422 | Jabra | Jabra SPEAK 510 USB | 0214 0210 | 50C2ED######x011200 | 12 | 100 | headset |
-    1395:0025 | Sennheiser | Sennheiser USB headset | 0100 |  | 12 | 100 | headset |
-    0D8C:0014 | C-Media Electronics Inc. | USB Audio Device | 0100 |  | 12 | 100 | headset |`),
+    046D:0A44 | Logitech | H390 headset with microphone | 0013 |  | 12 | 100 | 01:01:00 01:02:00 01:02:00 03:00:00 |
+    047F:C056 | Plantronics | Plantronics Blackwire 3220 Series | 0215 | ################################ | 12 | 100 | 01:01:00 01:02:00 01:02:00 03:00:00 |
+    0B0E:0422 | Jabra | Jabra SPEAK 510 USB | 0214 0210 | 50C2ED######x011200 | 12 | 100 | 01:01:00 01:02:00 01:02:00 03:00:00 |
+    1395:0025 | Sennheiser | Sennheiser USB headset | 0100 |  | 12 | 100 | 01:01:00 01:02:00 01:02:00 03:00:00 |
+    0D8C:0014 | C-Media Electronics Inc. | USB Audio Device | 0100 |  | 12 | 100 | 01:01:00 01:02:00 01:02:00 03:00:00 |`),
   storage: table(`
     0781:5581 | SanDisk | Ultra | 0100 | 4C5300012306######## | 5000 | 200 | 08:06:50 | usb=0300
     0781:5567 | SanDisk | Cruzer Blade | 0100 0127 | 4C5300000204######## | 480 | 200 | 08:06:50 |
@@ -146,8 +127,8 @@ export const models = {
   disk: table(`
     1058:25A2 | Western Digital | Elements 25A2 | 1014 | 575835314######## | 5000 | 200 | 08:06:50 | usb=0300
     0BC2:AB24 | Seagate | BUP Portable | 0100 | NA8##### | 5000 | 200 | 08:06:50 | usb=0300
-    174C:55AA | ASMedia | ASM1153E | 0100 | ############# | 5000 | 200 | uasDisk | usb=0300
-    152D:0578 | JMicron | USB to ATA/ATAPI Bridge | 3201 0508 | 0123456789ABCDEF | 5000 | 200 | uasDisk | usb=0300`),
+    174C:55AA | ASMedia | ASM1153E | 0100 | ############# | 5000 | 200 | 08:06:50 08:06:62@0.1 | usb=0300
+    152D:0578 | JMicron | USB to ATA/ATAPI Bridge | 3201 0508 | 0123456789ABCDEF | 5000 | 200 | 08:06:50 08:06:62@0.1 | usb=0300`),
   phone: table(`
     05AC:12A8 | Apple Inc. | iPhone | 1402 1503 1601 | 00008110-00########## | 480 | 500 | 06:01:01 | second=06:01:01+ff:fe:02
     04E8:6860 | SAMSUNG | SAMSUNG_Android | 0400 0504 | R58N####### | 480 | 500 | 06:01:01 02:02:01 0a:00:00 |
@@ -189,6 +170,6 @@ export type Role = keyof typeof models
 export const attackTools: readonly Model[] = table(`
   03EB:2401 | ATMEL | HID Keyboard | 0100 |  | 12 | 100 | 03:01:01 |
   03EB:2422 | ATMEL | ASF HID Keyboard | 0100 | 123456789ABC | 480 | 100 | 08:06:50 03:01:01 |
-  046D:C529 |  |  | 0100 |  | 12 | 500 | fastKeyboard |
+  046D:C529 |  |  | 0100 |  | 12 | 500 | 03:01:01<16/2 |
   F000:FF02 | Hak5 | Bash Bunny | 0333 | ch000001 | 480 | 500 | 03:01:01 08:06:50 |
   1D6B:1347 | MaMe82 | P4wnP1 by MaMe82 | 0100 | deadbeef1337 | 480 | 500 | 02:06:00 0a:00:00 03:01:01 | device=ef:02:01`)

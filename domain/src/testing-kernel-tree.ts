@@ -2,6 +2,7 @@ import type { DeviceReport } from '@portcullis/contract'
 import { parseReport } from './descriptors.ts'
 import { buildDevice } from './testing-build.ts'
 import { describeSysfs } from './testing-sysfs.ts'
+import { deviceSpec } from './testing-table.ts'
 
 /** A file or symbolic link in a sysfs tree. */
 export type SysfsEntry = Buffer | string | { link: string }
@@ -50,35 +51,17 @@ export const describeKernelTree = (reports: readonly DeviceReport[]): Map<string
   return entries
 }
 
-const intervalIn = (interval: number, maxPacketSize = 1) => [{ address: 0x81, maxPacketSize, interval }]
-const twoTranslators = [
-  { code: '09:00:01', number: 0, endpoints: intervalIn(12) },
-  { code: '09:00:02', number: 0, alternate: 1, endpoints: intervalIn(12) },
-]
+const device = (row: string): DeviceReport => buildDevice(deviceSpec(row))
+const twoTranslators = '09:00:01@0<1/12 09:00:02@0.1<1/12'
 
 /** A keyboard with a built-in hub, connected to the hub of a monitor, connected to the hub of the chipset. */
 export const keyboardBehindHubs = (): DeviceReport[] => [
-  buildDevice({
-    ...{ portPath: '1-1', vid: '8087', pid: '0020', bcdDevice: '0000', deviceCode: '09:00:01', speedMbps: 480 },
-    interfaces: [{ code: '09:00:00', endpoints: intervalIn(12) }],
-  }),
-  buildDevice({
-    ...{ portPath: '1-1.5', vid: '17EF', pid: '1005', bcdDevice: '0001', deviceCode: '09:00:02', speedMbps: 480 },
-    interfaces: twoTranslators,
-  }),
-  buildDevice({
-    ...{ portPath: '1-1.5.4', vid: '05F3', pid: '0081', bcdDevice: '0320', bcdUsb: 0x0110, maxPacketSize0: 8 },
-    ...{ deviceCode: '09:00:00', manufacturer: 'A maker', product: 'Keyboard hub', speedMbps: 12 },
-    interfaces: [{ code: '09:00:00', endpoints: intervalIn(255) }],
-  }),
-  buildDevice({
-    ...{ portPath: '1-1.5.4.2', vid: '05F3', pid: '0007', bcdDevice: '0320', bcdUsb: 0x0110, maxPacketSize0: 8 },
-    speedMbps: 12,
-    interfaces: [
-      { code: '03:01:01', endpoints: intervalIn(8, 8) },
-      { code: '03:00:00', endpoints: [{ address: 0x82, maxPacketSize: 4, interval: 8 }] },
-    ],
-  }),
+  device('8087:0020 | | | port=1-1 09:00:00<1/12 bcd=0000 device=09:00:01 speed=480'),
+  device(`17EF:1005 | | | port=1-1.5 ${twoTranslators} bcd=0001 device=09:00:02 speed=480`),
+  device(
+    '05F3:0081 | A maker | Keyboard hub | port=1-1.5.4 09:00:00<1/255 bcd=0320 usb=0110 packet=8 device=09:00:00 speed=12',
+  ),
+  device('05F3:0007 | | | port=1-1.5.4.2 03:01:01<8/8 03:00:00<4/8/82 bcd=0320 usb=0110 packet=8 speed=12'),
 ]
 
 /** The FIDO collection of the CTAP standard: usage page 0xF1D0, one 64-byte input report and one 64-byte output report. */
@@ -86,11 +69,9 @@ const fidoReport = Buffer.from('06d0f10901a1010920150026ff0075089540810209211500
 
 /** A FIDO-only security key behind a hub. */
 export const securityKeyBehindHub = (): DeviceReport[] => [
-  buildDevice({
-    ...{ portPath: '1-2', vid: '0BDA', pid: '5411', bcdDevice: '0104', bcdUsb: 0x0210, deviceCode: '09:00:02' },
-    ...{ manufacturer: 'Generic', product: 'Four-port hub', speedMbps: 480 },
-    interfaces: twoTranslators,
-  }),
+  device(
+    `0BDA:5411 | Generic | Four-port hub | port=1-2 ${twoTranslators} bcd=0104 usb=0210 device=09:00:02 speed=480`,
+  ),
   buildDevice({
     ...{ portPath: '1-2.3', vid: '1050', pid: '0120', bcdDevice: '0512' },
     ...{ manufacturer: 'A maker of keys', product: 'Security key', speedMbps: 12 },

@@ -1,178 +1,69 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, type DeviceSpec } from './testing-build.ts'
+import { deviceSpec } from './testing-table.ts'
 
 /** Changes to a preset; mostly `portPath`, `serial` or `interfaces`. */
 export type Change = Partial<DeviceSpec>
 
 const preset =
-  (spec: DeviceSpec) =>
+  (row: string) =>
   (change: Change = {}): DeviceReport =>
-    buildDevice({ ...spec, ...change })
+    buildDevice({ ...deviceSpec(row), ...change })
 
 /** Any wired office keyboard. */
-export const plainKeyboard = preset({
-  vid: '413C',
-  pid: '2113',
-  bcdDevice: '0110',
-  bcdUsb: 0x0110,
-  manufacturer: 'DELL',
-  product: 'Dell KB216 Wired Keyboard',
-  speedMbps: 1.5,
-  removable: 'removable',
-  interfaces: ['03:01:01', '03:00:00'],
-})
+export const plainKeyboard = preset(
+  '413C:2113 | DELL | Dell KB216 Wired Keyboard | 03:01:01 03:00:00 bcd=0110 usb=0110 speed=1.5 removable=removable',
+)
 
 /** Any wired mouse. */
-export const plainMouse = preset({
-  vid: '046D',
-  pid: 'C077',
-  bcdDevice: '7200',
-  manufacturer: 'Logitech',
-  product: 'USB Optical Mouse',
-  speedMbps: 1.5,
-  removable: 'removable',
-  interfaces: ['03:01:02'],
-})
+export const plainMouse = preset(
+  '046D:C077 | Logitech | USB Optical Mouse | 03:01:02 bcd=7200 speed=1.5 removable=removable',
+)
 
 /** A memory stick with a serial number. */
-export const storageStick = preset({
-  vid: '0781',
-  pid: '5581',
-  bcdUsb: 0x0210,
-  manufacturer: 'SanDisk',
-  product: 'Ultra',
-  serial: '4C530001230615112345',
-  speedMbps: 480,
-  removable: 'removable',
-  maxPowerMa: 224,
-  interfaces: ['08:06:50'],
-})
+export const storageStick = preset(
+  '0781:5581 | SanDisk | Ultra | 08:06:50 usb=0210 serial=4C530001230615112345 speed=480 removable=removable power=224',
+)
 
 /** Hak5 USB Rubber Ducky as it comes: a keyboard with ATMEL's ids. */
-export const rubberDucky = preset({
-  vid: '03EB',
-  pid: '2401',
-  manufacturer: 'ATMEL',
-  product: 'HID Keyboard',
-  speedMbps: 12,
-  interfaces: ['03:01:01'],
-})
+export const rubberDucky = preset('03EB:2401 | ATMEL | HID Keyboard | 03:01:01 speed=12')
 
 /** Flipper Zero in BadUSB mode, as its firmware builds the descriptors (furi_hal_usb_hid.c). */
-export const flipperBadUsb = preset({
-  vid: '046D',
-  pid: 'C529',
-  bcdDevice: '0100',
-  speedMbps: 12,
-  maxPowerMa: 500,
-  selfPowered: true,
-  remoteWakeup: false,
-  interfaces: [{ code: '03:01:01', endpoints: [{ address: 0x81, maxPacketSize: 16, interval: 2 }] }],
-})
+export const flipperBadUsb = preset('046D:C529 | | | 03:01:01<16/2 speed=12 power=500 self=yes wake=no')
 
-const receiver: DeviceSpec = {
-  vid: '046D',
-  pid: 'C52B',
-  bcdDevice: '1207',
-  manufacturer: 'Logitech',
-  product: 'USB Receiver',
-  configuration: 'RQR12.07_B0029',
-  speedMbps: 12,
-  maxPacketSize0: 8,
-  maxPowerMa: 98,
-  removable: 'removable',
-  interfaces: ['03:01:01', '03:01:02', '03:00:00'],
-}
+const receiver =
+  '046D:C52B | Logitech | USB Receiver | 03:01:01 03:01:02 03:00:00 bcd=1207 configuration=RQR12.07_B0029 speed=12 packet=8 power=98 removable=removable'
 
 /** A genuine Logitech Unifying receiver with firmware 12.07. */
 export const unifyingReceiver1207 = preset(receiver)
 
 /** The same with additional mass storage, which no genuine one has. */
-export const spoofedUnifying = preset({
-  ...receiver,
-  serial: '3&1a2b3c4&0&1',
-  speedMbps: 480,
-  maxPacketSize0: 64,
-  interfaces: ['03:01:01', '03:01:02', '03:00:00', '08:06:50'],
-})
+export const spoofedUnifying = preset(`${receiver} 08:06:50 serial=3&1a2b3c4&0&1 speed=480 packet=64`)
 
 /** A four-port hub. */
-export const hub = preset({
-  vid: '0BDA',
-  pid: '5411',
-  bcdDevice: '0104',
-  bcdUsb: 0x0210,
-  deviceCode: '09:00:01',
-  manufacturer: 'Generic',
-  product: '4-Port USB 2.0 Hub',
-  speedMbps: 480,
-  selfPowered: true,
-  maxPowerMa: 0,
-  interfaces: [
-    { code: '09:00:01', number: 0 },
-    { code: '09:00:02', number: 0, alternate: 1 },
-  ],
-})
+export const hub = preset(
+  '0BDA:5411 | Generic | 4-Port USB 2.0 Hub | 09:00:01@0 09:00:02@0.1 bcd=0104 usb=0210 device=09:00:01 speed=480 self=yes power=0',
+)
 
 /** A phone that shares files (MTP). */
-export const phone = preset({
-  vid: '18D1',
-  pid: '4EE1',
-  bcdDevice: '0440',
-  manufacturer: 'Google',
-  product: 'Pixel 8',
-  serial: '38281FDJH00ABC',
-  speedMbps: 480,
-  maxPowerMa: 500,
-  interfaces: ['06:01:01'],
-})
+export const phone = preset(
+  '18D1:4EE1 | Google | Pixel 8 | 06:01:01 bcd=0440 serial=38281FDJH00ABC speed=480 power=500',
+)
 
 /** A camera with microphone. */
-export const webcam = preset({
-  vid: '046D',
-  pid: '082D',
-  bcdDevice: '0011',
-  deviceCode: 'EF:02:01',
-  product: 'HD Pro Webcam C920',
-  serial: '1F0B2C3F',
-  speedMbps: 480,
-  maxPowerMa: 500,
-  interfaces: [
-    '0e:01:00',
-    { code: '0e:02:00', number: 1, endpoints: [] },
-    { code: '0e:02:00', number: 1, alternate: 1 },
-    { code: '0e:02:00', number: 1, alternate: 2 },
-    { code: '01:01:00', number: 2 },
-    { code: '01:02:00', number: 3 },
-  ],
-})
+export const webcam = preset(
+  '046D:082D | | HD Pro Webcam C920 | 0e:01:00 0e:02:00@1[] 0e:02:00@1.1 0e:02:00@1.2 01:01:00@2 01:02:00@3 bcd=0011 device=EF:02:01 serial=1F0B2C3F speed=480 power=500',
+)
 
 /** A YubiKey 5 with firmware 5.4.3: keyboard, FIDO and CCID in one device, and genuine. */
-export const yubiKey = preset({
-  vid: '1050',
-  pid: '0407',
-  bcdDevice: '0543',
-  manufacturer: 'Yubico',
-  product: 'YubiKey OTP+FIDO+CCID',
-  speedMbps: 12,
-  maxPowerMa: 30,
-  interfaces: ['03:01:01', '03:00:00', '0b:00:00'],
-})
+export const yubiKey = preset(
+  '1050:0407 | Yubico | YubiKey OTP+FIDO+CCID | 03:01:01 03:00:00 0b:00:00 bcd=0543 speed=12 power=30',
+)
 
 /** A USB Ethernet adapter. */
-export const networkAdapter = preset({
-  vid: '0BDA',
-  pid: '8153',
-  bcdDevice: '3000',
-  bcdUsb: 0x0300,
-  maxPacketSize0: 9,
-  manufacturer: 'Realtek',
-  product: 'USB 10/100/1000 LAN',
-  serial: '000001000000',
-  speedMbps: 5000,
-  interfaces: ['ff:ff:00'],
-  moreConfigurations: [['02:06:00', '0a:00:00']],
-})
+export const networkAdapter = preset(
+  '0BDA:8153 | Realtek | USB 10/100/1000 LAN | ff:ff:00 second=02:06:00+0a:00:00 bcd=3000 usb=0300 packet=9 serial=000001000000 speed=5000',
+)
 
 /** All devices above, by name. */
 export const devicePresets = {

@@ -1,9 +1,8 @@
 /**
- * Device tables. Columns: name, kind, ids, manufacturer, product, and words in any order. A word is an interface of the
- * first configuration (`03:01:01`), optionally with interrupt endpoints (`03:01:01<8/24>8/1`: an input with packets of 8
- * bytes every 24, then an output), the name of a preset, or `member=value`. Later words override earlier ones.
+ * Device tables. Columns: name, kind, and those of `deviceSpec`. A word can also be the name of a preset, or
+ * `report=` with report descriptors: `keys`, `mouse`, or the page and usage of a collection (`0d:2`).
  */
-import { buildDevice, type DeviceSpec, type EndpointSpec, type InterfaceSpec } from '@portcullis/domain/testing'
+import { buildDevice, deviceSpec } from '@portcullis/domain/testing'
 import type { Fixture } from './measure.ts'
 
 /** Report descriptor with one application collection and a vendor-defined input. */
@@ -41,36 +40,6 @@ const presets: Readonly<Record<string, string>> = {
   flipper: 'speed=12 self=yes wake=no power=500 03:01:01<16/2',
 }
 
-const interfaceOf = (word: string): InterfaceSpec => {
-  const [code = '', ...ends] = word.split(/(?=[<>])/)
-  const endpoints = ends.map((end): EndpointSpec => {
-    const [size, interval, address] = end.slice(1).split('/')
-    const usual = end.startsWith('<') ? 0x81 : 0x01
-    return {
-      address: address === undefined ? usual : Number.parseInt(address, 16),
-      attributes: 3,
-      maxPacketSize: Number(size),
-      interval: Number(interval),
-    }
-  })
-  return endpoints.length === 0 ? code : { code, endpoints }
-}
-
-const members: Readonly<Record<string, (value: string) => Partial<DeviceSpec>>> = {
-  bcd: (bcdDevice) => ({ bcdDevice }),
-  usb: (hex) => ({ bcdUsb: Number.parseInt(hex, 16) }),
-  device: (deviceCode) => ({ deviceCode }),
-  packet: (size) => ({ maxPacketSize0: Number(size) }),
-  power: (milliamperes) => ({ maxPowerMa: Number(milliamperes) }),
-  self: (answer) => ({ selfPowered: answer === 'yes' }),
-  wake: (answer) => ({ remoteWakeup: answer === 'yes' }),
-  speed: (mbps) => ({ speedMbps: Number(mbps) }),
-  serial: (serial) => ({ serial }),
-  removable: (removable) => ({ removable: removable as NonNullable<DeviceSpec['removable']> }),
-  report: (list) => ({ reportDescriptors: list.split('+').map(reportDescriptorOf) }),
-  second: (list) => ({ moreConfigurations: [list.split('+')] }),
-}
-
 const wordsOf = (text: string): string[] =>
   text.split(' ').flatMap((word) => presets[word]?.split(' ') ?? (word === '' ? [] : [word]))
 
@@ -81,16 +50,12 @@ const devices = (isTool: boolean, table: string): Fixture[] =>
     .split('\n')
     .filter((row) => !row.trimStart().startsWith('//'))
     .map((row) => {
-      const [name = '', kind = '', ids = '', manufacturer = '', product = '', text = ''] = row.trim().split(' | ')
-      const [vid = '', pid = ''] = ids.split(':')
-      const spec: DeviceSpec = { vid, pid, interfaces: [] }
-      if (manufacturer !== '') spec.manufacturer = manufacturer
-      if (product !== '') spec.product = product
-      for (const word of wordsOf(text)) {
-        const [member = '', value] = word.split('=')
-        if (value === undefined) spec.interfaces?.push(interfaceOf(word))
-        else Object.assign(spec, members[member]?.(value))
-      }
+      const [name = '', kind = '', ...columns] = row.trim().split(' | ')
+      const words = wordsOf(columns.pop() ?? '')
+      const { reports, plain } = Object.groupBy(words, (word) => (word.startsWith('report=') ? 'reports' : 'plain'))
+      const spec = deviceSpec([...columns, plain?.join(' ')].join(' | '))
+      const list = reports?.at(-1)?.slice('report='.length).split('+')
+      if (list !== undefined) spec.reportDescriptors = list.map(reportDescriptorOf)
       return { name, kind, isTool, report: buildDevice(spec) }
     })
 
