@@ -71,13 +71,14 @@ const run = (from: string, to: string): void => {
     `{\n  "sources": {\n${lines(Object.entries(sources))}\n  },\n  "products": {\n${lines(sorted)}\n  }\n}\n`,
   )
   const module = join(to, 'domain/src/security-keys.ts')
-  const rowsOfKeys = [...keys].sort().map((key) => `  '${key}',`)
+  const byVendor = Map.groupBy([...keys].sort(), (key) => key.slice(0, 4))
+  const rowsOfKeys = [...byVendor].map(([vid, of]) => `  ${vid}: ${of.map((key) => key.slice(4)).join(' ')}`)
   writeFileSync(
     module,
     `/** Ids (VID and PID) of the authenticators in libfido2's udev/fidodevs. Written by scripts/refresh-registries.ts. */
-export const fidoProducts: ReadonlySet<string> = new Set([
+export const fidoProducts = \`
 ${rowsOfKeys.join('\n')}
-])
+\`
 `,
   )
 }

@@ -41,28 +41,16 @@ export const phoneVendors: ReadonlySet<string> = new Set([
   '2D95', // vivo
 ])
 
-const byModel = new Map<string, CapabilityKind>([
-  ['0403:6001', 'Communication'],
-  ['0403:6010', 'Communication'],
-  ['0403:6011', 'Communication'],
-  ['0403:6014', 'Communication'],
-  ['0403:6015', 'Communication'],
-  ['067B:2303', 'Communication'],
-  ['10C4:EA60', 'Communication'],
-  ['1A86:7523', 'Communication'],
-  ['1A86:5523', 'Communication'],
-  ['1A86:5512', 'Communication'],
-  ['0BDA:8152', 'Network'],
-  ['0BDA:8153', 'Network'],
-  ['0BDA:8156', 'Network'],
-  ['0BDA:0129', 'Mass Storage'], // card readers of drivers/misc/cardreader/rtsx_usb.c
-  ['0BDA:0139', 'Mass Storage'],
-  ['0BDA:0140', 'Mass Storage'],
-  ['0424:7500', 'Network'],
-  ['0424:7800', 'Network'],
-  ['0424:9514', 'Network'],
-  ['0424:EC00', 'Network'],
-])
+const modelsOf: readonly (readonly [kind: CapabilityKind, models: string])[] = [
+  [
+    'Communication',
+    '0403:6001 0403:6010 0403:6011 0403:6014 0403:6015 067B:2303 10C4:EA60 1A86:7523 1A86:5523 1A86:5512',
+  ],
+  ['Network', '0BDA:8152 0BDA:8153 0BDA:8156 0424:7500 0424:7800 0424:9514 0424:EC00'],
+  // Card readers of drivers/misc/cardreader/rtsx_usb.c.
+  ['Mass Storage', '0BDA:0129 0BDA:0139 0BDA:0140'],
+]
+const byModel = new Map(modelsOf.flatMap(([kind, models]) => models.split(' ').map((model) => [model, kind] as const)))
 
 const byVendor = new Map<string, CapabilityKind>([
   ['0B95', 'Network'], // ASIX: Ethernet adapters
