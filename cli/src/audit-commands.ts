@@ -1,14 +1,9 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { type AuditStatus, auditStatus, exportAuditCheckpoints, exportAuditTrail } from '@portcullis/contract'
 import type { Command, OptionValues } from 'commander'
-import { CliError, type createClient } from './client.ts'
-import { runEntry } from './run-entry.ts'
+import { refuseExisting, type Terminal } from './client.ts'
+import { argumentsOf, runEntry } from './run-entry.ts'
 import { plain } from './table.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  show(answer: unknown, text: () => string): void
-}
 
 const collect = (value: string, before: string[]): string[] => [...before, value]
 
@@ -43,8 +38,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
     .action(async ({ out }: OptionValues) => {
       const { keyId, publicKey } = await client().get<AuditStatus>(auditStatus.path)
       if (typeof out === 'string') {
-        if (existsSync(out))
-          throw new CliError(`${out} already exists. Choose another name: the command never overwrites a file.`)
+        refuseExisting(out)
         writeFileSync(out, publicKey, { flag: 'wx' })
       }
       show({ keyId, publicKey }, () => (typeof out === 'string' ? `key ${plain(keyId)}: ${out}` : publicKey.trimEnd()))
@@ -63,8 +57,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
       .description(what)
       .requiredOption('--out <path>', 'file to write; never overwritten')
       .action(async ({ out }: OptionValues) => {
-        if (existsSync(out))
-          throw new CliError(`${out} already exists. Choose another name: the command never overwrites a file.`)
+        refuseExisting(out)
         await client().download(path, undefined, out)
         const { size } = statSync(out)
         show({ file: out, bytes: size }, () => `${out}: ${size.toLocaleString('en')} bytes`)
@@ -83,13 +76,13 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
     .action((options: OptionValues) =>
       runEntry(
         'verify-audit',
-        [
-          ...(typeof options.file === 'string' ? ['--file', options.file] : []),
-          ...(options.database === true ? ['--database'] : []),
-          ...(options.checkpoints as string[]).flatMap((path) => ['--checkpoints', path]),
-          ...(options.key as string[]).flatMap((path) => ['--key', path]),
-          ...(program.opts().json === true ? ['--json'] : []),
-        ],
+        argumentsOf({
+          file: options.file,
+          database: options.database,
+          checkpoints: options.checkpoints,
+          key: options.key,
+          json: program.opts().json,
+        }),
         { whenKilled: 2, usesData: options.database === true },
       ),
     )

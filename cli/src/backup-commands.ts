@@ -1,22 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
 import { createBackup } from '@portcullis/contract'
 import type { Command, OptionValues } from 'commander'
-import { CliError, type createClient } from './client.ts'
-import { runEntry } from './run-entry.ts'
+import { CliError, type Terminal } from './client.ts'
+import { argumentsOf, runEntry } from './run-entry.ts'
 import { passphraseOf } from './signing-key.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  show(answer: unknown, text: () => string): void
-}
-
-const passphraseArgs = ({ passphraseFile }: OptionValues): string[] =>
-  typeof passphraseFile === 'string' ? ['--passphrase-file', passphraseFile] : []
 
 /** Commands that create backups of a running server, and verify and restore them. */
 export const registerBackupCommands = (program: Command, { client, show }: Terminal): void => {
   const passphrase = ['--passphrase-file <path>', 'file that contains the passphrase (12 characters or more)'] as const
-  const json = (): string[] => (program.opts().json === true ? ['--json'] : [])
+  const common = ({ passphraseFile }: OptionValues) => ({
+    'passphrase-file': passphraseFile,
+    json: program.opts().json,
+  })
   const backup = program.command('backup').description('backups of a running server')
 
   backup
@@ -29,8 +24,7 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
     .option(...passphrase)
     .action(async (options: OptionValues) => {
       if (existsSync(options.out)) throw new CliError(`${options.out} already exists.`)
-      if (options.withKeys === true)
-        return runEntry('backup', ['--out', options.out, ...passphraseArgs(options), ...json()])
+      if (options.withKeys === true) return runEntry('backup', argumentsOf({ out: options.out, ...common(options) }))
       await client().download(createBackup.path, { passphrase: passphraseOf(options) ?? null }, options.out)
       const { size } = statSync(options.out)
       show(
@@ -45,14 +39,12 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
     .description('restores the backup into a temporary database and compares each table')
     .option(...passphrase)
     .action((file: string, options: OptionValues) =>
-      runEntry('restore', ['--file', file, '--verify', ...passphraseArgs(options), ...json()], { usesData: false }),
+      runEntry('restore', argumentsOf({ file, verify: true, ...common(options) }), { usesData: false }),
     )
 
   program
     .command('restore <file>')
     .description('fills the empty database of this machine, or of DATABASE_URL, from a backup; stop the server first')
     .option(...passphrase)
-    .action((file: string, options: OptionValues) =>
-      runEntry('restore', ['--file', file, ...passphraseArgs(options), ...json()]),
-    )
+    .action((file: string, options: OptionValues) => runEntry('restore', argumentsOf({ file, ...common(options) })))
 }

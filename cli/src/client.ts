@@ -1,11 +1,26 @@
 /** Calls the HTTP API with an API token or a session. */
-import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, openAsBlob, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /** Error with a message for the operator, printed without a stack. */
 export class CliError extends Error {}
+
+/** Reads a text file. `what` names it in the error. @throws CliError if it cannot be read */
+export const readText = (file: string | 0, what = String(file)): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CliError(`Cannot read ${what}: ${(error as Error).message}.`)
+  }
+}
+
+/** @throws CliError if the file that a command would write exists */
+export const refuseExisting = (path: string): void => {
+  if (existsSync(path))
+    throw new CliError(`${path} already exists. Choose another name: the command never overwrites a file.`)
+}
 
 /** Exit code of a command whose change waits for a second approver. */
 export const waitingExitCode = 3
@@ -125,4 +140,11 @@ export const createClient = ({ server, token }: ClientOptions) => {
       return send<T>('POST', withQuery(path, query), form)
     },
   }
+}
+
+/** What commands use of the program. */
+export interface Terminal {
+  client(): ReturnType<typeof createClient>
+  /** Prints a response as text, or as JSON with --json. */
+  show(answer: unknown, text: () => string): void
 }

@@ -1,14 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { applyConfigDocument, type ConfigDocument, type ResponseOf, readConfigDocument } from '@portcullis/contract'
 import type { Command, OptionValues } from 'commander'
-import type { createClient } from './client.ts'
+import type { Terminal } from './client.ts'
 import { readConfigFile, writeConfigFile } from './config-file.ts'
 import { plain } from './table.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  show(answer: unknown, text: () => string): void
-}
 
 type Applied = ResponseOf<typeof applyConfigDocument>
 

@@ -1,5 +1,5 @@
 import type { Command, OptionValues } from 'commander'
-import { runEntry } from './run-entry.ts'
+import { argumentsOf, runEntry } from './run-entry.ts'
 
 /** Commands for a PostgreSQL cluster with standbys. They need only its servers, and run on any machine. */
 export const registerDatabaseCommands = (program: Command): void => {
@@ -10,12 +10,7 @@ export const registerDatabaseCommands = (program: Command): void => {
     .description('shows the role and the position of each database server')
     .requiredOption(...file)
     .action(({ urlFile }: OptionValues) =>
-      runEntry('database', [
-        'status',
-        '--url-file',
-        urlFile as string,
-        ...(program.opts().json === true ? ['--json'] : []),
-      ]),
+      runEntry('database', ['status', ...argumentsOf({ 'url-file': urlFile, json: program.opts().json })]),
     )
   database
     .command('promote')
@@ -30,12 +25,13 @@ export const registerDatabaseCommands = (program: Command): void => {
     .action(({ urlFile, to, stopCommand, acceptLoss, dryRun }: OptionValues) =>
       runEntry('database', [
         'promote',
-        '--url-file',
-        urlFile as string,
-        ...(typeof to === 'string' ? ['--to', to] : []),
-        ...(typeof stopCommand === 'string' ? ['--stop-command', stopCommand] : []),
-        ...(acceptLoss === true ? ['--accept-loss'] : []),
-        ...(dryRun === true ? ['--dry-run'] : []),
+        ...argumentsOf({
+          'url-file': urlFile,
+          to,
+          'stop-command': stopCommand,
+          'accept-loss': acceptLoss,
+          'dry-run': dryRun,
+        }),
       ]),
     )
 }

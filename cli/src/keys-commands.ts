@@ -1,11 +1,6 @@
 import { rotateKeys } from '@portcullis/contract'
 import type { Command } from 'commander'
-import type { createClient } from './client.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  show(answer: unknown, text: () => string): void
-}
+import type { Terminal } from './client.ts'
 
 /** Commands for the keys of secrets at rest. */
 export const registerKeysCommands = (program: Command, { client, show }: Terminal): void => {

@@ -1,16 +1,10 @@
 import { applyKnowledge, getKnowledge, type ResponseOf, rollbackKnowledge, uploadKnowledge } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
-import type { createClient } from './client.ts'
+import type { Terminal } from './client.ts'
 import { readSignedKnowledge, signKnowledge } from './knowledge-file.ts'
 import { makeSigningKey, passphraseOf } from './signing-key.ts'
 import { table } from './table.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  /** Prints a response as text, or as JSON with --json. */
-  show(answer: unknown, text: () => string): void
-}
 
 /** Commands that sign and upload knowledge. Signing needs no server, so the key can stay offline. */
 export const registerKnowledgeCommands = (program: Command, { client, show }: Terminal): void => {

@@ -1,28 +1,15 @@
 import { createPublicKey } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import type { LicenceDetails } from '@portcullis/contract'
 import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
 import { issueLicence, type Licence, licenceFault, licenceKeysOf, readLicence } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
-import { CliError, type createClient } from './client.ts'
+import { CliError, readText, type Terminal } from './client.ts'
 import { now } from './clock.ts'
 import { makeSigningKey, passphraseOf, readSigningKey } from './signing-key.ts'
 
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  show(answer: unknown, text: () => string): void
-}
-
 const summary = ({ accountName, agents, expires, graceDays, features }: Licence): string =>
   `${accountName}: ${agents ?? 'any number of'} hosts, ${expires === null ? 'never expires' : `expires ${expires}, with ${graceDays} days of grace`}${features.length === 0 ? '' : `, ${features.join(', ')}`}`
-
-const readText = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CliError(`Cannot read ${file}: ${(error as Error).message}.`)
-  }
-}
 
 /** Commands that issue licences, which needs no server, and install them. */
 export const registerLicenceCommands = (program: Command, { client, show }: Terminal): void => {

@@ -6,7 +6,7 @@ import { Command, type OptionValues } from 'commander'
 import packageFile from '../../package.json' with { type: 'json' }
 import { registerAuditCommands } from './audit-commands.ts'
 import { registerBackupCommands } from './backup-commands.ts'
-import { CliError, createClient, WaitsForApprover, waitingExitCode } from './client.ts'
+import { CliError, createClient, readText, type Terminal, WaitsForApprover, waitingExitCode } from './client.ts'
 import { registerCommandKeyCommands } from './command-key-commands.ts'
 import { registerConfigCommands } from './config-commands.ts'
 import { registerDatabaseCommands } from './database-commands.ts'
@@ -16,7 +16,7 @@ import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
 import { registerReleaseKeyCommands } from './release-key-commands.ts'
-import { runEntry } from './run-entry.ts'
+import { argumentsOf, runEntry } from './run-entry.ts'
 import { signIn } from './sign-in.ts'
 import { plain, table } from './table.ts'
 
@@ -32,11 +32,7 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
     throw new CliError(
       'This command needs an API token. Create one in the console under Settings, API tokens, and set --token-file. Or sign in with --user.',
     )
-  try {
-    return readFileSync(tokenFile, 'utf8').trim()
-  } catch (error) {
-    throw new CliError(`Cannot read the token file: ${(error as Error).message}.`)
-  }
+  return readText(tokenFile, 'the token file').trim()
 }
 
 /** The session of `--user`, opened when a command first needs it. */
@@ -178,16 +174,17 @@ enrolment
     )
   })
 
-registerAuditCommands(program, { client: () => clientOf(program.opts()), show })
-registerKnowledgeCommands(program, { client: () => clientOf(program.opts()), show })
-registerPackageCommands(program, { client: () => clientOf(program.opts()), show })
-registerReleaseKeyCommands(program, { show })
-registerKeysCommands(program, { client: () => clientOf(program.opts()), show })
-registerConfigCommands(program, { client: () => clientOf(program.opts()), show })
-registerBackupCommands(program, { client: () => clientOf(program.opts()), show })
+const terminal: Terminal = { client: () => clientOf(program.opts()), show }
+registerAuditCommands(program, terminal)
+registerKnowledgeCommands(program, terminal)
+registerPackageCommands(program, terminal)
+registerReleaseKeyCommands(program, terminal)
+registerKeysCommands(program, terminal)
+registerConfigCommands(program, terminal)
+registerBackupCommands(program, terminal)
 registerCommandKeyCommands(program)
 registerDatabaseCommands(program)
-registerLicenceCommands(program, { client: () => clientOf(program.opts()), show })
+registerLicenceCommands(program, terminal)
 
 program
   .command('doctor')
@@ -195,11 +192,10 @@ program
   .option('--bundle <file>', 'also write a support bundle (.tar.gz) without secrets, names and addresses')
   .option('--include-personal-data', 'keep names and addresses in the bundle; secrets are removed in any case')
   .action(({ bundle, includePersonalData }: OptionValues) =>
-    runEntry('doctor', [
-      ...(program.opts().json === true ? ['--json'] : []),
-      ...(typeof bundle === 'string' ? ['--bundle', bundle] : []),
-      ...(includePersonalData === true ? ['--include-personal-data'] : []),
-    ]),
+    runEntry(
+      'doctor',
+      argumentsOf({ json: program.opts().json, bundle, 'include-personal-data': includePersonalData }),
+    ),
   )
 
 const onServer = program.command('admin').description('recovery commands that run on the server')
@@ -216,10 +212,7 @@ onServer
   )
   .option('--revoke-tokens', 'revoke all API tokens of the account; without it, they keep working')
   .action((options: OptionValues) =>
-    runEntry('reset-password', [
-      ...['--user', accountOr('admin')],
-      ...(options.revokeTokens === true ? ['--revoke-tokens'] : []),
-    ]),
+    runEntry('reset-password', argumentsOf({ user: accountOr('admin'), 'revoke-tokens': options.revokeTokens })),
   )
 onServer
   .command('lift-suspension')
@@ -255,7 +248,7 @@ onServer
     'lists rules that were changed in the database, and with --yes accepts the rules as they are stored; stop the server first',
   )
   .option('--yes', 'accept the rules')
-  .action((options: OptionValues) => runEntry('accept-rules', options.yes === true ? ['--yes'] : []))
+  .action((options: OptionValues) => runEntry('accept-rules', argumentsOf({ yes: options.yes })))
 
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)

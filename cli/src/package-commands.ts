@@ -6,17 +6,11 @@ import {
   withdrawPackage,
 } from '@portcullis/contract'
 import { type Command, Option, type OptionValues } from 'commander'
-import type { createClient } from './client.ts'
+import type { Terminal } from './client.ts'
 import { readPackageHeader, signPackage } from './package-file.ts'
 import { refuseTrust } from './release-key-commands.ts'
 import { passphraseOf } from './signing-key.ts'
 import { table } from './table.ts'
-
-interface Terminal {
-  client(): ReturnType<typeof createClient>
-  /** Prints a response as text, or as JSON with --json. */
-  show(answer: unknown, text: () => string): void
-}
 
 /** Commands that sign and publish agent builds. Signing needs no server, so the release key can stay offline. */
 export const registerPackageCommands = (program: Command, { client, show }: Terminal): void => {

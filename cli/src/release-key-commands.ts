@@ -2,15 +2,10 @@ import { dirname, join } from 'node:path'
 import type { ReleaseKeyFile } from '@portcullis/contract'
 import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
-import { CliError } from './client.ts'
+import { CliError, type Terminal } from './client.ts'
 import { now } from './clock.ts'
 import { configuredFile, keyOfBuild, makeReleaseKey, readReleaseKeyFile, rotateReleaseKey } from './release-key-file.ts'
 import { passphraseOf } from './signing-key.ts'
-
-interface Terminal {
-  /** Prints a response as text, or as JSON with --json. */
-  show(answer: unknown, text: () => string): void
-}
 
 const keepSafe = (file: string): string => `Keep ${file} and a copy of it offline and off the server.`
 
@@ -84,7 +79,7 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
 }
 
 /** Commands for the key that signs agent builds. They run on the build machine and need no server. */
-export const registerReleaseKeyCommands = (program: Command, { show }: Terminal): void => {
+export const registerReleaseKeyCommands = (program: Command, { show }: Pick<Terminal, 'show'>): void => {
   const keys = program.command('release-key').description('the key that signs agent builds; runs on the build machine')
 
   keys

@@ -1,11 +1,11 @@
 /** Reads, creates and rotates the public file of a release key. Needs no server. */
 
 import { createPublicKey, sign } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { maxReleaseKeyRotations, type ReleaseKeyFile, releaseKeyRotationText } from '@portcullis/contract'
 import { formatReleaseKeyFile, newestReleaseKey, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
-import { CliError } from './client.ts'
+import { CliError, refuseExisting } from './client.ts'
 import { variable } from './environment.ts'
 import { makeSigningKey, publicText, readSigningKey } from './signing-key.ts'
 
@@ -35,11 +35,6 @@ export const keyOfBuild = (): ReleaseKeyFile | null | undefined => {
   } catch {
     return undefined
   }
-}
-
-const refuseExisting = (path: string): void => {
-  if (existsSync(path))
-    throw new CliError(`${path} already exists. Choose another name: the command never overwrites a file.`)
 }
 
 /** Replaces the file atomically. */

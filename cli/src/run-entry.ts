@@ -18,6 +18,14 @@ const foreignData = (): string | null => {
   return `The data directory ${dir} belongs to the user ${name}. Run this command as that user, for example with: runuser -u ${name} -- portcullis …`
 }
 
+/** Returns arguments: a text after its name, `true` as the name alone, and nothing for other values. */
+export const argumentsOf = (
+  values: Readonly<Record<string, string | boolean | undefined | readonly string[]>>,
+): string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (typeof one === 'string' ? [`--${name}`, one] : one === true ? [`--${name}`] : [])),
+  )
+
 interface Options {
   /** Exit code if the entry did not run to its end. The default is 1. */
   whenKilled?: number

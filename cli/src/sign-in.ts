@@ -1,5 +1,4 @@
 /** Signs in for one command, because API tokens cannot perform operations that need fresh authentication. */
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import {
@@ -10,7 +9,7 @@ import {
   type MfaRequired,
   type ResponseOf,
 } from '@portcullis/contract'
-import { CliError, createClient } from './client.ts'
+import { CliError, createClient, readText } from './client.ts'
 
 export interface SignInOptions {
   server: string
@@ -37,12 +36,7 @@ const ask = async (question: string, instead: string): Promise<string> => {
 
 const passwordOf = async ({ user, passwordFile }: SignInOptions): Promise<string> => {
   if (passwordFile === undefined) return ask(`Password of ${user}: `, 'set the password with --password-file')
-  let text: string
-  try {
-    text = readFileSync(passwordFile === '-' ? 0 : passwordFile, 'utf8')
-  } catch (error) {
-    throw new CliError(`Cannot read the password file: ${(error as Error).message}.`)
-  }
+  const text = readText(passwordFile === '-' ? 0 : passwordFile, 'the password file')
   return text.replace(/\r?\n.*$/s, '')
 }
 

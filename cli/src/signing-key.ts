@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { readFileSync, writeFileSync } from 'node:fs'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { OptionValues } from 'commander'
-import { CliError } from './client.ts'
+import { CliError, readText } from './client.ts'
 
 /** Returns a public key as base64 SPKI DER. */
 export const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -53,11 +53,5 @@ export const readSigningKey = (file: string, passphrase: string | undefined): Ke
 }
 
 /** Reads the passphrase of a key from --passphrase-file. Returns undefined without that option. */
-export const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined => {
-  if (typeof passphraseFile !== 'string') return undefined
-  try {
-    return readFileSync(passphraseFile, 'utf8').trim()
-  } catch (error) {
-    throw new CliError(`Cannot read the passphrase file: ${(error as Error).message}.`)
-  }
-}
+export const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined =>
+  typeof passphraseFile === 'string' ? readText(passphraseFile, 'the passphrase file').trim() : undefined
