@@ -114,27 +114,10 @@ const options = {
 } as const
 
 const PREFIX = 'PORTCULLIS_AGENT_'
-const envNames = [
-  'server',
-  'token',
-  'token-file',
-  'state-dir',
-  'sysfs-root',
-  'etc-root',
-  'proc-root',
-  'notify-command',
-  'executable',
-  'public-dir',
-  'monitor-command',
-  'log-level',
-  'proxy',
-  'proxy-credentials-file',
-  'no-proxy',
-  'insecure-http',
-  'launcher',
-  'config',
-] as const
-type EnvName = (typeof envNames)[number]
+type EnvName = Exclude<keyof typeof options, 'ended' | 'once' | 'version' | 'help'>
+const envNames = Object.keys(options).filter(
+  (name): name is EnvName => !['ended', 'once', 'version', 'help'].includes(name),
+)
 
 const envKey = (name: EnvName): string => PREFIX + name.toUpperCase().replaceAll('-', '_')
 

@@ -64,6 +64,24 @@ export const readIfThere = (path: string): string | undefined => {
   }
 }
 
+/** Parses JSON. Returns undefined if the text is missing or is not JSON. */
+export const parseJson = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Parses a JSON file. Returns undefined if it is missing, cannot be read or is not JSON. */
+export const readJson = (path: string): unknown => {
+  try {
+    return parseJson(readIfThere(path))
+  } catch {
+    return undefined
+  }
+}
+
 /** Removes a file if it exists. */
 export const removeIfThere = (path: string): void => {
   try {

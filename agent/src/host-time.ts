@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from './clock.ts'
 import { messageOf } from './exit.ts'
-import { readIfThere, writeDurable } from './files.ts'
+import { readJson, writeDurable } from './files.ts'
 import type { Boot } from './platform/platform.ts'
 import type { Reports } from './reports.ts'
 
@@ -30,15 +30,6 @@ const isStamp = (value: unknown): value is Stamp => {
   return Number.isFinite(at) && typeof boot === 'string' && Number.isFinite(elapsed)
 }
 
-const load = (path: string): Stamp | undefined => {
-  try {
-    const value: unknown = JSON.parse(readIfThere(path) ?? 'null')
-    return isStamp(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * A clock that a forged host clock cannot hold back: its time is that of the host clock, but never before the last signed
  * time of the server plus the time that has passed since in this boot. Over a restart, it resumes at the stored time.
@@ -47,7 +38,8 @@ export const createHostTime = ({ stateDir, boot, clock, reports }: HostTimeDeps)
   const path = join(stateDir, 'time.json')
   // An unknown boot differs from every other boot.
   const bootId = boot.id === '' ? randomUUID() : boot.id
-  let known = load(path)
+  const stored = readJson(path)
+  let known = isStamp(stored) ? stored : undefined
   let savedAt = Number.NEGATIVE_INFINITY
   let hasWriteProblem = false
 

@@ -1,12 +1,4 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, writeDurable } from './files.ts'
@@ -51,16 +43,6 @@ export const createKey = (stateDir: string, secrets: Secrets): AgentKey => {
   const { privateKey } = generateKeyPairSync('ed25519')
   writeDurable(keyPath(stateDir), secrets.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()))
   return wrap(privateKey)
-}
-
-/** Returns whether the Ed25519 key `spki` (base64 DER) made `signature` (base64) over a text. Never throws. */
-export const verifySignature = (spki: string, text: string, signature: string): boolean => {
-  try {
-    const key = createPublicKey({ key: Buffer.from(spki, 'base64'), format: 'der', type: 'spki' })
-    return key.asymmetricKeyType === 'ed25519' && verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'))
-  } catch {
-    return false
-  }
 }
 
 /** Returns the SHA-256 (hex) of a text. */

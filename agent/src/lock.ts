@@ -1,7 +1,7 @@
 import { linkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cannotStart, errnoOf } from './exit.ts'
-import { readIfThere, removeIfThere } from './files.ts'
+import { parseJson, readIfThere, removeIfThere } from './files.ts'
 import type { Processes } from './platform/platform.ts'
 
 /** The process that holds the state directory. A pid can be reused, so the start time and the boot identify it too. */
@@ -11,15 +11,9 @@ interface Holder {
   boot: string
 }
 
-const parse = (text: string): Holder | undefined => {
-  try {
-    const value = JSON.parse(text) as Partial<Holder>
-    return typeof value.pid === 'number'
-      ? { pid: value.pid, startedAt: value.startedAt ?? '', boot: value.boot ?? '' }
-      : undefined
-  } catch {
-    return undefined
-  }
+const parse = (text: string | undefined): Holder | undefined => {
+  const { pid, startedAt = '', boot = '' } = (parseJson(text) ?? {}) as Partial<Holder>
+  return typeof pid === 'number' ? { pid, startedAt, boot } : undefined
 }
 
 const isAlive = (holder: Holder, processes: Processes): boolean =>
@@ -27,7 +21,7 @@ const isAlive = (holder: Holder, processes: Processes): boolean =>
 
 /** Returns the pid of the agent that runs with a state directory, or undefined. */
 export const holderOf = (stateDir: string, processes: Processes): number | undefined => {
-  const holder = parse(readIfThere(join(stateDir, 'lock')) ?? '')
+  const holder = parse(readIfThere(join(stateDir, 'lock')))
   return holder && isAlive(holder, processes) ? holder.pid : undefined
 }
 
@@ -67,7 +61,7 @@ export const acquireLock = (stateDir: string, processes: Processes): (() => void
       if (readIfThere(aside) !== seen) {
         linkSync(aside, path)
         removeIfThere(aside)
-        throw refuse(parse(readIfThere(path) ?? '')?.pid ?? 0)
+        throw refuse(parse(readIfThere(path))?.pid ?? 0)
       }
       removeIfThere(aside)
     }

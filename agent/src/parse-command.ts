@@ -7,6 +7,7 @@ import {
   maxRevertMinutes,
 } from '@portcullis/contract/agent-protocol'
 import { isReleaseKeyRotation } from '@portcullis/domain'
+import { parseJson } from './files.ts'
 
 /** The common members of a command. `command` is undefined if its kind is unknown or a member is invalid. */
 export interface ParsedCommand {
@@ -59,12 +60,7 @@ const isKind = (kind: string): kind is AgentCommandKind => Object.hasOwn(bodies,
 
 /** Parses the text of a verified command. Returns undefined if it is not a command. */
 export const parseCommand = (payload: string): ParsedCommand | undefined => {
-  let value: unknown
-  try {
-    value = JSON.parse(payload)
-  } catch {
-    return undefined
-  }
+  const value = parseJson(payload)
   if (typeof value !== 'object' || value === null) return undefined
   const fields = value as Fields
   const { id, agentId, kind, counter, expiresAt } = fields

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import { comparePortPaths } from '@portcullis/domain'
 import type { ScannedDevice } from '../platform/platform.ts'
-import { comparePorts } from './ports.ts'
 
 type Devices = ReadonlyMap<string, ScannedDevice>
 
@@ -23,6 +23,6 @@ export const diffDevices = (before: Devices, after: Devices, at: number): Device
     if (old === undefined || old.instance !== instance) appeared.push({ op: 'attached', at, device: report })
     else if (!isDeepStrictEqual(old.report, report)) appeared.push({ op: 'changed', at, device: report })
   }
-  removed.sort((a, b) => comparePorts(b, a))
+  removed.sort((a, b) => comparePortPaths(b, a))
   return [...removed.map((portPath): DeviceChange => ({ op: 'removed', at, portPath })), ...appeared]
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { PolicyDevice } from '@portcullis/domain'
-import { readIfThere, writeDurable } from '../files.ts'
+import { parseJson, readIfThere, writeDurable } from '../files.ts'
 import type { AcceptedDrivers, Hold } from './holds.ts'
 
 /** A blocked device, as `status` and the message to the user show it. */
@@ -103,12 +103,8 @@ export const createMemoryFile = (stateDir: string) => {
     load(): EnforcementMemory | 'damaged' | undefined {
       const text = readIfThere(path)
       if (text === undefined) return undefined
-      try {
-        const value: unknown = JSON.parse(text)
-        return isMemory(value) ? value : 'damaged'
-      } catch {
-        return 'damaged'
-      }
+      const value = parseJson(text)
+      return isMemory(value) ? value : 'damaged'
     },
     /** Writes the file durably. */
     save: (memory: EnforcementMemory): void => writeDurable(path, `${JSON.stringify(memory, null, 1)}\n`),

@@ -5,7 +5,7 @@ import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { acquireLock, holderOf } from '../lock.ts'
 import type { Gate, Platform, System } from '../platform/platform.ts'
 import { closedDefaults, createDefaults, notRestored, unblockAll } from './defaults.ts'
-import { createMemoryFile, type EnforcementMemory, hasHold, RELEASED, staysClosed } from './memory.ts'
+import { createMemoryFile, type EnforcementMemory, freshMemory, hasHold, RELEASED, staysClosed } from './memory.ts'
 
 export interface Offline {
   stateDir: string
@@ -30,19 +30,7 @@ const storedMemory = (stateDir: string, gate: Gate, boot: string): EnforcementMe
   const defaults = closedDefaults(gate)
   const isLost = memory === undefined && gate.isLasting === true && Object.keys(defaults).length > 0
   if (memory !== 'damaged' && !isLost) return memory
-  return {
-    agentId: '',
-    mode: 'Armed',
-    reason: '',
-    applyToPresent: false,
-    contactBy: null,
-    kernelBoot: boot,
-    defaults,
-    foreign: [],
-    present: [],
-    recent: [],
-    blocked: [],
-  }
+  return { ...freshMemory('', boot), mode: 'Armed', defaults }
 }
 
 const withLock = <T>({ stateDir, system }: Offline, work: () => T): T => {

@@ -4,10 +4,9 @@ import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type AgentCommandBodies, agentLimits, agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
-import { releaseKeyFingerprint } from '@portcullis/domain'
+import { isSignedBy, releaseKeyFingerprint } from '@portcullis/domain'
 import { cutText } from '../collectors/text.ts'
 import { removeIfThere, writeAll } from '../files.ts'
-import { verifySignature } from '../keys.ts'
 import { Unusable } from '../server-calls.ts'
 import type { Transport } from '../transport/http.ts'
 import { isNewer } from './version.ts'
@@ -37,7 +36,7 @@ export const checkBuild = (build: Build, running: Running): void => {
     throw new ForeignBuild(
       `The release key of the build (${releaseKeyFingerprint(build.releaseKey)}) is not the one that this host trusts (${releaseKeyFingerprint(running.releaseKey)}).`,
     )
-  if (!verifySignature(running.releaseKey, packageProofText(build), build.releaseSignature))
+  if (!isSignedBy(running.releaseKey, packageProofText(build), build.releaseSignature))
     throw new ForeignBuild('The release signature of the build does not verify.')
   if (build.architecture !== running.architecture)
     throw new Error(`The build is for ${build.architecture}, but this host is ${running.architecture}.`)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AgentCommandBodies, packageProofText } from '@portcullis/contract/agent-protocol'
-import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
-import { verifySignature } from '../keys.ts'
+import { isSignedBy } from '@portcullis/domain'
+import { readIfThere, readJson, removeIfThere, writeDurable } from '../files.ts'
 import { previousOf, type UpdateRecord } from './record.ts'
 import { isNewer } from './version.ts'
 
@@ -31,12 +31,8 @@ const isSignedBuild = (value: unknown): value is SignedBuild => {
 }
 
 const loadSigned = (executable: string): SignedBuild[] => {
-  try {
-    const value: unknown = JSON.parse(readIfThere(signedPath(executable)) ?? '[]')
-    return Array.isArray(value) ? value.filter(isSignedBuild) : []
-  } catch {
-    return []
-  }
+  const value = readJson(signedPath(executable))
+  return Array.isArray(value) ? value.filter(isSignedBuild) : []
 }
 
 /** Stores the signed properties of a build, so that later starts can verify the executable. */
@@ -112,7 +108,7 @@ export const selectExecutable = ({
   return build !== undefined &&
     build.architecture === architecture &&
     trusted.includes(build.releaseKey) &&
-    verifySignature(build.releaseKey, packageProofText(build), build.releaseSignature) &&
+    isSignedBy(build.releaseKey, packageProofText(build), build.releaseSignature) &&
     isNewer(build.version, version)
     ? path
     : packaged

@@ -1,6 +1,6 @@
 import { linkSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readIfThere, removeIfThere, syncDirectory, writeDurable } from '../files.ts'
+import { readJson, removeIfThere, syncDirectory, writeDurable } from '../files.ts'
 
 /** An update in progress. It is durable before the agent replaces the executable. */
 export interface UpdateRecord {
@@ -46,12 +46,8 @@ export const createUpdateRecord = (stateDir: string) => {
   return {
     /** Returns undefined if no update is in progress or the file cannot be parsed. Nothing is rolled back then. */
     load(): UpdateRecord | undefined {
-      try {
-        const value: unknown = JSON.parse(readIfThere(path) ?? 'null')
-        return isRecord(value) ? value : undefined
-      } catch {
-        return undefined
-      }
+      const value = readJson(path)
+      return isRecord(value) ? value : undefined
     },
     save: (record: UpdateRecord): void => writeDurable(path, JSON.stringify(record)),
     clear: (): void => removeIfThere(path),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/agent-protocol'
 import { followRotations, isReleaseKeyRotation, parseReleaseKeyFile, type ReleaseKeyPosition } from '@portcullis/domain'
-import { readIfThere, writeDurable } from '../files.ts'
+import { parseJson, readIfThere, writeDurable } from '../files.ts'
 
 /** The build replaces this with the text of the public release key file. In a checkout it does not exist. */
 declare const PORTCULLIS_RELEASE_KEY: string | undefined
@@ -18,12 +18,7 @@ const maxStored = 1_000
 
 const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation[] => {
   if (text === undefined) return []
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = undefined
-  }
+  const value = parseJson(text)
   // Falling back to the built-in key would undo a rotation.
   if (!Array.isArray(value) || value.length > maxStored || !value.every(isReleaseKeyRotation))
     throw new ReleaseKeyMissing(

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { linuxController, provenRemovable } from '@portcullis/domain'
-import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
+import { comparePortPaths, linuxController, provenRemovable } from '@portcullis/domain'
+import { withinLimits } from '../../collectors/ports.ts'
 import { attributeText } from '../../collectors/text.ts'
 import { errnoOf, messageOf } from '../../exit.ts'
 import type { Inventory, Scan, ScannedDevice, ScanProblem } from '../platform.ts'
@@ -166,7 +166,7 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }): Inve
     try {
       return readdirSync(root)
         .filter((name) => portPathPattern.test(name))
-        .sort(comparePorts)
+        .sort(comparePortPaths)
     } catch (error) {
       // The directory is missing until a USB module is loaded. The host then has no devices.
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
@@ -181,26 +181,9 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }): Inve
     read: (portPath: string): ScannedDevice | undefined => readDevice(root, portPath).device,
     /** Reads all devices. A single device never makes it throw. */
     scan(): Scan {
-      const devices = new Map<string, ScannedDevice>()
-      const problems: ScanProblem[] = []
-      let bytes = 0
-      let leftOut = 0
-      for (const portPath of ports()) {
-        const { device, problem } = readDevice(root, portPath)
-        if (problem) problems.push(problem)
-        if (!device) continue
-        bytes += Buffer.byteLength(JSON.stringify(device.report))
-        if (devices.size < agentLimits.devices && bytes <= MAX_INVENTORY_BYTES) devices.set(portPath, device)
-        else leftOut++
-      }
-      if (leftOut > 0) {
-        problems.push({
-          portPath: '',
-          code: 'inventory_too_large',
-          message: `The inventory omits ${leftOut} devices. Its limits are ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes.`,
-        })
-      }
-      return { devices, problems }
+      const read = ports().map((portPath) => readDevice(root, portPath))
+      const { devices, problems } = withinLimits(read.flatMap(({ device }) => device ?? []))
+      return { devices, problems: [...read.flatMap(({ problem }) => problem ?? []), ...problems] }
     },
 
     /**

@@ -1,8 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { hostname, release, uptime } from 'node:os'
-import { agentLimits } from '@portcullis/contract/agent-protocol'
 import { machineHash, macosPortPath, POSIX_COMMAND, type Reading, readPoll } from '@portcullis/domain'
-import { MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
+import { withinLimits } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
 import {
   noInterfaces,
@@ -12,7 +11,6 @@ import {
   type Platform,
   type Processes,
   type Scan,
-  type ScannedDevice,
   type System,
 } from '../platform.ts'
 import { posixSystem, preparePrivateDir } from '../posix.ts'
@@ -69,16 +67,10 @@ const createPlatform = (run: Run): Platform => {
   function scan(): Scan {
     const instances = new Map(entries().map(({ id, portPath }) => [portPath, id]))
     const { devices: reports, leftOut } = read()
-    const devices = new Map<string, ScannedDevice>()
-    let bytes = 0
-    for (const report of reports) {
-      bytes += Buffer.byteLength(JSON.stringify(report))
-      if (devices.size < agentLimits.devices && bytes <= MAX_INVENTORY_BYTES)
-        devices.set(report.portPath, { report, instance: instances.get(report.portPath) ?? '' })
-    }
-    const omitted = leftOut + reports.length - devices.size
-    const message = `The inventory omits ${omitted} devices. Its limits are ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes.`
-    return { devices, problems: omitted === 0 ? [] : [{ portPath: '', code: 'inventory_too_large', message }] }
+    return withinLimits(
+      reports.map((report) => ({ report, instance: instances.get(report.portPath) ?? '' })),
+      leftOut,
+    )
   }
 
   /** Returns the output of a command as one line, or an empty string if the command fails. */

@@ -1,7 +1,7 @@
 /** The USB devices of a Windows host, from the properties of its Plug and Play devices. Reads nothing itself. */
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
-import { provenRemovable, usageDescriptor, windowsReports } from '@portcullis/domain'
-import { comparePorts, MAX_INVENTORY_BYTES } from '../../collectors/ports.ts'
+import { comparePortPaths, provenRemovable, usageDescriptor, windowsReports } from '@portcullis/domain'
+import { withinLimits } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'
 import type { ScannedDevice } from '../platform.ts'
 import {
@@ -250,21 +250,8 @@ export const windowsScan = (raw: Iterable<RawNode>, readHub: ReadHub = () => und
     if (removable !== undefined) report.removable = removable
   }
 
-  const devices = new Map<string, WindowsDevice>()
-  let bytes = 0
-  let leftOut = 0
-  for (const device of found.sort((a, b) => comparePorts(a.report.portPath, b.report.portPath))) {
-    bytes += Buffer.byteLength(JSON.stringify(device.report))
-    if (devices.size < agentLimits.devices && bytes <= MAX_INVENTORY_BYTES) devices.set(device.report.portPath, device)
-    else leftOut++
-  }
-  if (leftOut > 0)
-    problems.push({
-      code: 'inventory_too_large',
-      portPath: '',
-      message: `The inventory omits ${leftOut} devices. Its limits are ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes.`,
-    })
-  return { devices, phantoms, problems }
+  const limited = withinLimits(found.sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
+  return { devices: limited.devices, phantoms, problems: [...problems, ...limited.problems] }
 }
 
 /** Returns the data of a device from its hub if it belongs to the same device as the properties. */
