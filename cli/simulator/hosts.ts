@@ -1,6 +1,7 @@
 /** Hosts of an organisation: names, addresses, hardware, operating systems and typical devices. */
 import { createHash } from 'node:crypto'
 import type { HostFacts } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Role } from './models.ts'
 import { macosFacts, windowsFacts } from './other-systems.ts'
@@ -49,45 +50,29 @@ export interface Department {
   carried: readonly Role[]
 }
 
-const ubuntu24: Os = { name: 'Ubuntu 24.04.3 LTS', version: '24.04', kernel: '6.8.0-71-generic', weight: 50 }
-const ubuntu22: Os = { name: 'Ubuntu 22.04.5 LTS', version: '22.04', kernel: '5.15.0-151-generic', weight: 25 }
-const debian12: Os = { name: 'Debian GNU/Linux 12 (bookworm)', version: '12.11', kernel: '6.1.0-37-amd64', weight: 20 }
-const debian13: Os = {
-  name: 'Debian GNU/Linux 13 (trixie)',
-  version: '13.1',
-  kernel: '6.12.41+deb13-amd64',
-  weight: 10,
-}
-const fedora: Os = {
-  name: 'Fedora Linux 42 (Workstation Edition)',
-  version: '42',
-  kernel: '6.15.9-201.fc42.x86_64',
-  weight: 10,
-}
-const rhel9: Os = {
-  name: 'Red Hat Enterprise Linux 9.6 (Plow)',
-  version: '9.6',
-  kernel: '5.14.0-570.30.1.el9_6.x86_64',
-  weight: 30,
-}
-const rocky9: Os = {
-  name: 'Rocky Linux 9.6 (Blue Onyx)',
-  version: '9.6',
-  kernel: '5.14.0-570.32.1.el9_6.x86_64',
-  weight: 15,
-}
-const suse: Os = {
-  name: 'SUSE Linux Enterprise Server 15 SP7',
-  version: '15.7',
-  kernel: '6.4.0-150700.53.11-default',
-  weight: 8,
-}
-const raspbian: Os = {
-  name: 'Raspbian GNU/Linux 12 (bookworm)',
-  version: '12',
-  kernel: '6.12.34+rpt-rpi-v8',
-  weight: 30,
-}
+const rowsOf = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(' | '))
+
+/** Columns: key, name, version, kernel, weight. */
+const systems = new Map(
+  rowsOf(`
+  ubuntu24 | Ubuntu 24.04.3 LTS | 24.04 | 6.8.0-71-generic | 50
+  ubuntu22 | Ubuntu 22.04.5 LTS | 22.04 | 5.15.0-151-generic | 25
+  debian12 | Debian GNU/Linux 12 (bookworm) | 12.11 | 6.1.0-37-amd64 | 20
+  debian13 | Debian GNU/Linux 13 (trixie) | 13.1 | 6.12.41+deb13-amd64 | 10
+  fedora | Fedora Linux 42 (Workstation Edition) | 42 | 6.15.9-201.fc42.x86_64 | 10
+  rhel9 | Red Hat Enterprise Linux 9.6 (Plow) | 9.6 | 5.14.0-570.30.1.el9_6.x86_64 | 30
+  rocky9 | Rocky Linux 9.6 (Blue Onyx) | 9.6 | 5.14.0-570.32.1.el9_6.x86_64 | 15
+  suse | SUSE Linux Enterprise Server 15 SP7 | 15.7 | 6.4.0-150700.53.11-default | 8
+  raspbian | Raspbian GNU/Linux 12 (bookworm) | 12 | 6.12.34+rpt-rpi-v8 | 30
+`).map(([key = '', name = '', version = '', kernel = '', weight]): [string, Os] => [
+    key,
+    { name, version, kernel, weight: Number(weight) },
+  ]),
+)
 
 const machine = (
   vendor: string,
@@ -103,146 +88,51 @@ const laptops = [
   machine('LENOVO', '21HD0069GE', 'Notebook', 'LENOVO_MT_21HD_BU_Think_FM_ThinkPad T14 Gen 4', 30),
   machine('LENOVO', '20XW004AGE', 'Notebook', 'LENOVO_MT_20XW_BU_Think_FM_ThinkPad X1 Carbon Gen 9', 12),
   machine('HP', 'HP EliteBook 840 G10', 'Notebook', '8A3P7EA#ABD', 20),
-] as const
+]
 const desktops = [
   machine('Dell Inc.', 'OptiPlex 7010', 'Desktop', '0C4A', 35),
   machine('HP', 'HP ProDesk 400 G9 SFF', 'Desktop', '6U4R7EA#ABD', 25),
   machine('LENOVO', '11SDS00U00', 'Desktop', 'LENOVO_MT_11SD_BU_Think_FM_ThinkCentre M70s', 20),
   machine('FUJITSU', 'ESPRIMO P7012', 'Desktop', 'VFY:P7012', 10),
-] as const
+]
 const miniComputers = [
   machine('Intel(R) Client Systems', 'NUC11TNHi5', 'Mini PC', 'RNUC11TNHi50000', 25),
   machine('Raspberry Pi Foundation', 'Raspberry Pi 4 Model B Rev 1.5', '', '', 20, 'arm64'),
   machine('Advantech', 'UTC-520', 'All in One', '', 15),
-] as const
+]
 const servers = [
   machine('Dell Inc.', 'PowerEdge R650', 'Rack Mount Chassis', 'SKU=0912', 30),
   machine('HPE', 'ProLiant DL360 Gen10', 'Rack Mount Chassis', '867959-B21', 25),
   machine('Supermicro', 'SYS-510P-MR', 'Rack Mount Chassis', '', 10),
-] as const
-
-const laptopParts = { internalCamera: 0.95, bluetooth: 0.97, fingerprint: 0.6 } as const
-const desk = { keyboard: 0.9, mouse: 0.85, hub: 0.45, headset: 0.4 } as const
-
-export const departments: readonly Department[] = [
-  {
-    name: 'office',
-    weight: 34,
-    prefix: 'OFF-PC-',
-    digits: 4,
-    net: 20,
-    os: [ubuntu24, ubuntu22, suse],
-    hardware: desktops,
-    devices: { ...desk, camera: 0.35, bluetooth: 0.5, unifying: 0.12, receiver: 0.2, smartCard: 0.3 },
-    carried: ['storage', 'phone', 'headset', 'token'],
-  },
-  {
-    name: 'engineering',
-    weight: 22,
-    prefix: 'DEV-LT-',
-    digits: 4,
-    net: 30,
-    os: [ubuntu24, debian13, fedora, debian12],
-    hardware: laptops,
-    devices: {
-      ...laptopParts,
-      ...desk,
-      hub: 0.8,
-      camera: 0.3,
-      receiver: 0.25,
-      unifying: 0.1,
-      network: 0.35,
-      token: 0.4,
-      serial: 0.25,
-      board: 0.12,
-      disk: 0.1,
-    },
-    carried: ['storage', 'disk', 'phone', 'board', 'serial', 'token'],
-  },
-  {
-    name: 'sales',
-    weight: 14,
-    prefix: 'SAL-LT-',
-    digits: 4,
-    net: 40,
-    os: [ubuntu24, ubuntu22],
-    hardware: laptops,
-    devices: {
-      ...laptopParts,
-      mouse: 0.6,
-      headset: 0.7,
-      receiver: 0.3,
-      unifying: 0.15,
-      hub: 0.35,
-      network: 0.3,
-      keyboard: 0.3,
-    },
-    carried: ['storage', 'phone', 'camera', 'network'],
-  },
-  {
-    name: 'finance',
-    weight: 9,
-    prefix: 'FIN-PC-',
-    digits: 4,
-    net: 50,
-    os: [rhel9, ubuntu22],
-    hardware: desktops,
-    devices: { ...desk, smartCard: 0.95, token: 0.5, headset: 0.6, camera: 0.4 },
-    carried: ['token', 'storage'],
-  },
-  {
-    name: 'kiosk',
-    weight: 8,
-    prefix: 'KIOSK-',
-    digits: 4,
-    net: 60,
-    os: [raspbian, debian12],
-    hardware: miniComputers,
-    devices: {
-      scanner: 0.8,
-      printer: 0.7,
-      keyboard: 0.3,
-      mouse: 0.3,
-      hub: 0.85,
-      camera: 0.3,
-      smartCard: 0.3,
-      serial: 0.4,
-    },
-    carried: ['storage', 'phone', 'keyboard'],
-  },
-  {
-    name: 'lab',
-    weight: 7,
-    prefix: 'LAB-WS-',
-    digits: 3,
-    net: 70,
-    os: [debian12, rocky9, fedora],
-    hardware: desktops,
-    devices: { ...desk, hub: 0.95, serial: 0.9, board: 0.6, disk: 0.4, camera: 0.5, network: 0.3 },
-    carried: ['board', 'serial', 'disk', 'storage'],
-  },
-  {
-    name: 'server',
-    weight: 6,
-    prefix: 'SRV-',
-    digits: 4,
-    net: 10,
-    os: [rhel9, rocky9, debian12, suse],
-    hardware: servers,
-    devices: {
-      ups: 0.6,
-      keyboard: 0.3,
-      mouse: 0.2,
-      hub: 0.9,
-      disk: 0.3,
-      storage: 0.3,
-      network: 0.2,
-      serial: 0.4,
-      token: 0.2,
-    },
-    carried: ['storage', 'keyboard', 'disk'],
-  },
 ]
+
+const machines: Readonly<Record<string, readonly Hardware[]>> = { laptops, desktops, miniComputers, servers }
+
+/** Columns: the members of a department in order; devices with their probabilities. */
+export const departments: readonly Department[] = rowsOf(`
+  office | 34 | OFF-PC- | 4 | 20 | ubuntu24 ubuntu22 suse | desktops | keyboard=0.9 mouse=0.85 hub=0.45 headset=0.4 camera=0.35 bluetooth=0.5 unifying=0.12 receiver=0.2 smartCard=0.3 | storage phone headset token
+  engineering | 22 | DEV-LT- | 4 | 30 | ubuntu24 debian13 fedora debian12 | laptops | internalCamera=0.95 bluetooth=0.97 fingerprint=0.6 keyboard=0.9 mouse=0.85 hub=0.8 headset=0.4 camera=0.3 receiver=0.25 unifying=0.1 network=0.35 token=0.4 serial=0.25 board=0.12 disk=0.1 | storage disk phone board serial token
+  sales | 14 | SAL-LT- | 4 | 40 | ubuntu24 ubuntu22 | laptops | internalCamera=0.95 bluetooth=0.97 fingerprint=0.6 mouse=0.6 headset=0.7 receiver=0.3 unifying=0.15 hub=0.35 network=0.3 keyboard=0.3 | storage phone camera network
+  finance | 9 | FIN-PC- | 4 | 50 | rhel9 ubuntu22 | desktops | keyboard=0.9 mouse=0.85 hub=0.45 headset=0.6 smartCard=0.95 token=0.5 camera=0.4 | token storage
+  kiosk | 8 | KIOSK- | 4 | 60 | raspbian debian12 | miniComputers | scanner=0.8 printer=0.7 keyboard=0.3 mouse=0.3 hub=0.85 camera=0.3 smartCard=0.3 serial=0.4 | storage phone keyboard
+  lab | 7 | LAB-WS- | 3 | 70 | debian12 rocky9 fedora | desktops | keyboard=0.9 mouse=0.85 hub=0.95 headset=0.4 serial=0.9 board=0.6 disk=0.4 camera=0.5 network=0.3 | board serial disk storage
+  server | 6 | SRV- | 4 | 10 | rhel9 rocky9 debian12 suse | servers | ups=0.6 keyboard=0.3 mouse=0.2 hub=0.9 disk=0.3 storage=0.3 network=0.2 serial=0.4 token=0.2 | storage keyboard disk
+`).map(([name = '', weight, prefix = '', digits, net, os = '', hardware = '', devices = '', carried = '']) => ({
+  name,
+  weight: Number(weight),
+  prefix,
+  digits: Number(digits),
+  net: Number(net),
+  os: os.split(' ').map((key) => mustExist(systems.get(key), 'a system')),
+  hardware: mustExist(machines[hardware], 'machines'),
+  devices: Object.fromEntries(
+    devices.split(' ').map((one) => {
+      const [role, probability] = one.split('=')
+      return [role, Number(probability)]
+    }),
+  ),
+  carried: carried.split(' ') as Role[],
+}))
 
 /** One host of the fleet, determined by seed and index. */
 export interface Host {
