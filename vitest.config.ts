@@ -90,7 +90,7 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           exclude: [...SLOW, GOLDENS],
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
-          globalSetup: [TEMPORARY, 'e2e/global-setup.ts'],
+          globalSetup: [TEMPORARY, 'server/test/global-setup.ts', 'e2e/global-setup.ts'],
           setupFiles: ['e2e/setup.ts'],
           // A process for each file would load the browser driver and the modules again.
           isolate: false,

@@ -33,6 +33,19 @@ export const launchBrowser = ({ isWhole = false, ...options }: LaunchOptions = {
     ],
   })
 
+let shared: Promise<Browser> | undefined
+
+/** Returns the browser of this process, which all test files share. It ends with the process. */
+export const sharedBrowser = (): Promise<Browser> => {
+  shared ??= launchBrowser()
+  return shared
+}
+
+/** Closes the windows that a test file left open in the shared browser. */
+export const closeWindows = async (): Promise<void> => {
+  for (const context of (await shared)?.contexts() ?? []) await context.close()
+}
+
 const pages = new Set<Page>()
 
 /** Returns the addresses and the first text of all open windows. */

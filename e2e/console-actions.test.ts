@@ -4,24 +4,23 @@ import type { Agent, Command } from '@portcullis/contract'
 import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
-import { serverDir } from './prepared.ts'
 
 // The hostile host name comes from the host itself.
 const hostileName = 'KIOSK-3<img src="x">'
 const second = { userName: 'mia', password: 'another long password 1' }
 
 describe('bulk actions on hosts', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let hosts: Awaited<ReturnType<typeof startHosts>>
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const keyboard = plainKeyboard({ portPath: '1-1' })
     hosts = await startHosts(server, [
       { name: 'KIOSK-1', devices: [keyboard, storageStick({ portPath: '1-2' })] },
@@ -32,9 +31,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
   })
   afterAll(async () => {
     await hosts?.stop()
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const signedIn = (path: string, { userName, password } = { userName: 'admin', password: adminPassword }) =>

@@ -5,7 +5,7 @@ import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sshd, startPeer, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type RunningServer, remove, startServer, until } from './harness.ts'
 import { startPolledHost } from './polled-host.ts'
 import { serverDir } from './prepared.ts'
@@ -40,10 +40,9 @@ describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), (
       ],
     )
     server = await startServer(dir)
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     sshd?.stop()
     hostile?.stop()

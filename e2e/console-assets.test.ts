@@ -5,25 +5,24 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 const reason = whyNoChromium ?? whyNoNats()
 
 describe('the asset stream in the console', unless(reason), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let nats: TestNats
   let host: TestAgent
   let page: Page
   let wrong: string[]
-  const dir = serverDir()
 
   beforeAll(async () => {
     nats = await startNats()
-    server = await startServer(dir, { PORTCULLIS_ADMIN_PASSWORD: adminPassword, NATS_URL: nats.url })
-    browser = await launchBrowser()
+    server = await startConsoleServer({ natsUrl: nats.url })
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     host = await enrolAgent(at, {
@@ -39,10 +38,8 @@ describe('the asset stream in the console', unless(reason), () => {
   })
   afterEach(() => expect(wrong.splice(0)).toEqual([]))
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     await nats?.stop()
-    remove(dir)
   })
 
   const consumer = (name: string) =>

@@ -4,9 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 const shots = process.env.PORTCULLIS_SHOTS
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
@@ -17,14 +16,13 @@ const wide = `[...document.querySelectorAll('body, main, main *:not(nav, nav *, 
   .map((one) => one.tagName + '.' + one.className)`
 
 describe('the audit trail in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let desk: TestAgent
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const hosts: TestAgent[] = []
     for (const hostname of ['front-desk', '<img src=x onerror=alert(1)>\u202e'])
@@ -51,9 +49,7 @@ describe('the audit trail in the console', unless(whyNoChromium), () => {
     })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })

@@ -7,7 +7,7 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeCache } from '../server/test/code-cache.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -25,10 +25,9 @@ describe('scheduled backups', unless(whyNoChromium), () => {
     mkdirSync(folder)
     chmodSync(own, 0o755)
     server = await startServer(dir)
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     remove(dir)
     remove(own)

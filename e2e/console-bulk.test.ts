@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { until } from './harness.ts'
 
 interface Rule {
   effect: string
@@ -16,15 +16,14 @@ interface Rule {
 }
 
 describe('decisions about many devices', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
-  const dir = serverDir()
   const kingston = (serial: string, portPath: string, manufacturer = 'Kingston') =>
     storageStick({ vid: '0951', pid: '1666', portPath, serial, manufacturer, product: 'DataTraveler' })
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const hosts = {
@@ -39,9 +38,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await until('devices wait', async () => (await server.get<{ waiting: number }>('policy')).waiting === 7)
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })

@@ -4,7 +4,7 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 
 // The components run in a real browser without a server. `console/test/scenes.tsx` replaces the API.
 
@@ -78,7 +78,7 @@ describe('components of the console', unless(whyNoChromium), () => {
   let wrong: string[] = []
 
   beforeAll(async () => {
-    ;[browser, scenes] = await Promise.all([launchBrowser(), buildScenes()])
+    ;[browser, scenes] = await Promise.all([sharedBrowser(), buildScenes()])
   })
   afterEach(async () => {
     await context?.close()

@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 const event = (Computer: string, EventRecordId: number) =>
   JSON.stringify({
@@ -16,18 +15,15 @@ const event = (Computer: string, EventRecordId: number) =>
   })
 
 describe.skipIf(whyNoChromium !== null)('feeds in the console', () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   it('are created with their token, show their last lines and errors, and their hosts have an age', async () => {

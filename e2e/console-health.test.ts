@@ -6,20 +6,19 @@ import { checkpointKeyId, verifyTrail } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 describe('health', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let page: Page
   let wrong: string[]
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     ;({ page, wrong } = await openWindow(browser, server.url, 1440, 900))
     await page.goto('/settings/health')
     await page.getByLabel('User name').fill('admin')
@@ -28,9 +27,7 @@ describe('health', unless(whyNoChromium), () => {
   })
   afterEach(() => expect(wrong.splice(0)).toEqual([]))
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const part = (name: string) =>
@@ -70,7 +67,7 @@ describe('health', unless(whyNoChromium), () => {
       page.getByRole('menuitem', { name: 'Export for verification' }).click(),
     ])
     const trail = readFileSync(await download.path())
-    const sink = join(dir, 'audit-checkpoints')
+    const sink = join(server.dataDir, 'audit-checkpoints')
     const key = createPublicKey(status.publicKey)
     const checkpointsOf = readdirSync(sink).filter((name) => name.endsWith('.jsonl'))
     expect(

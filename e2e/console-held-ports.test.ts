@@ -5,21 +5,20 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 describe('the page of a host with a held port', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let agent: TestAgent
-  const dir = serverDir()
   const id = randomUUID()
   const mismatch = { bound: [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }] }
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     agent = await enrolAgent(at, { token: await server.enrolmentToken(), facts: { hostname: 'KIOSK-7' } })
     const liar = hub({ portPath: '1-3', vid: '0BDA', pid: '8150', interfaces: ['09:00:00'] })
@@ -30,9 +29,7 @@ describe('the page of a host with a held port', unless(whyNoChromium), () => {
     await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '', held } })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   it('shows the evidence and releases the port after confirmation', async () => {

@@ -2,31 +2,27 @@ import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runningEmbedded } from '../platform/server/postgres/index.ts'
 import { createClient } from '../proof/kit/client.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 describe('confirming the identity in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     await server.post('admin/adduser', { userName: 'mia', password: adminPassword, userProfile: 10 })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   /** Makes the sessions of mia stale. Uses the database, because the test does not wait six minutes. */
   const makeStale = async (firstName: string): Promise<void> => {
-    const client = createClient(runningEmbedded(dir)?.connection ?? {})
+    const client = createClient(server.connection)
     await client.connect()
     try {
       await client.query(

@@ -3,10 +3,10 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { settled } from './console-pages.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 /** Returns the name of the focused element, or what is wrong with it: nothing shows the focus, or it is off the screen. */
 const focusFault = `(() => {
@@ -31,15 +31,14 @@ const focusFault = `(() => {
 })()`
 
 describe('the console without a mouse', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let desk = ''
   let kiosk = ''
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const enrol = (hostname: string) =>
@@ -55,9 +54,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     await until('devices wait', async () => (await server.get<{ waiting: number }>('policy')).waiting === 2)
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   /** Presses Tab, or Shift+Tab, until the element has the focus. Each stop on the way must show the focus. */

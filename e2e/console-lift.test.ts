@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -21,10 +21,9 @@ describe('lifted second approver', unless(whyNoChromium), () => {
       { env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', PORTCULLIS_DATA_DIR: dir } },
     )
     server = await startServer(dir)
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     remove(dir)
   })

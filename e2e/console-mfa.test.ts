@@ -3,9 +3,9 @@ import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 const periodSeconds = 30
 
@@ -31,16 +31,15 @@ const createApp = (secret: string) => {
 }
 
 describe('second factors in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   /** Address with a host name, because passkeys are bound to one. */
   let url = ''
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
+    server = await startConsoleServer()
     url = server.url.replace('127.0.0.1', 'localhost')
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
     for (const [userName, userProfile] of [
       ['mia', 20],
       ['tom', 30],
@@ -48,9 +47,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
       await server.post('admin/adduser', { userName, password: adminPassword, userProfile })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = () => openWindow(browser, url, 1440, 900)

@@ -12,26 +12,22 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 describe('notices', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let host: TestAgent
   let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>
   let page: Page
   let wrong: string[]
-  const dir = serverDir()
   const keyboard = plainKeyboard({ portPath: '1-1' })
 
   beforeAll(async () => {
-    server = await startServer(dir, {
-      PORTCULLIS_ADMIN_PASSWORD: adminPassword,
-      PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8',
-    })
-    browser = await launchBrowser()
+    server = await startConsoleServer({ outboundAllow: ['127.0.0.0/8'] })
+    browser = await sharedBrowser()
     receiver = await startWebhookReceiver()
     const token = await server.enrolmentToken()
     // The members of a test app that the builder uses if it has a token.
@@ -45,10 +41,8 @@ describe('notices', unless(whyNoChromium), () => {
   })
   afterEach(() => expect(wrong.splice(0)).toEqual([]))
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     await receiver?.close()
-    remove(dir)
   })
 
   const bell = (unread: number) =>

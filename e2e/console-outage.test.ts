@@ -3,7 +3,7 @@ import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, openWindow, whyNoChromium } from './browser.ts'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -18,10 +18,9 @@ describe('the console without its server', unless(whyNoChromium), () => {
 
   beforeAll(async () => {
     server = await startServer(dir)
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     remove(dir)
   })

@@ -3,9 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 const dayMs = 86_400_000
 /** Fourteen days with 0 to 13 attachments; every second one was blocked. */
@@ -26,16 +25,15 @@ const modes = [
 ] as const
 
 describe('the overview and the states of hosts', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let page: Page
   let wrong: string[]
   let host: string
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const desk = await enrolAgent(at, {
       token: await server.enrolmentToken(),
@@ -48,9 +46,7 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     ;({ page, wrong } = await openSignedIn(browser, server.url, '/settings/profile'))
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   /** Replaces members of the host in the responses of the server. */

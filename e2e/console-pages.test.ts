@@ -3,10 +3,9 @@ import { unless } from '@portcullis/domain/testing'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { consolePages, enrolDesk, settled } from './console-pages.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 /** Words that are the same in every language: names, units, formats, and months of the browser's own dates. */
 const international =
@@ -72,16 +71,15 @@ const dark = `new Promise((done) => {
 })`
 
 describe('every page of the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let page: Page
   let host: string
   const words = new Set<string>()
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     host = await enrolDesk(server)
     ;({ page } = await openSignedIn(browser, server.url, '/'))
     page.on('response', async (response) => {
@@ -95,9 +93,7 @@ describe('every page of the console', unless(whyNoChromium), () => {
     await page.goto('/?lang=xx')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   /** Texts without an accent that no response of the server contains. */

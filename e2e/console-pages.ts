@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import type { RunningServer } from './harness.ts'
+import type { ServerCalls } from './harness.ts'
 
 /** Every page of the console; HOST is the id of a host. */
 export const consolePages = [
@@ -57,7 +57,7 @@ export const consolePages = [
 ]
 
 /** Enrols a host with a keyboard, a storage stick and an attack tool, and returns its id. */
-export const enrolDesk = async (server: RunningServer): Promise<string> => {
+export const enrolDesk = async (server: ServerCalls): Promise<string> => {
   const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
   const desk = await enrolAgent(at, {
     token: await server.enrolmentToken(),

@@ -4,10 +4,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, openWindow, whyNoChromium } from './browser.ts'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { consolePages, settled } from './console-pages.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 const width = 390
 /** Pages of a person on call: here not even tables scroll sideways. */
@@ -44,16 +44,15 @@ const smallTargets = `axe.run(document, { resultTypes: ['violations'], runOnly: 
   .then(({ violations }) => violations.flatMap(({ nodes }) => nodes.slice(0, 5).map(({ html }) => html.slice(0, 200))))`
 
 describe('the console on a phone', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let page: Page
   let wrong: string[]
   let host: string
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const desk = await enrolAgent(at, {
       token: await server.enrolmentToken(),
@@ -67,9 +66,7 @@ describe('the console on a phone', unless(whyNoChromium), () => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   it.each(consolePages)('%s fits into 390 px, and a finger hits every control', async (path) => {

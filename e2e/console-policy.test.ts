@@ -8,18 +8,9 @@ import {
 } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import {
-  createTree,
-  type RunningServer,
-  remove,
-  type Started,
-  startAgent,
-  startServer,
-  temporaryDir,
-  until,
-} from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { createTree, remove, type Started, startAgent, temporaryDir, until } from './harness.ts'
 
 interface Policy {
   version: number
@@ -35,7 +26,7 @@ interface Rule {
 }
 
 describe('policy in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let agent: Started
   let uuid = ''
@@ -47,11 +38,11 @@ describe('policy in the console', unless(whyNoChromium), () => {
     hostileStrings('html', { portPath: '1-3' }),
     rubberDucky({ portPath: '1-4' }),
   ])
-  const dirs = [tree.dir, serverDir(), temporaryDir()]
+  const dirs = [tree.dir, temporaryDir()]
 
   beforeAll(async () => {
-    server = await startServer(dirs[1] as string)
-    agent = startAgent(server, await server.enrolmentToken(), tree, dirs[2] as string)
+    server = await startConsoleServer()
+    agent = startAgent(server, await server.enrolmentToken(), tree, dirs[1] as string)
     const { value } = await until(
       'a host with its devices',
       async () => {
@@ -62,10 +53,9 @@ describe('policy in the console', unless(whyNoChromium), () => {
     )
     uuid = value.uuid
     hostName = value.hostIdentifier
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     agent?.child.kill('SIGTERM')
     await agent?.ended
     await server?.stop()

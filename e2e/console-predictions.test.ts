@@ -4,9 +4,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 /** Globals of the browser, in which functions passed to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => { overflowY: string }
@@ -16,13 +15,12 @@ declare const document: { elementFromPoint(x: number, y: number): any }
 const hostCount = 40
 
 describe('previews of policy changes', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     for (let index = 0; index < hostCount; index++) {
@@ -44,9 +42,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
     }
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })

@@ -6,28 +6,27 @@ import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer, until } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword, until } from './harness.ts'
 
 const mac = '02:AA:00:00:00:01'
 
 const authority = await createAuthority()
 
 describe('quarantines', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let ise: Awaited<ReturnType<typeof startIse>>
   let host: TestAgent
   // All tests share one window, because signing in takes a third of the time.
   let page: Page
   let wrong: string[]
-  const dir = serverDir()
 
   beforeAll(async () => {
     ise = await startIse({ certificate: await authority.issue(['localhost']) })
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     // The members of a test app that the builder uses if it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
@@ -50,10 +49,8 @@ describe('quarantines', unless(whyNoChromium), () => {
   })
   afterEach(() => expect(wrong.splice(0)).toEqual([]))
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     await ise?.close()
-    remove(dir)
   })
 
   const rail = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Quarantines' })

@@ -6,23 +6,22 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 const hostile = '<img src=x onerror=alert(1)> "weekly"'
 
 describe('reports', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   // All tests share one window, because signing in takes a third of the time.
   let page: Page
   let wrong: string[]
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     // The members of a test app that the builder uses if it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
@@ -36,9 +35,7 @@ describe('reports', unless(whyNoChromium), () => {
   })
   afterEach(() => expect(wrong.splice(0)).toEqual([]))
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const preview = () => page.getByRole('region', { name: 'Preview' })
@@ -105,7 +102,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.waitForURL(/\/reports\/history\?run=/)
     await drawer().getByText('audits/').waitFor()
     expect(await drawer().getByRole('listitem').textContent()).toMatch(/^Folder audits\/.*delivered/)
-    const [file = ''] = readdirSync(join(dir, 'reports', 'audits'))
+    const [file = ''] = readdirSync(join(server.dataDir, 'reports', 'audits'))
     expect(file).toMatch(/^img-src-x-onerror-alert-1-weekly-.*\.csv$/)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -113,7 +110,7 @@ describe('reports', unless(whyNoChromium), () => {
     ])
     expect(download.suggestedFilename()).toBe(file)
     const bytes = readFileSync((await download.path()) as string)
-    expect(bytes.equals(readFileSync(join(dir, 'reports', 'audits', file)))).toBe(true)
+    expect(bytes.equals(readFileSync(join(server.dataDir, 'reports', 'audits', file)))).toBe(true)
     expect(bytes.toString('utf8')).toContain('kiosk-0413')
     expect(bytes.toString('utf8')).not.toContain('front-desk')
     // The address that a mail links to.

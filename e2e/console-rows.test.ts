@@ -1,10 +1,9 @@
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { enrolDesk, settled } from './console-pages.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 /** Lists, and where a click on their first row leads: to the panel of the row, or to its page if it has no panel. */
 const lists: readonly [path: string, table: string, opens: RegExp][] = [
@@ -29,14 +28,13 @@ const lists: readonly [path: string, table: string, opens: RegExp][] = [
 ]
 
 describe('the rows of every list', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let page: Page
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const host = await enrolDesk(server)
     await server.post('policy/rules', { effect: 'allow', vid: '0781', reason: 'sticks of the office' })
     await server.post('policy/grants', {
@@ -68,9 +66,7 @@ describe('the rows of every list', unless(whyNoChromium), () => {
     ;({ page } = await openSignedIn(browser, server.url, '/settings/profile'))
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   /** The first row of a list with its cells; the cell of a checkbox is not one of them. */

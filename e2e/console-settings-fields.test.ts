@@ -2,29 +2,25 @@ import { createServer } from 'node:net'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 describe('fields of the settings', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   /** A port of this machine on which nothing listens. */
   let closed = 0
-  const dir = serverDir()
 
   beforeAll(async () => {
     const listener = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => listener.once('listening', resolve))
     closed = (listener.address() as { port: number }).port
     await new Promise((resolve) => listener.close(resolve))
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string) => openSignedIn(browser, server.url, path, { width: 1440, height: 700 })

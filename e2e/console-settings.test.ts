@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { launchBrowser, openSignedIn, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 /** Global of the browser, in which functions passed to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
@@ -20,21 +20,18 @@ const base = 'generalconfig'
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describe('the settings of the whole server', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let mute: Awaited<ReturnType<typeof startPeer>>
-  const dir = serverDir()
 
   beforeAll(async () => {
     mute = await startPeer(() => {})
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     mute?.server.close()
-    remove(dir)
   })
 
   const signIn = async (page: Page, userName = 'admin') => {
@@ -250,7 +247,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     expect((await items('LICENSE_')).LICENSE_KEY).toBe('')
 
     const issuer = generateKeyPairSync('ed25519')
-    writeFileSync(join(dir, 'licence-keys.pem'), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
+    writeFileSync(join(server.dataDir, 'licence-keys.pem'), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
     const licence = {
       product: 'portcullis',
       accountId: 'acc-7',

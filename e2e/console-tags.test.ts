@@ -2,23 +2,22 @@ import type { Agent } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
-import { serverDir } from './prepared.ts'
 
 const base = 'generalconfig'
 const stick = { vid: '0781', pid: '5581' }
 
 describe('tags that allow devices', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let hosts: Awaited<ReturnType<typeof startHosts>>
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const devices = [plainKeyboard({ portPath: '1-1' }), storageStick({ portPath: '1-2' })]
     hosts = await startHosts(server, [
       { name: 'LAB-1', devices },
@@ -29,9 +28,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
   })
   afterAll(async () => {
     await hosts?.stop()
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string) => openSignedIn(browser, server.url, path)

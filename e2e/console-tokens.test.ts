@@ -2,18 +2,17 @@ import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { adminPassword } from './harness.ts'
 
 describe('API tokens, suspension and the required second factor in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     for (const [userName, userProfile] of [
       ['ada', 10],
       ['mia', 20],
@@ -22,9 +21,7 @@ describe('API tokens, suspension and the required second factor in the console',
       await server.post('admin/adduser', { userName, password: adminPassword, userProfile })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const dialog = (page: Page) => page.getByRole('dialog')

@@ -5,24 +5,22 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 /** The agent build of this checkout contains a release key. */
 const hasReleaseKey = existsSync(fileURLToPath(new URL('../release-key.pub', import.meta.url)))
 
 describe('regressions of the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let desk: TestAgent
-  const dir = serverDir()
   /** The parts of a test app that the builder uses if it has a token. */
   const at = () => ({ address: server.url, clock: { now: () => Date.now() } }) as unknown as TestApp
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     desk = await enrolAgent(at(), {
       token: await server.enrolmentToken(),
       facts: { hostname: 'front-desk' },
@@ -34,9 +32,7 @@ describe('regressions of the console', unless(whyNoChromium), () => {
     })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })

@@ -8,19 +8,17 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer } from './harness.ts'
-import { serverDir } from './prepared.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 describe('Windows hosts in the console', unless(whyNoChromium), () => {
-  let server: RunningServer
+  let server: ConsoleServer
   let browser: Browser
   let hosts: TestAgent[]
-  const dir = serverDir()
 
   beforeAll(async () => {
-    server = await startServer(dir)
-    browser = await launchBrowser()
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
     const token = await server.enrolmentToken()
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     const facts = { osName: 'Windows 11 Pro', osBuild: '10.0.22631.4317', enforcement: 'before-install' } as const
@@ -29,9 +27,7 @@ describe('Windows hosts in the console', unless(whyNoChromium), () => {
     )
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
-    remove(dir)
   })
 
   const verification = ({ agentId, privateKey }: TestAgent): string => {
@@ -49,7 +45,7 @@ describe('Windows hosts in the console', unless(whyNoChromium), () => {
       })),
     }
     const file = createVerificationFile(report, (text) => sign(null, Buffer.from(text), privateKey).toString('base64'))
-    const path = join(dir, 'verification.json')
+    const path = join(server.dataDir, 'verification.json')
     writeFileSync(path, JSON.stringify(file))
     return path
   }

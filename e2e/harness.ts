@@ -75,16 +75,24 @@ export const start = (
 }
 
 const servers: { server: Started; told: number }[] = []
+const violations: string[] = []
+
+/** Keeps a log line of a server in this process if it says that a response violates the contract. */
+export const noteAnswers = (line: string): void => {
+  if (line.includes('does not match the contract')) violations.push(line)
+}
 
 /** Returns the responses of all servers that violated the contract since the last call, from their logs. */
-export const brokenAnswers = (): string[] =>
-  servers.flatMap((one) => {
+export const brokenAnswers = (): string[] => [
+  ...violations.splice(0),
+  ...servers.flatMap((one) => {
     const lines = one.server.output().split('\n')
     const from = one.told
     // The last line may be incomplete.
     one.told = Math.max(0, lines.length - 1)
     return lines.slice(from, one.told).filter((line) => line.includes('does not match the contract'))
-  })
+  }),
+]
 
 /** Starts the real server, which may refuse to start. */
 export const spawnServer = (dataDir: string, env: Record<string, string> = {}): Started => {
@@ -101,27 +109,10 @@ export const spawnServer = (dataDir: string, env: Record<string, string> = {}): 
   return server
 }
 
-export type RunningServer = Awaited<ReturnType<typeof startServer>>
+export type ServerCalls = ReturnType<typeof clientOf>
 
-/** Starts the real server and waits until it prints its address. */
-export const startServer = async (
-  dataDir: string,
-  env: Record<string, string> = { PORTCULLIS_ADMIN_PASSWORD: adminPassword },
-) => {
-  const server = spawnServer(dataDir, env)
-  const startedAt = performance.now()
-  let exited = false
-  server.ended.then(() => {
-    exited = true
-  })
-  const { value: url } = await until(
-    'the server is up',
-    () => {
-      if (exited) throw new Error(`the server ended:\n${server.output()}`)
-      return /Portcullis is at (http\S+)/.exec(server.output())?.[1]
-    },
-    60_000,
-  )
+/** Returns the calls of the interface at `url`. The first one signs in. */
+export const clientOf = (url: string) => {
   const request = async (path: string, init: RequestInit = {}) => {
     const answer = await fetch(url + path, init)
     return { status: answer.status, text: await answer.text(), headers: answer.headers }
@@ -158,9 +149,7 @@ export const startServer = async (
     return JSON.parse(answer.text) as T
   }
   return {
-    ...server,
     url,
-    startMs: performance.now() - startedAt,
     request,
     signIn,
     get: <T>(path: string) => call<T>('GET', path),
@@ -175,6 +164,34 @@ export const startServer = async (
         .data,
     enrolmentToken: async () =>
       (await call<{ token: string }>('POST', 'agents/enrollmenttokens', { name: 'e2e', maxUses: 10_000 })).token,
+  }
+}
+
+export type RunningServer = Awaited<ReturnType<typeof startServer>>
+
+/** Starts the real server and waits until it prints its address. */
+export const startServer = async (
+  dataDir: string,
+  env: Record<string, string> = { PORTCULLIS_ADMIN_PASSWORD: adminPassword },
+) => {
+  const server = spawnServer(dataDir, env)
+  const startedAt = performance.now()
+  let exited = false
+  server.ended.then(() => {
+    exited = true
+  })
+  const { value: url } = await until(
+    'the server is up',
+    () => {
+      if (exited) throw new Error(`the server ended:\n${server.output()}`)
+      return /Portcullis is at (http\S+)/.exec(server.output())?.[1]
+    },
+    60_000,
+  )
+  return {
+    ...server,
+    ...clientOf(url),
+    startMs: performance.now() - startedAt,
     /** Stops the server as Ctrl+C does and returns its exit code. */
     stop: async (): Promise<number | null> => {
       server.child.kill('SIGTERM')
@@ -242,7 +259,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
 
 /** Starts the real agent on a tree. */
 export const startAgent = (
-  server: Pick<RunningServer, 'url'>,
+  server: Pick<ServerCalls, 'url'>,
   token: string,
   tree: { dir: string; monitor?: string },
   stateDir: string,

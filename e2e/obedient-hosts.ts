@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { type AgentCommand, agentPaths, type DeviceReport } from '@portcullis/contract'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import type { RunningServer } from './harness.ts'
+import type { ServerCalls } from './harness.ts'
 
 /** One host of a small fleet. */
 export interface HostInput {
@@ -17,7 +17,7 @@ const pause = 250
  * Starts hosts that use the real protocol over the network and execute commands at once (arm, free, send a log). Unlike
  * real agents on this machine, each has its own host name.
  */
-export const startHosts = async (server: RunningServer, hosts: readonly HostInput[]) => {
+export const startHosts = async (server: ServerCalls, hosts: readonly HostInput[]) => {
   const token = await server.enrolmentToken()
   // The members of a test app that the builder uses if it has a token.
   const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp

@@ -1,6 +1,6 @@
 /** Checks after every end-to-end test that no response of a server violated the contract. */
 import { afterAll, afterEach, expect } from 'vitest'
-import { shownByWindows } from './browser.ts'
+import { closeWindows, shownByWindows } from './browser.ts'
 import { brokenAnswers } from './harness.ts'
 
 afterEach(async ({ task }) => {
@@ -8,3 +8,4 @@ afterEach(async ({ task }) => {
 })
 afterEach(() => expect(brokenAnswers()).toEqual([]))
 afterAll(() => expect(brokenAnswers()).toEqual([]))
+afterAll(closeWindows)

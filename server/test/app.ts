@@ -37,6 +37,8 @@ export interface TestAppOptions {
   /** Address of a database proxy that can fail (`createDatabaseProxy`). The server then waits as long as usual. */
   through?: { host: string; port: number }
   consoleDir?: string
+  agentBuildDir?: string
+  adminPassword?: string
   /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
@@ -80,6 +82,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     )
   const clock = options.clock ?? createFakeClock()
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
+  let address: string | null = null
   const server = await compose({
     config: {
       host: options.host ?? '127.0.0.1',
@@ -103,18 +106,18 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     log,
     knowledge: await knowledge,
     tls: null,
-    reach: () => ({ url: 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
+    reach: () => ({ url: address ?? 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
     releaseKey: options.releaseKey ?? null,
-    agentBuildDir: keyDir,
+    agentBuildDir: options.agentBuildDir ?? keyDir,
     consoleDir: options.consoleDir ?? keyDir,
     validateResponses: true,
     passwordCost: cheapPasswords,
     ...(options.through === undefined ? { patience: longPatience } : {}),
   })
-  await server.accounts.ensureFirstAdministrator(new Secret(adminPassword))
+  await server.accounts.ensureFirstAdministrator(new Secret(options.adminPassword ?? adminPassword))
   // A clone counts as new, however long the tests have run.
   if (options.database === undefined) await server.db.execute(sql`update schema_migrations set applied_at = now()`)
-  const address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null
+  address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null
 
   const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)
   /** Signs in with LocalLogin and returns the token. */
@@ -177,6 +180,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     },
     clock,
     database,
+    /** Connects to the database of this server. */
+    connection: { ...connection, database },
     keyDir,
     request,
     signIn,
