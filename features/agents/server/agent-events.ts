@@ -1,4 +1,4 @@
-export interface AgentEvent {
+interface AgentEvent {
   kind: 'enrolled' | 'polled' | 'observed' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
   agentId: string | null
   entity: string

@@ -31,5 +31,3 @@ export const createHostLicences = (db: Queryable) => ({
 
   atOnce,
 })
-
-export type HostLicences = ReturnType<typeof createHostLicences>

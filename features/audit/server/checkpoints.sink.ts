@@ -17,8 +17,6 @@ export interface SinkEnd {
   partial: string
 }
 
-export type CheckpointSink = ReturnType<typeof createCheckpointSink>
-
 const lineFeed = 10
 
 /** Returns the size of the opened file. On NFS, opening asks the server, while a path may be answered from a cache. */

@@ -23,8 +23,6 @@ export interface FormerKeyRow {
   pinned_by: string
 }
 
-export type PackagesStore = ReturnType<typeof createPackagesStore>
-
 export const createPackagesStore = (db: Queryable) => ({
   /** Returns the key that an earlier version pinned over HTTP. */
   formerlyPinned: async (): Promise<FormerKeyRow | undefined> =>

@@ -13,5 +13,3 @@ export const createLicenceStore = (db: Queryable) => ({
       update licence_state set account_id = ${id}, account_name = ${name} where account_id <> ${id} or account_name <> ${name}`)
   },
 })
-
-export type LicenceStore = ReturnType<typeof createLicenceStore>

@@ -52,5 +52,3 @@ export const createActionsRead = (db: Queryable) => ({
       )
     )[0]?.n ?? 0,
 })
-
-export type ActionsRead = ReturnType<typeof createActionsRead>

@@ -9,5 +9,3 @@ export const createSealingStore = () => ({
     return (await tx.query(sql`select 1 from jobs j where j.kind = ${kind} and j.state = 'running'`)).length > 0
   },
 })
-
-export type SealingStore = ReturnType<typeof createSealingStore>
