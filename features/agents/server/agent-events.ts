@@ -1,11 +1,3 @@
-interface AgentEvent {
-  kind: 'enrolled' | 'polled' | 'observed' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
-  agentId: string | null
-  entity: string
-  hashtags: string
-  details: string
-}
-
 interface Hashes {
   machine_id_hash: string | null
   smbios_hash: string | null
