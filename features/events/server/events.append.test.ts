@@ -5,7 +5,7 @@ import { cloneDatabase, createFakeClock } from '@portcullis/server/test/database
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
 import { createEventsService } from './events.service.ts'
-import { deviceDetails } from './events.texts.ts'
+import { deviceDetails } from './new-event.ts'
 import type { NewEvent } from './new-event.ts'
 
 let t: Awaited<ReturnType<typeof cloneDatabase>>

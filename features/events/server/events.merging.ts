@@ -103,3 +103,23 @@ export interface MergedRow {
   details: string
   device_id: string | null
 }
+
+const descriptions: ReadonlyMap<number, string> = new Map(
+  Object.values(eventCatalogue).map(({ code, name }) => [Number(code), name]),
+)
+
+/** Returns the event that summarises merged events of a host. */
+export const summaryOf = (row: MergedRow): NewEvent => {
+  const times = `${row.n.toLocaleString('en')} more ${row.n === 1 ? 'time' : 'times'}`
+  const [first, last] = [row.first_at, row.last_at].map((at) => `${at.toISOString().slice(0, 19)}Z`)
+  const what = row.is_one ? row.details : 'several devices or causes'
+  return {
+    kind: 'eventsMerged',
+    agentId: row.agent_id,
+    severity: row.severity,
+    entity: row.entity,
+    hashtags: row.hashtags,
+    ...(row.is_one ? { icon: row.icon, deviceId: row.device_id } : {}),
+    details: `${descriptions.get(row.code) ?? ''}: ${times} between ${first} and ${last}${what === '' ? '' : `: ${what}`}`,
+  }
+}

@@ -4,7 +4,7 @@ import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Metrics } from '@portcullis/platform/server/metrics.ts'
 import { createEventLimit, type HostEvent, hourOf, mergeEvents } from './events.merging.ts'
 import { createEventsStore, latestByAgent, partitionSize } from './events.store.ts'
-import { summaryOf } from './events.texts.ts'
+import { summaryOf } from './events.merging.ts'
 import type { NewEvent } from './new-event.ts'
 import type { LatestEventsPort } from './ports.ts'
 

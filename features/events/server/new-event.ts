@@ -1,6 +1,36 @@
 import type { DeviceEventKind, EventKind } from '@portcullis/contract'
 import type { Occurrence } from '@portcullis/domain'
-import type { DeviceText } from './events.texts.ts'
+
+/** Values in the details text of a USB event. */
+export interface DeviceDetails {
+  /** Whether a published vulnerability concerns the device. */
+  vulnerable: boolean
+  /** Four hex digits each. */
+  vid: string
+  pid: string
+  /** Empty if the device has none. */
+  serial: string
+  vendor: string
+  product: string
+}
+
+declare const aboutDevice: unique symbol
+/** Text of `deviceDetails`. */
+export type DeviceText = string & { readonly [aboutDevice]: true }
+
+/**
+ * Returns the details of a USB event, with a note. Deployed clients match on this text: the literal prefix, and the two
+ * spaces before the parenthesis.
+ */
+export const deviceDetails = (
+  { vulnerable, vid, pid, serial, vendor, product }: DeviceDetails,
+  note = '',
+): DeviceText => {
+  const named = [vendor, product].filter((part) => part !== '').join(' ')
+  const number = serial === '' ? '' : ` SN ${serial}`
+  const about = `${vulnerable ? 'Vulnerable ' : ''}Device VID/PID are ${vid.toUpperCase()}/${pid.toUpperCase()}`
+  return `[Agent] ${about}${number}  (${named})${note === '' ? '' : `: ${note}`}` as DeviceText
+}
 
 /** The members that events of a host share. */
 export interface EventOrigin {

@@ -86,7 +86,7 @@ const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDeci
  * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes
  * only changes.
  */
-export const judgeHost = (
+const judgeHost = (
   agentId: string,
   all: readonly HostPeripheral[],
   host: HostPolicy,
