@@ -5,8 +5,8 @@ import { cloneDatabase, createFakeClock } from '@portcullis/server/test/database
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
 import { createEventsService } from './events.service.ts'
-import { deviceDetails } from './new-event.ts'
 import type { NewEvent } from './new-event.ts'
+import { deviceDetails } from './new-event.ts'
 
 let t: Awaited<ReturnType<typeof cloneDatabase>>
 let events: ReturnType<typeof createEventsService>

@@ -6,8 +6,8 @@ import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
-import type { DeviceText } from './new-event.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
+import type { DeviceText } from './new-event.ts'
 
 type App = Awaited<ReturnType<typeof startFeatureApp<EventsApi>>>
 let t: App

@@ -5,8 +5,7 @@ import { registerEventsRoutes } from './events.routes.ts'
 import { createEventsService, type EventsService, type EventsServiceDeps } from './events.service.ts'
 
 export { type EventChoice, eventsSpec as eventsList, type FollowedEvent } from './events.read.ts'
-export { deviceDetails } from './new-event.ts'
-export { type EventOrigin, eventOrigin, type NewEvent, type OtherEventKind } from './new-event.ts'
+export { deviceDetails, type EventOrigin, eventOrigin, type NewEvent, type OtherEventKind } from './new-event.ts'
 export type EventsApi = Pick<EventsService, 'append' | 'forget' | 'summarise'> &
   Pick<EventsRead, 'recentOf' | 'head' | 'follow' | 'some'>
 
