@@ -3,7 +3,7 @@ import type { previewPolicy, ResponseOf } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 
 // The components run in a real browser without a server. `console/test/scenes.tsx` replaces the API.
@@ -84,7 +84,6 @@ describe('components of the console', unless(whyNoChromium), () => {
     await context?.close()
     expect(wrong).toEqual([])
   })
-  afterAll(() => browser?.close())
 
   const open = async (scene: string, { answers = {} }: Open = {}): Promise<Page> => {
     const window = await openWindow(browser, origin, 1200, 700)

@@ -62,7 +62,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: 'Schedule report…' }).click()
     await page.waitForURL(/\/reports\/new\?list=agents&filter\.hostIdentifier=kiosk/)
     await preview().getByText('1 row if run now').waitFor()
-    expect(await page.getByLabel('Host', { exact: true }).inputValue()).toBe('kiosk')
+    expect(await page.getByLabel('Host name', { exact: true }).inputValue()).toBe('kiosk')
 
     const save = page.getByRole('button', { name: 'Schedule report' })
     expect(await save.isDisabled()).toBe(true)

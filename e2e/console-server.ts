@@ -18,6 +18,7 @@ export const startConsoleServer = async (options: Pick<TestAppOptions, 'natsUrl'
     adminPassword,
     clock: { ...systemClock, advance: () => {} },
     listen: true,
+    showsAddress: true,
     consoleDir: built('console'),
     agentBuildDir: built('agent'),
     logTo: { write: noteAnswers },

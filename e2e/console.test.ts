@@ -41,7 +41,6 @@ describe('the console', unless(whyNoChromium), () => {
     browser = await launchBrowser({ isWhole: true })
   })
   afterAll(async () => {
-    await browser?.close()
     agent?.child.kill('SIGTERM')
     await agent?.ended
     await server?.stop()

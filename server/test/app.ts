@@ -38,6 +38,8 @@ export interface TestAppOptions {
   through?: { host: string; port: number }
   consoleDir?: string
   agentBuildDir?: string
+  /** Names the address on which it listens in commands for hosts. Default: http://portcullis.test. */
+  showsAddress?: boolean
   adminPassword?: string
   /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
   listen?: boolean
@@ -106,7 +108,11 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     log,
     knowledge: await knowledge,
     tls: null,
-    reach: () => ({ url: address ?? 'http://portcullis.test', caKeyHash: null, reachableFromElsewhere: false }),
+    reach: () => ({
+      url: (options.showsAddress === true ? address : null) ?? 'http://portcullis.test',
+      caKeyHash: null,
+      reachableFromElsewhere: false,
+    }),
     releaseKey: options.releaseKey ?? null,
     agentBuildDir: options.agentBuildDir ?? keyDir,
     consoleDir: options.consoleDir ?? keyDir,

@@ -15,7 +15,8 @@ const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid
 export const DeviceName = ({ device }: { device: Peripheral }) => (
   <Row as="span" gap={6}>
     <Icon name={kindIcon(device.devIcon)} title={device.devIconDescription} className={classes.icon} />
-    <Text clip>
+    {/* A list row has one line. In the drawer of a host, a long name takes two. */}
+    <Text style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
       <DeviceText value={deviceName(device)} />
     </Text>
   </Row>
