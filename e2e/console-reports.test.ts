@@ -66,7 +66,7 @@ describe('reports', unless(whyNoChromium), () => {
 
     const save = page.getByRole('button', { name: 'Schedule report' })
     expect(await save.isDisabled()).toBe(true)
-    await page.getByLabel('Name').fill(hostile)
+    await page.getByRole('textbox', { name: /^Name/ }).fill(hostile)
     await page.getByText('Monthly', { exact: true }).click()
     await page.getByLabel('Day of the month').fill('31')
     await page.getByLabel('Time', { exact: true }).fill('06:30')
