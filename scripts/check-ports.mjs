@@ -1,7 +1,7 @@
 // Invariant: A capability calls upwards only through the interfaces of its ports.ts.
 
-// Checks that a feature that calls one above it declares its needs in its ports.ts, and that ARCHITECTURE.md lists
-// these pairs. Reads what the compose files pass to each feature, lambdas and constants included. Checks the checkout
+// Checks that a capability that calls one above it declares its needs in its ports.ts, and that ARCHITECTURE.md lists
+// these pairs. Reads what the compose files pass to each capability, lambdas and constants included. Checks the checkout
 // or the given folder.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -67,12 +67,12 @@ function judgePorts() {
   ]
 }
 
-/** Returns everything that compose passes to a feature from the same or a higher tier. */
+/** Returns everything that compose passes to a capability from the same or a higher tier. */
 function bindings() {
   const files = globSync('server/src/compose*.ts', { cwd: tree }).map((path) =>
     ts.createSourceFile(path, read(join(tree, path)), ts.ScriptTarget.Latest, true),
   )
-  /** Feature of each name that is imported or created by an import. Names mean the same in all compose files. */
+  /** Capability of each name that is imported or created by an import. Names mean the same in all compose files. */
   const owners = new Map()
   /** Other constants, with the expressions that define them. */
   const constants = new Map()
@@ -125,7 +125,7 @@ function noteConstant(node, owners, constants, { features, platform }) {
   if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
     const made = bare(node.initializer)
     const maker = ts.isCallExpression(made) && ts.isIdentifier(made.expression) ? made.expression.text : ''
-    // Results of a compose part keep their own names, and results of the platform belong to no feature.
+    // Results of a compose part keep their own names, and results of the platform belong to no capability.
     if (maker.startsWith('compose') || platform.has(maker)) return
     for (const name of namesIn(node.name))
       if (features.has(maker)) owners.set(name, owners.get(maker))
@@ -135,13 +135,13 @@ function noteConstant(node, owners, constants, { features, platform }) {
     for (const [member, given] of node.arguments.flatMap(membersOf)) if (member !== null) constants.set(member, given)
 }
 
-/** Returns the feature whose function is called. */
+/** Returns the capability whose function is called. */
 function consumerOf(called, owners) {
   if (ts.isIdentifier(called)) return owners.get(called.text)
   return ts.isPropertyAccessExpression(called) ? consumerOf(called.expression, owners) : undefined
 }
 
-/** Returns the members of a passed object by name. Results of calls are left out, because they call no feature. */
+/** Returns the members of a passed object by name. Results of calls are left out, because they call no capability. */
 function membersOf(argument) {
   const given = bare(argument)
   if (ts.isCallExpression(given)) return []
@@ -155,7 +155,7 @@ function membersOf(argument) {
   )
 }
 
-/** Returns the features whose names occur in an expression, or in the constants that it uses. */
+/** Returns the capabilities whose names occur in an expression, or in the constants that it uses. */
 function featuresIn(node, owners, constants, seen = new Set(), hidden = new Set()) {
   const found = new Set()
   const visit = (one, hides) => {
@@ -196,7 +196,7 @@ function each(node, look) {
   ts.forEachChild(node, (child) => each(child, look))
 }
 
-/** Returns true if a feature takes a member of this name as this port. */
+/** Returns whether a capability takes a member of this name as this port. */
 function isMember(feature, member, port) {
   const declared = new RegExp(`\\b${member}: ${port}\\b`)
   const folder = join(features, feature, 'server')

@@ -17,10 +17,10 @@ import { dirname, join } from 'node:path'
 import { run } from './bootstrap/run.mjs'
 import { ROOT } from './bootstrap/say.mjs'
 
-/** Inserts text behind another text of a file. Without that, appends it to the file, which may be new. */
+/** Inserts `text` after the text `behind`. Without `behind`, appends it to the file, which may be new. */
 const edit = (file, text, behind) => ({ file, text, behind })
 
-/** `most`: files that a recipe may take, besides the test and the list of permissions, which repeats the contract. */
+/** `most`: maximum number of files. The test, and the list of permissions that repeats the contract, do not count. */
 export const RECIPES = [
   {
     name: 'a filter',
@@ -173,7 +173,7 @@ function apply(to, { file, text, behind }) {
   writeFileSync(path, `${parts[0]}${behind}${text}${parts[1]}`)
 }
 
-/** Follows the recipes. Returns the faults, none if all is well. */
+/** Follows the recipes. Returns the faults. */
 export async function followRecipes() {
   const to = mkdtempSync(join(tmpdir(), 'portcullis-recipes-'))
   try {

@@ -1,5 +1,5 @@
 // `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` also runs the slow tests. The
-// last line of the output is the sum.
+// last line of the output is the summary.
 import { globSync } from 'node:fs'
 import { DOCUMENTS, ensureBuilds } from './bootstrap/builds.mjs'
 import { ROOT } from './bootstrap/say.mjs'
@@ -21,7 +21,10 @@ for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seco
 parts.push(await runAgain(tests, runVitest))
 process.exitCode = report(parts, plan.note)
 
-/** Builds what the browser tests serve, and what tests of documents read. A failed build counts as a failed test, and the other tests still run. */
+/**
+ * Builds what the browser tests serve, and the documents that tests read. A failed build counts as a failed test, and the
+ * other tests still run.
+ */
 async function builds() {
   try {
     await ensureBuilds(process.execPath, ['console', 'agent', ...DOCUMENTS])

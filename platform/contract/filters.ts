@@ -16,18 +16,18 @@ export type FilterKind =
   /** One end of a period. */
   | 'instant'
 
-/** What lists show of a filter. */
+/** How lists show a filter. */
 interface FilterFacts {
   kind: FilterKind
   /** Key of the column that it filters. Default: the key of its description, or its name. */
   of?: string
   /** Default: the label of the column. */
   label?: string
-  /** Values that it takes, in the order of the editor. */
+  /** Accepted values, in the order of the editor. */
   values?: readonly string[]
   /** Labels of its values. Default: those of the column. */
   labels?: Readonly<Record<string, string>>
-  /** Takes one value only. */
+  /** Accepts only one value. */
   isSingle?: true
 }
 type MoreFacts = Omit<FilterFacts, 'kind'>

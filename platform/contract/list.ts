@@ -6,7 +6,7 @@ import type { TObject, TSchema } from 'typebox'
 import { type FilterKind, filterFacts } from './filters.ts'
 import type { Permission } from './permissions.ts'
 
-/** How a value becomes readable. */
+/** The format in which files and tables show a value. */
 export type CellForm =
   | 'plain'
   /** `true` or `false`. */
@@ -36,7 +36,7 @@ export type CellForm =
   /** Names of tags, separated by commas. */
   | 'tags'
 
-/** Labels of labels. Other values stay unchanged. */
+/** Labels by value. Other values stay unchanged. */
 type Labels = Readonly<Record<string, string>>
 
 /** Options of the schema of a column. OpenAPI does not publish them. */
@@ -47,7 +47,7 @@ type ColumnSchema = TSchema & {
   examples?: unknown[]
   /** Default: the words of the key. */
   'x-label'?: string
-  /** Default: by the schema. */
+  /** Default: derived from the schema. */
   'x-form'?: CellForm
   'x-labels'?: Labels
 }
@@ -100,17 +100,17 @@ export interface TableColumn<Key extends string = string> {
   width: number
   /** Takes the remaining width. */
   grow?: true
-  /** Shown if the address names no columns. */
+  /** Shown if the URL names no columns. */
   shown?: true
-  /** Title, if it is not the label of the key. */
+  /** Default: the label of the key. */
   title?: string
-  /** Key of `SortBy`, if it is not the key of the content; `null`: not sortable. */
+  /** Key of `SortBy`. Default: `of`. `null`: not sortable. */
   sort?: Key | null
   /** Direction of the first click. Default: descending for times and numbers. */
   first?: 'asc' | 'desc'
   /** Default: right for times and numbers. */
   align?: 'left' | 'right'
-  /** Columns of an export with the content, if they are not `of` alone. */
+  /** Keys that an export of this column contains. Default: `of`. */
   exports?: readonly string[]
   /** The cell has its own link. */
   hasLink?: true
@@ -135,14 +135,14 @@ export interface ListDefinition<
   unsorted?: readonly Unsorted[]
   /** The list as a file of exports and reports. */
   file?: {
-    /** Columns of a PDF that no columns were chosen for. */
+    /** Columns of a PDF if no columns are chosen. */
     pdf: readonly KeyOf<Row>[]
-    /** Columns whose values the first page of a PDF counts. */
+    /** Columns whose values are counted on the first page of a PDF. */
     summary?: readonly KeyOf<Row>[]
     /** Column that a period applies to. Absent: rows have no time. */
     time?: KeyOf<Row>
     permission: Permission
-    /** The rows have one order. */
+    /** The order of the rows cannot be chosen. */
     isFixedOrder?: true
   }
   table?: {
@@ -170,11 +170,11 @@ export interface ListFilter {
   name: string
   kind: FilterKind
   label: string
-  /** Values that the filter takes, if it takes some only. */
+  /** Accepted values. Empty: any value. */
   values: readonly string[]
   /** Labels of its values. */
   labels: Labels
-  /** Takes one value only. */
+  /** Accepts only one value. */
   isSingle: boolean
 }
 

@@ -41,7 +41,7 @@ export type ServerConfig = Pick<
 
 /**
  * What the platform provides to every capability of one server. A capability extends it by the lower ones that it calls
- * (`context.ts` of its server part), and all its files take that type.
+ * (`context.ts` of its server part), and its files take that type.
  */
 export interface Context {
   config: ServerConfig
@@ -61,7 +61,7 @@ export interface Context {
   resolve: ResolveDestination
   announce: Announce
   hint: Hint
-  /** Known only after the server listens. */
+  /** Returns the address of this server. Known only after the server listens. */
   reach(): Reach
   /** Version of this server. */
   version: string

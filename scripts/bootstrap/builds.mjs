@@ -42,7 +42,7 @@ const BUILDS = {
     command: ['scripts/build-agent.mjs'],
   },
   reference: {
-    // Guides give links their titles. The context of the image has none.
+    // The pages take the titles of their links from the guides. The build context of the image has no guides.
     entry: 'docs/guide/README.md',
     sources: [
       'contract',

@@ -39,7 +39,7 @@ interface AuditActionDefinition {
   readonly area: AuditArea
   /** Type of the entity of a record with one object; absent: the entity is a description. */
   readonly object: AuditObjectKind | undefined
-  /** What it is called in the filter. */
+  /** Name in the filter. */
   readonly name: string
   /**
    * ICU message about a record. `who` acted, `what` is the object or the number of objects, `where` the hosts, `tags` the

@@ -26,7 +26,7 @@ export const ocsfClasses = {
   7001: 'Remediation Activity',
 } as const
 
-/** What an event is in this schema. */
+/** The OCSF class and activity of an event. */
 export interface OcsfActivity {
   class: keyof typeof ocsfClasses
   activity: number
@@ -67,20 +67,20 @@ export interface AlertDefinition {
   readonly switchOrder?: number
   /** One alert covers the events of a model on any number of hosts, of a host, or of an account or its token. */
   readonly subject: 'model' | 'host' | 'account'
-  /** Its title with the name or number of the hosts. Absent: the title, and the hosts after it. */
+  /** Returns the title with the name or number of the hosts. Absent: the hosts follow the title. */
   readonly headline?: (hosts: string) => string
   /** Name of a flood, after "Many". */
   readonly many?: string
   /**
    * True: one change of the policy or the knowledge raises it for many models at once, so floods begin at higher limits.
-   * Devices that are not on the allowlist do not: arming 21 hosts announced them and raised 56 alerts.
+   * Absent for devices that are not on the allowlist: with the higher limits, arming 21 hosts raised 56 alerts.
    */
   readonly isBroad?: true
   /** True: each new host is news, because somebody must go there. */
   readonly spreads?: true
   /** Console page of the subject, for accounts. */
   readonly page?: string
-  /** The most useful first. */
+  /** Next steps, the most useful first. */
   readonly steps: readonly AlertStep[]
 }
 
@@ -99,7 +99,7 @@ interface EventTexts extends Omit<Guidance, 'cure'> {
 /** The OCSF activity of events without a class. It is named after the event. */
 export const base = { class: 0, activity: 99 } as const
 
-/** Defines an event. `severity` is the usual syslog number; connectors match on `code` and `name`. */
+/** Defines an event. `severity` is a syslog severity; connectors match on `code` and `name`. */
 export const event = <const C extends EventCode, const A extends AlertDefinition | undefined = undefined>(
   code: C,
   severity: number,

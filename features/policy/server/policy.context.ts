@@ -42,7 +42,7 @@ export interface PolicyDeps {
   announce: Announce
 }
 
-/** What the services of the policy share. */
+/** The context of the services of the policy. */
 export interface PolicyContext extends PolicyDeps {
   store: PolicyStore
   seals: Seals

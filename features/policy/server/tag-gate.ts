@@ -106,7 +106,7 @@ export const createTagGate = (context: PolicyContext) => {
       ]
     },
     carryOut: async (tx, actor, { order, changes, hosts }, { requestedAt }) => {
-      // Who deletes a tag deletes it from hosts that enrol later, too.
+      // Deleting a tag also removes it from hosts that enrolled after the request, so they are not counted.
       const now = await measure(tx, changes, requestedAt)
       if (now > hosts)
         throw new AppError('conflict', {

@@ -16,7 +16,7 @@ export const SeverityShape = ({ severity }: { severity: Severity }) => (
   </svg>
 )
 
-/** A sentence with the shape of its severity. */
+/** Shows a sentence after the shape of its severity. */
 export const SeverityLine = ({ severity, children, ...rest }: BoxProps & { severity: Severity }) => (
   <Row as="p" align="baseline" {...rest}>
     <SeverityShape severity={severity} />

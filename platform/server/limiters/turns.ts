@@ -109,7 +109,7 @@ export const createTurns = (options: TurnsOptions) => {
 
   return {
     enter,
-    /** Does the work in a turn of all callers. */
+    /** Runs `work` in its turn. All its callers share one account. */
     run: async <T>(work: () => Promise<T>): Promise<T> => {
       const leave = await enter()
       return work().finally(leave)

@@ -1,7 +1,7 @@
 import type { AllHTMLAttributes, ComponentPropsWithRef, CSSProperties, Ref } from 'react'
 import classes from './layout.module.css'
 
-/** Each of these is a class of the kit. */
+/** Each flag sets the class of the same name. */
 type Flag =
   | 'wrap'
   | 'centred'
@@ -26,7 +26,7 @@ interface Space {
   pad?: CSSProperties['padding']
   /** Space above. */
   top?: number
-  /** The greatest width. */
+  /** Maximum width. */
   max?: CSSProperties['maxWidth']
   align?: CSSProperties['alignItems']
   justify?: CSSProperties['justifyContent']
@@ -82,21 +82,21 @@ const box =
     )
   }
 
-/** What is stacked from top to bottom. A list has no bullets. */
+/** Stacks its children from top to bottom. A list has no bullets. */
 export const Stack = box(classes.stack, 'div')
-/** What stands side by side, on the middle line. */
+/** Places its children side by side, vertically centred. */
 export const Row = box(classes.row, 'div')
 /** A grid; `template` names its columns. */
 export const Columns = box(classes.columns, 'div')
-/** A stack with an edge. */
+/** A stack with a border. */
 export const Panel = box(classes.panel, 'section')
-/** Text with less weight or another size. */
+/** Inline text, muted or in another size if its flags say so. */
 export const Text = box(classes.text, 'span')
-/** Text of less weight within a sentence or a cell. */
+/** Muted text within a sentence or a cell. */
 export const Quiet = box(`${classes.text} ${classes.quiet}`, 'span')
-/** A paragraph of less weight. */
+/** A small, muted paragraph. */
 export const Note = box(`${classes.text} ${classes.quiet} ${classes.small}`, 'p')
-/** A line with an edge, such as a hint. */
+/** A paragraph with a border, such as a hint. */
 export const Notice = box(classes.notice, 'p')
 /** A table without a frame, inside other content. */
 export const Table = box(classes.table, 'table')
@@ -104,15 +104,15 @@ export const Table = box(classes.table, 'table')
 export const Page = box(classes.page, 'div')
 /** The heading of a page and its tools. */
 export const PageHead = box(classes.pageHead, 'header')
-/** What scrolls in a drawer. */
+/** The scrolling content of a drawer. */
 export const DrawerBody = box(classes.drawerBody, 'div')
-/** The buttons of a form, always in sight: what a form is for must not be below its fields. */
+/** The buttons of a form. They stay visible, so that nobody has to scroll past the fields to find them. */
 export const StickyFoot = box(classes.foot, 'div')
-/** The place of what is being loaded. */
+/** A placeholder for content that is loading. */
 export const Skeleton = ({ height, width }: { height: number; width?: number | string }) => (
   <span className={classes.skeleton} style={{ height, width }} aria-busy="true" />
 )
-/** A button without the look of one: a link, or a row that opens. */
+/** A button that does not look like one: a link, or a row that opens. */
 export const PressButton = ({
   isLink = false,
   className,

@@ -17,7 +17,7 @@ import { Time } from '../Time.tsx'
 import type { Column } from '../table/column.ts'
 import { strings } from './strings.ts'
 
-/** What the page of a list shows. */
+/** The table and filters of a list page. */
 export interface ListTable<Row> {
   view: ViewSpec
   filters: readonly Filter[]

@@ -12,7 +12,7 @@ interface SelectedProps extends Omit<BoxProps, 'children'> {
   children: ReactNode
 }
 
-/** Shows how much is selected, and the actions for it. Buttons before the actions change the selection. */
+/** Shows how many rows are selected, and the actions for them. Buttons before the actions change the selection. */
 export const Selected = ({ count, more, clear, children, ...rest }: SelectedProps) => (
   <Notice as="section" wrap gap={8} num tone="accent" aria-label={strings.selection} {...rest}>
     <strong>{count}</strong>

@@ -301,7 +301,7 @@ export const printTable = async (
     for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
   }
   for (let page = 0; page < total; page++) {
-    // Nobody reads the rest.
+    // The file was cancelled, so nobody reads the rest.
     if (isCancelled()) return
     const part = Math.floor(page / bands.length)
     drawPage(starts[part] as number, starts[part + 1] ?? rows.length, page)
