@@ -51,7 +51,7 @@ it.each(pages)('%s links only to files and headings that exist', (page) => {
 it.each(pages)('%s names only source files that exist', (page) => {
   const paths = [
     ...read(page).matchAll(
-      /`((?:server|scripts|ops|docs|e2e|domain|agent|contract|poller|gate|drill|bench)\/[\w./-]+)`/g,
+      /`((?:server|scripts|ops|docs|e2e|domain|agent|contract|poller|proof|features|platform|console|cli)\/[\w./-]+)`/g,
     ),
   ].map((match) => match[1])
   // Created on the machine and not part of the repository.
