@@ -21,7 +21,7 @@ import { ROOT } from './bootstrap/say.mjs'
 const edit = (file, text, behind) => ({ file, text, behind })
 
 /** `most`: maximum number of files. The test, and the list of permissions that repeats the contract, do not count. */
-export const RECIPES = [
+const RECIPES = [
   {
     name: 'a filter',
     most: 2,
@@ -145,7 +145,7 @@ it('has the filter, the event with its alert, and the operation', async () => {
 `
 
 /** Files of a recipe that count. */
-export const filesOf = ({ edits }) => [
+const filesOf = ({ edits }) => [
   ...new Set(edits.map(({ file }) => file).filter((file) => !NOT_COUNTED.includes(file))),
 ]
 

@@ -31,7 +31,7 @@ async function builds() {
     return { passed: 0, failed: [], skipped: [] }
   } catch (error) {
     console.log(error.message)
-    return { passed: 0, failed: ['builds of console and agent'], skipped: [] }
+    return { passed: 0, failed: ['builds of console, agent and documents'], skipped: [] }
   }
 }
 
