@@ -145,9 +145,7 @@ it('has the filter, the event with its alert, and the operation', async () => {
 `
 
 /** Files of a recipe that count. */
-const filesOf = ({ edits }) => [
-  ...new Set(edits.map(({ file }) => file).filter((file) => !NOT_COUNTED.includes(file))),
-]
+const filesOf = ({ edits }) => [...new Set(edits.map(({ file }) => file).filter((file) => !NOT_COUNTED.includes(file)))]
 
 function copyCheckout(to) {
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 26 })
