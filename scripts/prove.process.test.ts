@@ -138,6 +138,8 @@ describe('the last result', () => {
       { what: 'kills', from: '>= 5', to: 'none' },
     ])
     expect(kept(next, of(lost(1, 1))).eased).toHaveLength(2)
+    // A check that is gone applies no limit.
+    expect(kept(before, runOf('passed', { results: [resultOf('D2', [lost(0, 0)])] })).eased).toHaveLength(2)
     expect(kept(before, of(lost(0, 0), { what: 'kills', value: 9, atLeast: 6 })).eased).toBeUndefined()
     const { folder } = newCheckout()
     write(folder, 'docs/proof/limits.md', '| 2026-11-23 | drill D1 | lost | <= 0 | <= 1 | a reason | 0 | 1 |')

@@ -98,9 +98,8 @@ const isEasier = (before: Finding, after: Finding): boolean =>
 const easedLimits = (last: Run, next: Run): Eased[] =>
   last.results.flatMap(({ name, agents, findings }) => {
     const now = next.results.find((one) => one.name === name && one.agents === agents)
-    if (now === undefined) return []
     return findings.flatMap((one) => {
-      const found = now.findings.find(({ what }) => what === one.what)
+      const found = now?.findings.find(({ what }) => what === one.what)
       if (!hasLimit(one) || one.isRelative === true || found?.isRelative === true) return []
       if (found !== undefined && !isEasier(one, found)) return []
       return [{ what: one.what, from: limitOf(one), to: (found === undefined ? '' : limitOf(found)) || 'none' }]
