@@ -7,12 +7,6 @@ import { type ChangeRequestsApi, memberLines } from '#features/change-requests/s
 import { accountLabels } from './accounts.changes.ts'
 import type { AccountRow } from './accounts.store.ts'
 
-/** The second approver, as accounts need it. */
-export type AccountChangeRequests = Pick<
-  ChangeRequestsApi,
-  'handle' | 'isLatched' | 'linkHold' | 'mayAlone' | 'noteInfluence' | 'require'
->
-
 /** A change that waits for a second approver. It names the account by id, because another account can get the name. */
 export interface AccountUpdate {
   accountId: string
@@ -91,7 +85,7 @@ export const deletionTitle = ({ accounts }: AccountDeletion): string =>
 
 /** Returns whether one person may make all of these changes to an account. */
 export const mayChangeAlone = async (
-  changeRequests: AccountChangeRequests,
+  changeRequests: ChangeRequestsApi,
   tx: Tx,
   actor: Actor,
   account: AccountRow,
@@ -111,7 +105,7 @@ export const mayChangeAlone = async (
 
 /** Records which people could act as an account from now on. */
 export const noteInfluences = async (
-  changeRequests: AccountChangeRequests,
+  changeRequests: ChangeRequestsApi,
   tx: Tx,
   by: string | null,
   before: AccountRow | null,

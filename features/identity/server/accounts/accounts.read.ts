@@ -10,4 +10,3 @@ export const createAccountsRead = (db: Queryable) => ({
     return new Map(rows.map((row) => [row.name, row.value]))
   },
 })
-export type AccountsRead = ReturnType<typeof createAccountsRead>

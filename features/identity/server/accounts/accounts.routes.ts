@@ -15,7 +15,7 @@ import {
 } from '@portcullis/contract'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import type { AccountsService } from './accounts.service.ts'
 import { accountView, navigation } from './accounts.view.ts'
 import type { ApiTokensService } from './api-tokens.service.ts'
@@ -23,16 +23,18 @@ import type { OwnAccountService } from './own-account.service.ts'
 import type { SessionsService } from './sessions.service.ts'
 import type { SuspensionService } from './suspension.service.ts'
 
-export interface AccountsRoutesDeps extends IdentityContext {
-  accounts: AccountsService
-  ownAccount: OwnAccountService
-  apiTokens: ApiTokensService
-  sessions: SessionsService
-  suspension: Pick<SuspensionService, 'suspend' | 'lift'>
-}
-
-export const registerAccountsRoutes = (app: HttpApp, context: AccountsRoutesDeps): void => {
-  const { accounts, ownAccount, apiTokens, sessions, suspension, licence, clock } = context
+export const registerAccountsRoutes = (
+  app: HttpApp,
+  { licence, clock }: AccountsContext,
+  services: {
+    accounts: AccountsService
+    ownAccount: OwnAccountService
+    apiTokens: ApiTokensService
+    sessions: SessionsService
+    suspension: SuspensionService
+  },
+): void => {
+  const { accounts, ownAccount, apiTokens, sessions, suspension } = services
 
   /** Returns whether the account must first change its password or set up its second factor. */
   const isLimited = ({ mustChangePassword, secondFactorDueAt }: Actor): boolean =>

@@ -10,14 +10,12 @@ import {
   type UserProfile,
 } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import { isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
-import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
-import type { IdentityContext } from '../context.ts'
 import {
   type AccountDeletion,
   type AccountUpdate,
@@ -30,23 +28,16 @@ import {
   updateTitle,
 } from './accounts.approval.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { assertFreshForAccount } from './accounts.fresh.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
-import type { CredentialsService } from './credentials.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
-
-export interface AccountsDeps extends IdentityContext {
-  passwords: Passwords
-  links: PasswordLinks
-  store: (db: Queryable) => AccountsStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-}
 
 export type NewAccountAnswer = AccountView & {
   setPasswordUrl: string | null
@@ -114,9 +105,8 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
   link: { text: 'Choose a password', url, isOneTime: true },
 })
 
-export const createAccountsService = (context: AccountsDeps) => {
-  const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, changeRequests, mail } =
-    context
+export const createAccountsService = (context: AccountsContext, links: PasswordLinks) => {
+  const { db, clock, audit, events, passwords, credentials, changeRequests, mail } = context
 
   /** Checks the caller against the locked rows: the account may have changed since the token was checked. */
   function assertStillAllowed(actor: Actor, rows: readonly AccountRow[]): void {
@@ -157,7 +147,7 @@ export const createAccountsService = (context: AccountsDeps) => {
     approved: { accountId: string; requestedByAccount: string } | null,
   ): Promise<Update> {
     const key = nameKey(given.userName)
-    const rows = await store(tx).lockForChange([key], actor.accountId)
+    const rows = await createAccountsStore(tx).lockForChange([key], actor.accountId)
     assertStillAllowed(actor, rows)
     const before = rows.find((row) => row.name_key === key)
     if (before === undefined || (approved !== null && before.account_id !== approved.accountId))
@@ -191,10 +181,10 @@ export const createAccountsService = (context: AccountsDeps) => {
     const isDisabled = before.is_enabled && !enabled
     // Access tokens carry the version, so a new version ends those with the old profile, password or state.
     if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
-    await store(tx).update(next)
+    await createAccountsStore(tx).update(next)
     await noteInfluences(changeRequests, tx, by, before, next, { wasLatched, isApproved: approved !== null })
-    if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
-    if (hash !== null) await store(tx).deleteLinks(next.account_id)
+    if (hash !== null || isDisabled) await createSessionsStore(tx).deleteAll(next.account_id, null)
+    if (hash !== null) await createAccountsStore(tx).deleteLinks(next.account_id)
     if (hash !== null && given.revokeApiTokens === true) await revokeApiTokens(audit, tx, actor, next)
     await credentials.announce(tx, [next.account_id])
     const losses = [
@@ -219,7 +209,7 @@ export const createAccountsService = (context: AccountsDeps) => {
     keys: readonly string[],
     approved: { accountIds: ReadonlySet<string>; requestedByAccount: string } | null,
   ): Promise<Deletion> {
-    const rows = await store(tx).lockForChange([...keys], actor.accountId)
+    const rows = await createAccountsStore(tx).lockForChange([...keys], actor.accountId)
     assertStillAllowed(actor, rows)
     const targets = rows.filter(
       (row) => keys.includes(row.name_key) && (approved === null || approved.accountIds.has(row.account_id)),
@@ -237,7 +227,7 @@ export const createAccountsService = (context: AccountsDeps) => {
     if (approved === null)
       for (const row of targets)
         if (!(await mayChangeAlone(changeRequests, tx, actor, row, ['delete']))) return { waits: targets }
-    await store(tx).delete(ids)
+    await createAccountsStore(tx).delete(ids)
     await credentials.announce(tx, ids)
     await events.append(
       tx,
@@ -269,10 +259,10 @@ export const createAccountsService = (context: AccountsDeps) => {
   })
 
   return {
-    all: async (): Promise<AccountView[]> => (await store(db).all()).map(accountView),
+    all: async (): Promise<AccountView[]> => (await createAccountsStore(db).all()).map(accountView),
 
     own: async (actor: Actor): Promise<AccountRow> => {
-      const row = await store(db).byId(actor.accountId as string)
+      const row = await createAccountsStore(db).byId(actor.accountId as string)
       if (row === undefined) throw new AppError('unauthorized')
       return row
     },
@@ -315,9 +305,9 @@ export const createAccountsService = (context: AccountsDeps) => {
       )
       try {
         return await db.transaction(async (tx) => {
-          assertStillAllowed(actor, await store(tx).lockForChange([], actor.accountId))
+          assertStillAllowed(actor, await createAccountsStore(tx).lockForChange([], actor.accountId))
           const wasLatched = await changeRequests.isLatched(tx)
-          await store(tx).insert(row)
+          await createAccountsStore(tx).insert(row)
           await noteInfluences(changeRequests, tx, actor.accountId, null, row, { wasLatched, isApproved: false })
           const made = hash === null ? await links.create(tx, row.account_id) : null
           const isMailed = made !== null && row.email !== '' && (await mail.enqueue(tx, row.email, welcome(row, made)))

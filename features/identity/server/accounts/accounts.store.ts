@@ -39,8 +39,6 @@ type ExternalMember = 'external_issuer' | 'external_id' | 'withdrawn_at' | 'conf
 /** Columns that are empty in a new account. */
 type LaterMember = 'suspended_until' | 'suspended_by' | 'factor_exempt_until'
 
-export type AccountsStore = ReturnType<typeof createAccountsStore>
-
 export const createAccountsStore = (db: Queryable) => ({
   all: (): Promise<AccountRow[]> => db.query<AccountRow>(sql`select * from accounts a order by a.name_key`),
 

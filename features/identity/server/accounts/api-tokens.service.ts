@@ -8,23 +8,15 @@ import {
   type UserProfile,
 } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
-import type { IdentityContext } from '../context.ts'
-import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
+import type { AccountsContext } from './accounts.context.ts'
+import type { ApiTokenRow } from './api-tokens.store.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'
-
-export interface ApiTokensDeps extends IdentityContext {
-  opaqueTokens: OpaqueTokens
-  store: (db: Queryable) => ApiTokensStore
-  credentials: CredentialsService
-}
 
 export type ApiTokensService = ReturnType<typeof createApiTokensService>
 
@@ -70,14 +62,14 @@ const scopesOf = (
   return [...given].sort()
 }
 
-export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, credentials }: ApiTokensDeps) => {
+export const createApiTokensService = ({ db, clock, audit, opaqueTokens, credentials }: AccountsContext) => {
   /** Limits the caller to their own tokens. An Administrator sees all tokens. */
   const scope = (actor: Actor): string | null => (actor.profile === profiles.administrator ? null : actor.accountId)
 
   return {
     list: async (actor: Actor): Promise<ApiTokenView[]> => {
       const now = clock.now()
-      return (await store(db).list(scope(actor))).map((row) => view(row, now))
+      return (await createApiTokensStore(db).list(scope(actor))).map((row) => view(row, now))
     },
 
     create: async (
@@ -124,7 +116,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
       }
       await db.transaction(async (tx) => {
         // No notification for a date within 14 days that the creator has just chosen.
-        await store(tx).insert(row, token.hash, stepOf(expiresAt, now.getTime()))
+        await createApiTokensStore(tx).insert(row, token.hash, stepOf(expiresAt, now.getTime()))
         await audit.write(tx, actor, {
           action: 'apiToken.created',
           entity: given.name,
@@ -139,7 +131,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
       const owner = !isId(tokenId)
         ? undefined
         : await db.transaction(async (tx) => {
-            const deleted = await store(tx).delete(tokenId, scope(actor))
+            const deleted = await createApiTokensStore(tx).delete(tokenId, scope(actor))
             if (deleted === undefined) return undefined
             const isOwn = deleted.account_id === actor.accountId
             if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())

@@ -29,8 +29,6 @@ export interface ExpiringToken {
   step: 1 | 2 | 3
 }
 
-export type ApiTokensStore = ReturnType<typeof createApiTokensStore>
-
 export const createApiTokensStore = (db: Queryable) => ({
   /** Returns the tokens of one account, or of all if `accountId` is null. Newest first. */
   list: (accountId: string | null): Promise<ApiTokenRow[]> =>

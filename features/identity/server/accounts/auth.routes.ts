@@ -13,7 +13,6 @@ import {
   localLogin,
   logout,
   type MfaRequired,
-  type ResponseOf,
   reauthenticate,
   refreshCookiePath,
   refreshToken,
@@ -29,12 +28,11 @@ import {
   startTotp,
 } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { IdentityContext } from '../context.ts'
-import type { AccountsRead } from './accounts.read.ts'
-import type { AccountsStore } from './accounts.store.ts'
+import type { AccountsContext } from './accounts.context.ts'
+import { createAccountsRead } from './accounts.read.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { loginAnswer, signInAnswer } from './accounts.view.ts'
 import type { Mfa } from './mfa.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
@@ -43,18 +41,6 @@ import type { Opened, SessionsService } from './sessions.service.ts'
 import type { SigninFrom, SigninService } from './signin.service.ts'
 
 const cookieName = 'portcullis_refresh'
-
-export interface AuthRoutesDeps extends IdentityContext {
-  signin: SigninService
-  mfa: Mfa
-  reauthentication: ReauthenticationService
-  sessions: SessionsService
-  links: PasswordLinks
-  store: (db: Queryable) => AccountsStore
-  read: (db: Queryable) => AccountsRead
-  /** Sign-in methods other than local accounts. */
-  providers: () => Promise<Pick<ResponseOf<typeof authProviders>, 'ldap' | 'oidc'>>
-}
 
 const cookieOf = (request: FastifyRequest): string | null => {
   for (const part of (request.headers.cookie ?? '').split(';')) {
@@ -99,11 +85,22 @@ const assertOne = (given: Readonly<Record<string, unknown>>, names: string): voi
 /** A reload takes a second or two. A thief who can use the cookie within five seconds already controls the browser. */
 const cookieGraceMs = 5_000
 
-export const registerAuthRoutes = (app: HttpApp, context: AuthRoutesDeps): void => {
-  const { db, clock, licence, signin, sessions, links, store, read, mfa } = context
+export const registerAuthRoutes = (
+  app: HttpApp,
+  context: AccountsContext,
+  services: {
+    signin: SigninService
+    mfa: Mfa
+    reauthentication: ReauthenticationService
+    sessions: SessionsService
+    links: PasswordLinks
+  },
+): void => {
+  const { db, clock, licence, directory } = context
+  const { signin, sessions, links, mfa, reauthentication } = services
 
   async function accountOf(opened: Opened) {
-    const account = await store(db).byId(opened.accountId)
+    const account = await createAccountsStore(db).byId(opened.accountId)
     if (account === undefined) throw new AppError('session_ended')
     return account
   }
@@ -151,9 +148,9 @@ export const registerAuthRoutes = (app: HttpApp, context: AuthRoutesDeps): void 
   })
   app.register(reauthenticate, async ({ actor, body }) => {
     assertOne(body, 'password, code, recoveryCode and response')
-    return context.reauthentication.reauthenticate(actor, body)
+    return reauthentication.reauthenticate(actor, body)
   })
-  app.register(startReauthentication, ({ actor }) => context.reauthentication.startPasskey(actor))
+  app.register(startReauthentication, ({ actor }) => reauthentication.startPasskey(actor))
   app.register(getMfa, ({ actor }) => mfa.state(actor))
   app.register(startTotp, ({ actor, body }) => mfa.startTotp(actor, body.password))
   app.register(confirmTotp, ({ actor, body }) => mfa.confirmTotp(actor, body.code))
@@ -208,7 +205,10 @@ export const registerAuthRoutes = (app: HttpApp, context: AuthRoutesDeps): void 
       CUSTOM_LOGIN_BACKGROUND: '',
       CUSTOM_LOGIN_COLOR: '',
     }
-    const [items, others] = await Promise.all([read(db).configItems(Object.keys(defaults)), context.providers()])
+    const [items, others] = await Promise.all([
+      createAccountsRead(db).configItems(Object.keys(defaults)),
+      directory.providers(),
+    ])
     return {
       local: true,
       ...others,

@@ -5,7 +5,7 @@ import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { settingsTopic } from '#features/settings/server/index.ts'
 import type { IdentityContext } from '../context.ts'
 import type { AccessTokens } from './access-tokens.ts'
-import type { CredentialRow, SessionsStore } from './sessions.store.ts'
+import { type CredentialRow, createSessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 
 /** Cached rows are read again after this time, even without a message. */
@@ -22,29 +22,20 @@ interface Cached {
   writtenAt: number
 }
 
-export interface CredentialsDeps extends IdentityContext {
-  store: SessionsStore
-  accessTokens: AccessTokens
-  opaqueTokens: OpaqueTokens
-  /** Called on every replica with the accounts whose rights may have changed; null: all. Used to close open streams. */
-  onChange: (accountIds: readonly string[] | null) => void
-}
-
 export type CredentialsService = ReturnType<typeof createCredentialsService>
 
 /**
  * Finds the actor of a bearer token. Rows are cached. Each change of an account or credential drops its rows on every
  * replica, by a message in the same transaction. While messages do not arrive, the cache is not used.
  */
-export const createCredentialsService = ({
-  clock,
-  bus,
-  log,
-  store,
-  accessTokens,
-  opaqueTokens,
-  onChange,
-}: CredentialsDeps) => {
+export const createCredentialsService = (
+  { db, clock, bus, log }: IdentityContext,
+  accessTokens: AccessTokens,
+  opaqueTokens: OpaqueTokens,
+  /** Called on every replica with the accounts whose rights may have changed; null: all. Used to close open streams. */
+  onChange: (accountIds: readonly string[] | null) => void,
+) => {
+  const store = createSessionsStore(db)
   const cache = new Map<string, Cached>()
   // Counts drops: a row read before a drop is not cached after it.
   let epoch = 0

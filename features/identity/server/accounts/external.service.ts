@@ -1,25 +1,22 @@
 import { profileNames } from '@portcullis/contract'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import { mustExist } from '@portcullis/domain'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { IdentityContext } from '../context.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { assertUserName, nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { ExternalStore } from './external.store.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
+import { createExternalStore } from './external.store.ts'
 import { confirmedForMs, type ExternalPerson, type ExternalVerdict } from './external.ts'
-import type { SessionsStore } from './sessions.store.ts'
-
-export interface ExternalDeps extends IdentityContext {
-  store: (db: Queryable) => AccountsStore
-  externalStore: (db: Queryable) => ExternalStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-}
+import { createSessionsStore } from './sessions.store.ts'
 
 /** Why a confirmed person of the directory or provider gets no account. */
 export type NotAdmitted = 'nameTaken' | 'disabled' | 'unusableName'
+
+/** Accounts per connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow path. */
+const sweepBatch = 20
 
 export type ExternalService = ReturnType<typeof createExternalService>
 
@@ -36,8 +33,8 @@ const isUsable = (userName: string): boolean => {
 }
 
 /** Creates, updates and withdraws accounts whose passwords are checked elsewhere. */
-export const createExternalService = (context: ExternalDeps) => {
-  const { db, clock, audit, store, externalStore, sessionsStore, credentials } = context
+export const createExternalService = (context: AccountsContext) => {
+  const { db, clock, audit, credentials, directory } = context
 
   const personal = (person: ExternalPerson) => ({
     user_profile: person.profile,
@@ -70,8 +67,8 @@ export const createExternalService = (context: ExternalDeps) => {
       external_id: person.id,
       ...personal(person),
     }
-    await store(tx).insert(row)
-    await externalStore(tx).update(row)
+    await createAccountsStore(tx).insert(row)
+    await createExternalStore(tx).update(row)
     await audit.write(tx, actorOf(person), {
       action: 'account.created',
       entity: row.user_name,
@@ -86,11 +83,11 @@ export const createExternalService = (context: ExternalDeps) => {
     const after: AccountRow = { ...before, ...personal(person), external_id: person.id ?? before.external_id }
     // Access tokens carry the version, so tokens with the old profile end.
     if (isAnother || before.user_profile !== after.user_profile) after.token_version++
-    await store(tx).update(after)
-    await externalStore(tx).update(after)
+    await createAccountsStore(tx).update(after)
+    await createExternalStore(tx).update(after)
     if (isAnother) {
-      await sessionsStore(tx).deleteAll(after.account_id, null)
-      await externalStore(tx).deleteTokens(after.account_id)
+      await createSessionsStore(tx).deleteAll(after.account_id, null)
+      await createExternalStore(tx).deleteTokens(after.account_id)
     }
     const details = [differences(before, after), isAnother ? 'another directory entry now has this name' : '']
       .filter((part) => part !== '')
@@ -108,7 +105,7 @@ export const createExternalService = (context: ExternalDeps) => {
 
   /** Withdraws an account: ends its sessions and refuses sign-ins. Returns false if there was nothing to do. */
   async function withdraw(tx: Tx, accountId: string, why: string): Promise<boolean> {
-    const before = await store(tx).lock(accountId)
+    const before = await createAccountsStore(tx).lock(accountId)
     if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return false
     const after: AccountRow = {
       ...before,
@@ -116,9 +113,9 @@ export const createExternalService = (context: ExternalDeps) => {
       token_version: before.token_version + 1,
       withdrawn_at: new Date(clock.now()),
     }
-    await store(tx).update(after)
-    await externalStore(tx).update(after)
-    await sessionsStore(tx).deleteAll(accountId, null)
+    await createAccountsStore(tx).update(after)
+    await createExternalStore(tx).update(after)
+    await createSessionsStore(tx).deleteAll(accountId, null)
     await credentials.announce(tx, [accountId])
     await audit.write(tx, systemActor(before.auth_source === 'LDAP' ? 'directory' : 'identity provider'), {
       action: 'account.withdrawn',
@@ -129,17 +126,33 @@ export const createExternalService = (context: ExternalDeps) => {
     return true
   }
 
+  /** Updates an account from the directory's answer, without a sign-in. */
+  async function settle({ account_id: accountId }: AccountRow, verdict: ExternalVerdict): Promise<void> {
+    const { person } = verdict
+    if (person === null) {
+      const why = verdict.lost?.why
+      if (why !== undefined && (await db.transaction((tx) => withdraw(tx, accountId, why))))
+        credentials.forget([accountId])
+      return
+    }
+    await db.transaction(async (tx) => {
+      const before = await createAccountsStore(tx).lock(accountId)
+      if (before?.is_enabled && before.auth_source === person.source) await follow(tx, before, person)
+    })
+    credentials.forget([accountId])
+  }
+
   return {
     /**
      * Returns the account of an authenticated person. Creates it at the first sign-in. Never takes over an account of
      * another source, and never enables an account that an Administrator disabled.
      */
     admit: async (tx: Tx, person: ExternalPerson): Promise<AccountRow | NotAdmitted> => {
-      const byName = (): Promise<AccountRow | undefined> => externalStore(tx).lockByName(nameKey(person.userName))
+      const byName = (): Promise<AccountRow | undefined> => createExternalStore(tx).lockByName(nameKey(person.userName))
       const row =
         person.issuer === null || person.id === null
           ? await byName()
-          : await externalStore(tx).lockByExternalId(person.issuer, person.id)
+          : await createExternalStore(tx).lockByExternalId(person.issuer, person.id)
       if (row === undefined) {
         if (!isUsable(person.userName)) return 'unusableName'
         return person.issuer !== null && (await byName()) !== undefined ? 'nameTaken' : make(tx, person)
@@ -155,7 +168,7 @@ export const createExternalService = (context: ExternalDeps) => {
     /** Withdraws the account of a provider's subject, if there is one. */
     withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
       const ended = await db.transaction(async (tx) => {
-        const row = await externalStore(tx).lockByExternalId(issuer, id)
+        const row = await createExternalStore(tx).lockByExternalId(issuer, id)
         return row !== undefined && (await withdraw(tx, row.account_id, why)) ? row.account_id : null
       })
       if (ended !== null) credentials.forget([ended])
@@ -165,30 +178,31 @@ export const createExternalService = (context: ExternalDeps) => {
       if (await db.transaction((tx) => withdraw(tx, accountId, why))) credentials.forget([accountId])
     },
 
-    /** Updates an account from the directory's answer, without a sign-in. */
-    settle: async (account: AccountRow, verdict: ExternalVerdict): Promise<void> => {
-      const accountId = account.account_id
-      const { person } = verdict
-      if (person === null) {
-        const why = verdict.lost?.why
-        if (why !== undefined && (await db.transaction((tx) => withdraw(tx, accountId, why))))
-          credentials.forget([accountId])
-        return
-      }
-      await db.transaction(async (tx) => {
-        const before = await store(tx).lock(accountId)
-        if (before?.is_enabled && before.auth_source === person.source) await follow(tx, before, person)
-      })
-      credentials.forget([accountId])
+    /** Asks the directory about an account before its session continues, if that is due. */
+    recheck: async (account: AccountRow): Promise<void> => {
+      const isDue =
+        account.auth_source === 'LDAP' &&
+        account.is_enabled &&
+        clock.now() - (account.confirmed_at?.getTime() ?? 0) >= confirmedForMs
+      if (!isDue) return
+      // While the directory is down, sessions continue until they expire. The next refresh asks it again.
+      const [verdict] = await directory
+        .standings([{ userName: account.user_name, id: account.external_id }])
+        .catch((): ExternalVerdict[] => [])
+      if (verdict !== undefined) await settle(account, verdict)
     },
 
-    /** Returns accounts with an open session or token that the directory must confirm again. */
-    due: (limit: number): Promise<AccountRow[]> =>
-      externalStore(db).due(new Date(clock.now() - confirmedForMs), new Date(clock.now()), limit),
-
-    isDue: (account: AccountRow): boolean =>
-      account.auth_source === 'LDAP' &&
-      account.is_enabled &&
-      clock.now() - (account.confirmed_at?.getTime() ?? 0) >= confirmedForMs,
+    /** Asks the directory about accounts that are in use and were not confirmed for 15 minutes. */
+    checkDirectoryAccounts: async (): Promise<void> => {
+      for (let checked = sweepBatch; checked === sweepBatch; ) {
+        const now = clock.now()
+        const due = await createExternalStore(db).due(new Date(now - confirmedForMs), new Date(now), sweepBatch)
+        const verdicts = await directory.standings(
+          due.map(({ user_name, external_id }) => ({ userName: user_name, id: external_id })),
+        )
+        for (const [i, verdict] of verdicts.entries()) await settle(mustExist(due[i], 'the account'), verdict)
+        checked = verdicts.length
+      }
+    },
   }
 }

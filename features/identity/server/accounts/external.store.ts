@@ -2,8 +2,6 @@ import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { AccountRow } from './accounts.store.ts'
 
-export type ExternalStore = ReturnType<typeof createExternalStore>
-
 export const createExternalStore = (db: Queryable) => ({
   lockByName: async (nameKey: string): Promise<AccountRow | undefined> =>
     (await db.query<AccountRow>(sql`select * from accounts a where a.name_key = ${nameKey} for update`))[0],

@@ -1,22 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { profiles } from '@portcullis/contract'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
-import type { Passwords } from '@portcullis/platform/server/passwords.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey, passwordFault } from './accounts.rules.ts'
-import type { AccountsStore } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 
 const userName = 'admin'
-
-export interface FirstAdministratorDeps extends IdentityContext {
-  passwords: Passwords
-  store: (db: Queryable) => AccountsStore
-}
 
 /** Returns five groups of four characters without lookalikes: 100 bits. */
 const generated = (): string =>
@@ -29,18 +22,18 @@ const generated = (): string =>
  * returns it once for the entry to print, and requires a change at the first sign-in.
  */
 export const createFirstAdministrator =
-  ({ db, clock, audit, passwords, store }: FirstAdministratorDeps) =>
+  ({ db, clock, audit, passwords }: AccountsContext) =>
   async (given: Secret | null): Promise<{ userName: string; password: string } | null> => {
     // Hashing takes 30 ms, and only the first start needs it.
-    if (!(await store(db).isEmpty())) return null
+    if (!(await createAccountsStore(db).isEmpty())) return null
     const fault = given === null ? null : passwordFault(given.reveal(), userName)
     if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD cannot be used. ${fault}`)
     const password = given?.reveal() ?? generated()
     const hash = await passwords.turn(signedInSource(''), (work) => work.hash(password))
     const isMade = await db.transaction(async (tx) => {
-      await store(tx).lockAll()
-      if (!(await store(tx).isEmpty())) return false
-      await store(tx).insert({
+      await createAccountsStore(tx).lockAll()
+      if (!(await createAccountsStore(tx).isEmpty())) return false
+      await createAccountsStore(tx).insert({
         account_id: newId(clock.now()),
         user_name: userName,
         name_key: nameKey(userName),

@@ -1,18 +1,11 @@
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountsStore } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
+import type { Mfa } from './mfa.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import { revokeApiTokens } from './token-revocation.ts'
-
-export interface LockOutDeps extends IdentityContext {
-  links: PasswordLinks
-  store: (db: Queryable) => AccountsStore
-  /** Removes the second factors. A person who lost the password may have lost them too. */
-  removeFactors(tx: Tx, accountId: string): Promise<boolean>
-}
 
 export interface RecoveredAccount {
   userName: string
@@ -28,16 +21,17 @@ export interface RecoveredAccount {
  * are keyed hashes, so this needs the server's key file. Returns null if the local account does not exist.
  */
 export const createLockOutExit =
-  ({ db, clock, audit, links, store, removeFactors }: LockOutDeps) =>
+  ({ db, clock, audit }: AccountsContext, links: PasswordLinks, mfa: Mfa) =>
   (userName: string, isRevoking: boolean): Promise<RecoveredAccount | null> =>
     db.transaction(async (tx) => {
       const key = nameKey(userName)
-      const row = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)
+      const row = (await createAccountsStore(tx).lockForChange([key], null)).find((account) => account.name_key === key)
       if (row === undefined || row.auth_source !== 'Local') return null
-      if (!row.is_enabled) await store(tx).update({ ...row, is_enabled: true })
+      if (!row.is_enabled) await createAccountsStore(tx).update({ ...row, is_enabled: true })
       const wasSuspended = row.suspended_until !== null
-      if (wasSuspended) await store(tx).suspend(row.account_id, null, null)
-      const hadFactors = await removeFactors(tx, row.account_id)
+      if (wasSuspended) await createAccountsStore(tx).suspend(row.account_id, null, null)
+      // A person who lost the password may have lost the second factors too.
+      const hadFactors = await mfa.removeAll(tx, row.account_id)
       const { url, expiresAt } = await links.create(tx, row.account_id)
       await audit.write(tx, systemActor('command line'), {
         action: 'account.linkCreated',

@@ -9,21 +9,16 @@ import {
   verifyRegistrationResponse,
   type WebAuthnCredential,
 } from '@simplewebauthn/server'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import type { AccountRow } from './accounts.store.ts'
-import type { MfaStore, PasskeyRow } from './mfa.store.ts'
-
-export interface PasskeysDeps extends IdentityContext {
-  store: MfaStore
-  /** Address of the server for people. Passkeys are bound to its host name. */
-  origin(): Promise<string>
-}
+import { createMfaStore, type PasskeyRow } from './mfa.store.ts'
 
 /** Passkeys by WebAuthn: requests to browsers, and checks of what they answer. */
-export const createPasskeys = ({ clock, store, origin }: PasskeysDeps) => {
+export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
+  const store = createMfaStore()
   /** Returns the name that passkeys are bound to. Null for an IP address, which WebAuthn 5.1.2 does not allow. */
   async function party(): Promise<{ id: string; origin: string } | null> {
-    const url = new URL(await origin())
+    const url = new URL(await baseUrl())
     return /^[0-9.]+$|^\[/.test(url.hostname) ? null : { id: url.hostname, origin: url.origin }
   }
   async function requireParty() {

@@ -4,31 +4,17 @@ import { cleanText } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { Secret as OtpSecret, TOTP } from 'otpauth'
-import type { IdentityContext } from '../context.ts'
 import { type FactorReset, mayChangeAlone } from './accounts.approval.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { createPasskeys } from './mfa.passkeys.ts'
-import type { MfaStore } from './mfa.store.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createMfaStore } from './mfa.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
-
-export interface MfaDeps extends IdentityContext {
-  opaqueTokens: OpaqueTokens
-  store: MfaStore
-  accounts: (db: Queryable) => AccountsStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-  prove: SigninService['prove']
-  bookFactor: SigninService['bookFactor']
-  bookProof: SigninService['bookProof']
-  /** Address of the server for people. Passkeys are bound to its host name. */
-  origin(): Promise<string>
-}
 
 /** A given proof: exactly one of these members. */
 export interface GivenFactor {
@@ -61,24 +47,10 @@ const hashOf = (accountId: string, code: string): Buffer =>
     .digest()
 
 /** Second factors of local accounts: an authenticator app, passkeys, recovery codes. */
-export const createMfa = (context: MfaDeps) => {
-  const {
-    db,
-    clock,
-    audit,
-    envelope,
-    opaqueTokens,
-    store,
-    accounts,
-    sessionsStore,
-    credentials,
-    changeRequests,
-    prove,
-    bookFactor,
-    bookProof,
-    origin,
-  } = context
-  const passkeys = createPasskeys({ ...context, store, origin })
+export const createMfa = (context: AccountsContext, { prove, bookFactor, bookProof }: SigninService) => {
+  const { db, clock, audit, envelope, opaqueTokens, credentials, changeRequests } = context
+  const store = createMfaStore()
+  const passkeys = createPasskeys(context)
   const now = (): Date => new Date(clock.now())
   const wrong = (): AppError => new AppError('mfa_code_wrong')
 
@@ -90,7 +62,7 @@ export const createMfa = (context: MfaDeps) => {
 
   /** Returns the caller's account after it checked the password. */
   async function requirePassword(actor: Actor, password: string): Promise<AccountRow> {
-    const account = await accounts(db).byId(actor.accountId as string)
+    const account = await createAccountsStore(db).byId(actor.accountId as string)
     assertSession(actor)
     if (account === undefined) throw new AppError('unauthorized')
     if (account.auth_source !== 'Local')
@@ -181,7 +153,7 @@ export const createMfa = (context: MfaDeps) => {
     userName: string,
     approved: { accountId: string; requestedByAccount: string } | null,
   ): Promise<{ id: string; reset: boolean; waits: AccountRow | null }> {
-    const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
+    const rows = await createAccountsStore(tx).lockForChange([nameKey(userName)], actor.accountId)
     const account = rows.find((row) => row.name_key === nameKey(userName))
     if (account === undefined || (approved !== null && account.account_id !== approved.accountId))
       throw notFound(`The account ${userName} does not exist.`)
@@ -206,8 +178,8 @@ export const createMfa = (context: MfaDeps) => {
     const removed = await store.removeAll(tx, id)
     if (removed === 0) return { id, reset: false, waits: null }
     await store.mark(tx, id)
-    await accounts(tx).update({ ...account, token_version: account.token_version + 1 })
-    await sessionsStore(tx).deleteAll(id, null)
+    await createAccountsStore(tx).update({ ...account, token_version: account.token_version + 1 })
+    await createSessionsStore(tx).deleteAll(id, null)
     await credentials.announce(tx, [id])
     await note(tx, actor, 'reset', account)
     return { id, reset: true, waits: null }
@@ -247,7 +219,7 @@ export const createMfa = (context: MfaDeps) => {
       // Does not use the sign-in limit: otherwise a stolen session could keep its owner from signing in.
       const release = await bookProof(actor.accountId as string)
       const done = await db.transaction(async (tx) => {
-        const account = await accounts(tx).byId(actor.accountId as string)
+        const account = await createAccountsStore(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
         if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
           throw new AppError('unprocessable', { detail: 'The authenticator app is already set up.' })
@@ -309,7 +281,7 @@ export const createMfa = (context: MfaDeps) => {
     finishPasskey: async (actor: Actor, name: string, response: Record<string, unknown>) => {
       assertSession(actor)
       const added = await db.transaction(async (tx) => {
-        const account = await accounts(tx).byId(actor.accountId as string)
+        const account = await createAccountsStore(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
         const challenge = await store.takeRegistration(tx, account.account_id, now())
         if (challenge === undefined) throw wrong()
@@ -380,7 +352,7 @@ export const createMfa = (context: MfaDeps) => {
       const outcome = await transactionAgain(db, async (tx) => {
         const row = await store.lockSignIn(tx, hash, now())
         if (row === undefined || row.attempts >= maxAttempts) return null
-        const account = await accounts(tx).byId(row.account_id)
+        const account = await createAccountsStore(tx).byId(row.account_id)
         if (account === undefined || !account.is_enabled || account.token_version !== row.token_version) return null
         await store.countAttempt(tx, hash)
         if (!(await take(tx, account, row.challenge, given))) {

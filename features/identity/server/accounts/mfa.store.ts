@@ -191,5 +191,3 @@ export const createMfaStore = () => ({
       where r.account_id = ${accountId}::uuid and a.account_id = r.account_id and not a.mfa_enabled`)
   },
 })
-
-export type MfaStore = ReturnType<typeof createMfaStore>

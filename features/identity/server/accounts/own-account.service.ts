@@ -1,33 +1,23 @@
 import { type AccountView, type MyAccountUpdate, profiles } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
-import type { Passwords } from '@portcullis/platform/server/passwords.ts'
-import type { IdentityContext } from '../context.ts'
 import { changedFacts, differences } from './accounts.changes.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
 import { withPersonal } from './accounts.service.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
 
-export interface OwnAccountDeps extends IdentityContext {
-  passwords: Passwords
-  signin: Pick<SigninService, 'prove'>
-  store: (db: Queryable) => AccountsStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-}
-
 export type OwnAccountService = ReturnType<typeof createOwnAccountService>
 
-export const createOwnAccountService = (context: OwnAccountDeps) => {
-  const { db, clock, audit, passwords, signin, store, sessionsStore, credentials } = context
+export const createOwnAccountService = (context: AccountsContext, signin: SigninService) => {
+  const { db, clock, audit, passwords, credentials } = context
 
   async function newHash(account: AccountRow, given: MyAccountUpdate): Promise<string | null> {
     const { oldPassword, newPassword } = given
@@ -52,11 +42,11 @@ export const createOwnAccountService = (context: OwnAccountDeps) => {
       if (given.image) assertImage(given.image)
       assertWithPassword(given.revokeApiTokens, typeof given.newPassword === 'string')
       const accountId = actor.accountId as string
-      const seen = await store(db).byId(accountId)
+      const seen = await createAccountsStore(db).byId(accountId)
       if (seen === undefined) throw new AppError('unauthorized')
       const hash = await newHash(seen, given)
       const after = await db.transaction(async (tx) => {
-        const before = await store(tx).lock(accountId)
+        const before = await createAccountsStore(tx).lock(accountId)
         if (before === undefined || !before.is_enabled) throw new AppError('unauthorized')
         if (hash !== null && before.password_hash !== seen.password_hash) throw new AppError('old_password_wrong')
         const next = withPersonal(before, given)
@@ -68,10 +58,10 @@ export const createOwnAccountService = (context: OwnAccountDeps) => {
         if (before.email !== next.email && before.user_profile < profiles.user) assertFresh(actor, clock.now())
         const details = differences(before, next)
         if (details === '') return next
-        await store(tx).update(next)
+        await createAccountsStore(tx).update(next)
         if (hash !== null) {
-          await store(tx).deleteLinks(accountId)
-          await sessionsStore(tx).deleteAll(accountId, actor.kind === 'session' ? actor.credentialId : null)
+          await createAccountsStore(tx).deleteLinks(accountId)
+          await createSessionsStore(tx).deleteAll(accountId, actor.kind === 'session' ? actor.credentialId : null)
           if (given.revokeApiTokens === true) await revokeApiTokens(audit, tx, actor, next)
           await credentials.announce(tx, [accountId])
         }

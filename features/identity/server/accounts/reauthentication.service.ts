@@ -1,31 +1,20 @@
 import { freshSeconds } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertSession, isFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { DirectoryPort } from './directory-port.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import type { GivenFactor, Mfa } from './mfa.service.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
-import type { SigninStore } from './signin.store.ts'
+import { createSigninStore } from './signin.store.ts'
 
 /** Proof of a person's identity: exactly one of these members. */
 export interface GivenProof extends GivenFactor {
   password?: string | null
-}
-
-export interface ReauthenticationDeps extends IdentityContext {
-  signin: Pick<SigninService, 'prove' | 'bookProof'>
-  directory: Pick<DirectoryPort, 'signIn'>
-  mfa: Pick<Mfa, 'proveFactor' | 'startReauthentication'>
-  store: (db: Queryable) => Pick<AccountsStore, 'byId'>
-  signinStore: (db: Queryable) => Pick<SigninStore, 'lockUnchanged'>
-  sessionsStore: (db: Queryable) => Pick<SessionsStore, 'authenticated'>
-  credentials: CredentialsService
 }
 
 export type ReauthenticationService = ReturnType<typeof createReauthenticationService>
@@ -38,13 +27,13 @@ const proofNames: Readonly<Record<keyof GivenProof, string>> = {
 }
 
 /** Fresh authentication (RFC 9470): verifies the identity of the user of an open session again. */
-export const createReauthenticationService = (context: ReauthenticationDeps) => {
-  const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = context
+export const createReauthenticationService = (context: AccountsContext, signin: SigninService, mfa: Mfa) => {
+  const { db, clock, audit, directory, credentials } = context
 
   /** Returns the account of the caller's session. Refuses API tokens. */
   async function accountOf(actor: Actor): Promise<AccountRow> {
     assertSession(actor)
-    const account = actor.accountId === null ? undefined : await store(db).byId(actor.accountId)
+    const account = actor.accountId === null ? undefined : await createAccountsStore(db).byId(actor.accountId)
     if (account === undefined) throw new AppError('session_ended')
     return account
   }
@@ -100,8 +89,13 @@ export const createReauthenticationService = (context: ReauthenticationDeps) => 
    * credentials changed after `account` was read. The proof then belongs to the earlier credentials.
    */
   async function markFresh(tx: Tx, actor: Actor, account: AccountRow, at: number, proof: string): Promise<boolean> {
-    if ((await signinStore(tx).lockUnchanged(account.account_id, account.token_version)) === undefined) return false
-    const marked = await sessionsStore(tx).authenticated(account.account_id, actor.credentialId as string, new Date(at))
+    if ((await createSigninStore(tx).lockUnchanged(account.account_id, account.token_version)) === undefined)
+      return false
+    const marked = await createSessionsStore(tx).authenticated(
+      account.account_id,
+      actor.credentialId as string,
+      new Date(at),
+    )
     if (marked === 0) return false
     await credentials.announce(tx, [account.account_id])
     await audit.write(tx, actor, {
@@ -146,7 +140,7 @@ export const createReauthenticationService = (context: ReauthenticationDeps) => 
       ip: string,
       identify: () => Promise<{ issuer: string; subject: string; authenticatedAt: number | null }>,
     ): Promise<void> => {
-      const account = await store(db).byId(accountId)
+      const account = await createAccountsStore(db).byId(accountId)
       if (account === undefined) throw new AppError('session_ended')
       const release = await signin.bookProof(accountId)
       const { issuer, subject, authenticatedAt } = await identify()

@@ -1,28 +1,21 @@
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { SessionsStore } from './sessions.store.ts'
-
-export interface SecondFactorDeps extends IdentityContext {
-  store: (db: Queryable) => AccountsStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-  /** Removes all factors of an account. Returns true if it had any. */
-  removeFactors(tx: Tx, accountId: string): Promise<boolean>
-}
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
+import type { Mfa } from './mfa.service.ts'
+import { createSessionsStore } from './sessions.store.ts'
 
 export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGERS', 'SECURITY_FACTOR_USERS'] as const
 
 /** Guards the requirement of a second factor, and recovers accounts on the server. */
-export const createSecondFactor = (context: SecondFactorDeps) => {
-  const { db, clock, audit, store, sessionsStore, credentials } = context
+export const createSecondFactor = (context: AccountsContext, mfa: Mfa) => {
+  const { db, clock, audit, credentials } = context
 
   async function onServer<T>(
     userName: string,
@@ -30,7 +23,9 @@ export const createSecondFactor = (context: SecondFactorDeps) => {
   ): Promise<{ userName: string } & T> {
     const key = nameKey(userName)
     const { row, done } = await db.transaction(async (tx) => {
-      const found = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)
+      const found = (await createAccountsStore(tx).lockForChange([key], null)).find(
+        (account) => account.name_key === key,
+      )
       if (found === undefined || found.auth_source !== 'Local')
         throw notFound(`The local account ${userName} does not exist.`)
       const result = await write(tx, found)
@@ -46,7 +41,7 @@ export const createSecondFactor = (context: SecondFactorDeps) => {
     guard: async (actor: Actor, next: ReadonlyMap<string, string>): Promise<void> => {
       assertFresh(actor, clock.now())
       const isRequired = requirements.some((name) => next.get(name) === 'true')
-      const account = actor.accountId === null ? undefined : await store(db).byId(actor.accountId)
+      const account = actor.accountId === null ? undefined : await createAccountsStore(db).byId(actor.accountId)
       // Otherwise one click could lock out the last Administrator.
       if (isRequired && account?.auth_source === 'Local' && !account.mfa_enabled)
         throw new AppError('conflict', {
@@ -57,10 +52,10 @@ export const createSecondFactor = (context: SecondFactorDeps) => {
     /** Removes the factors of an account and ends its sessions, on the command line of the server. */
     resetOnServer: (userName: string): Promise<{ userName: string; reset: boolean }> =>
       onServer(userName, async (tx, row) => {
-        const reset = await context.removeFactors(tx, row.account_id)
+        const reset = await mfa.removeAll(tx, row.account_id)
         if (!reset) return { reset }
-        await store(tx).update({ ...row, token_version: row.token_version + 1 })
-        await sessionsStore(tx).deleteAll(row.account_id, null)
+        await createAccountsStore(tx).update({ ...row, token_version: row.token_version + 1 })
+        await createSessionsStore(tx).deleteAll(row.account_id, null)
         await audit.write(tx, systemActor('command line'), {
           action: 'mfa.reset',
           entity: row.user_name,
@@ -74,7 +69,7 @@ export const createSecondFactor = (context: SecondFactorDeps) => {
     exemptOnServer: (userName: string, hours: number): Promise<{ userName: string; until: Date }> =>
       onServer(userName, async (tx, row) => {
         const until = new Date(clock.now() + hours * 3_600_000)
-        await store(tx).exemptFactor(row.account_id, until)
+        await createAccountsStore(tx).exemptFactor(row.account_id, until)
         await audit.write(tx, systemActor('command line'), {
           action: 'mfa.exempted',
           entity: row.user_name,

@@ -1,14 +1,13 @@
 import { type SessionView, sessionIdleMs, sessionLifeMs } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
-import type { IdentityContext } from '../context.ts'
-import type { AccessTokens } from './access-tokens.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import type { AccountRow } from './accounts.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { SessionRow, SessionsStore } from './sessions.store.ts'
+import type { ExternalService } from './external.service.ts'
+import type { SessionRow } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 
 const ticketMs = 60_000
 
@@ -23,19 +22,10 @@ export interface Opened {
   sessionEnds: number
 }
 
-export interface SessionsDeps extends IdentityContext {
-  store: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-  accessTokens: AccessTokens
-  opaqueTokens: OpaqueTokens
-  /** Asks the directory about an account before its session continues, if that is due. */
-  recheck: (account: AccountRow) => Promise<void>
-}
-
 export type SessionsService = ReturnType<typeof createSessionsService>
 
-export const createSessionsService = (context: SessionsDeps) => {
-  const { db, clock, audit, store, credentials, accessTokens, opaqueTokens } = context
+export const createSessionsService = (context: AccountsContext, external: ExternalService) => {
+  const { db, clock, audit, credentials, accessTokens, opaqueTokens } = context
   const idleSince = (): Date => new Date(clock.now() - sessionIdleMs)
   const actorOf = (accountId: string, userName: string, sessionId: string, ip: string): Actor => ({
     kind: 'session',
@@ -76,7 +66,7 @@ export const createSessionsService = (context: SessionsDeps) => {
   async function end(actor: Actor, sessionId: string): Promise<boolean> {
     const accountId = actor.accountId as string
     const ended = await db.transaction(async (tx) => {
-      if ((await store(tx).delete(accountId, sessionId)) === 0) return false
+      if ((await createSessionsStore(tx).delete(accountId, sessionId)) === 0) return false
       await credentials.announce(tx, [accountId])
       await audit.write(tx, actor, { action: 'session.ended', entity: actor.userName, details: `session ${sessionId}` })
       return true
@@ -107,7 +97,7 @@ export const createSessionsService = (context: SessionsDeps) => {
         user_agent: from.userAgent,
         authenticated_at: authenticatedAt === null ? null : new Date(authenticatedAt),
       }
-      const sessions = store(tx)
+      const sessions = createSessionsStore(tx)
       await sessions.insert(session)
       const refresh = from.wantsRefresh ? opaqueTokens.make('pr') : null
       if (refresh !== null) await sessions.insertRefresh(session.session_id, refresh.hash)
@@ -124,10 +114,10 @@ export const createSessionsService = (context: SessionsDeps) => {
     refresh: async (refreshToken: string, ip: string, graceMs = 0): Promise<Opened> => {
       const hash = opaqueTokens.hashOf('pr', refreshToken)
       if (hash === null) throw new AppError('session_ended')
-      const owner = await store(db).refreshOwner(hash)
-      if (owner !== undefined) await context.recheck(owner)
+      const owner = await createSessionsStore(db).refreshOwner(hash)
+      if (owner !== undefined) await external.recheck(owner)
       const opened = await db.transaction(async (tx) => {
-        const sessions = store(tx)
+        const sessions = createSessionsStore(tx)
         const row = await sessions.lockRefresh(hash)
         if (row === undefined) return null
         const now = new Date(clock.now())
@@ -163,7 +153,7 @@ export const createSessionsService = (context: SessionsDeps) => {
     },
 
     list: async (actor: Actor): Promise<SessionView[]> =>
-      (await store(db).list(actor.accountId as string, idleSince(), new Date(clock.now()))).map((row) =>
+      (await createSessionsStore(db).list(actor.accountId as string, idleSince(), new Date(clock.now()))).map((row) =>
         view(row, actor.credentialId),
       ),
 
@@ -174,7 +164,7 @@ export const createSessionsService = (context: SessionsDeps) => {
     createTicket: async (actor: Actor): Promise<{ ticket: string; expiresAt: string }> => {
       const ticket = opaqueTokens.make('pt')
       const expiresAt = new Date(clock.now() + ticketMs)
-      await store(db).insertTicket({
+      await createSessionsStore(db).insertTicket({
         hash: ticket.hash,
         accountId: actor.accountId as string,
         kind: actor.kind === 'session' ? 'session' : 'apiToken',
@@ -186,8 +176,8 @@ export const createSessionsService = (context: SessionsDeps) => {
 
     maintain: async (): Promise<void> => {
       const now = new Date(clock.now())
-      await store(db).deleteEnded(idleSince(), now)
-      await store(db).deleteEndedTickets(now)
+      await createSessionsStore(db).deleteEnded(idleSince(), now)
+      await createSessionsStore(db).deleteEndedTickets(now)
     },
   }
 }

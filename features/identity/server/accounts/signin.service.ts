@@ -2,20 +2,19 @@ import { createHash } from 'node:crypto'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { addressBucket } from '@portcullis/platform/server/address.ts'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import { createPacer } from '@portcullis/platform/server/limiters/pacer.ts'
-import type { Passwords, PasswordWork } from '@portcullis/platform/server/passwords.ts'
-import type { IdentityContext } from '../context.ts'
+import type { PasswordWork } from '@portcullis/platform/server/passwords.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
-import type { DirectoryPort } from './directory-port.ts'
 import type { ExternalService, NotAdmitted } from './external.service.ts'
 import type { ExternalPerson, ExternalVerdict } from './external.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import { createSigninLimits, sourcesKept } from './signin.limits.ts'
-import type { SigninStore } from './signin.store.ts'
+import { createSigninStore } from './signin.store.ts'
 import { assertNotSuspended } from './suspension.rules.ts'
 
 const windowMs = 15 * 60_000
@@ -27,14 +26,6 @@ const refusalPace = { perSecond: 100, mostMs: 5_000 } as const
 const exemptNames = 10_000
 /** Subject of failures for unknown names. The typed name may be a password, so it is not recorded. */
 const unknownSubject = ''
-
-export interface SigninDeps extends IdentityContext {
-  passwords: Passwords
-  store: (db: Queryable) => SigninStore
-  sessions: SessionsService
-  external: Pick<ExternalService, 'admit' | 'settled' | 'withdraw'>
-  directory: Pick<DirectoryPort, 'isOn' | 'signIn'>
-}
 
 export interface SigninFrom {
   ip: string
@@ -53,8 +44,8 @@ const notAdmittedReasons: Readonly<Record<NotAdmitted, string>> = {
 /** Returns whether a name is free of surrounding spaces and invisible characters, which a directory may ignore. */
 const isPlainName = (name: string): boolean => name.trim() === name && !isOddText(name)
 
-export const createSigninService = (context: SigninDeps) => {
-  const { db, clock, audit, passwords, store, sessions, external, directory } = context
+export const createSigninService = (context: AccountsContext, sessions: SessionsService, external: ExternalService) => {
+  const { db, clock, audit, passwords, directory } = context
   const cutoff = (): number => (clock.now() - windowMs) * 1000
   const memory = createSigninLimits(clock)
   const refusals = createPacer(refusalPace)
@@ -65,7 +56,7 @@ export const createSigninService = (context: SigninDeps) => {
   async function remember(bucket: string, until: number): Promise<void> {
     if (bucket.startsWith('known:')) memory.add(bucket, until)
     else if (bucket.startsWith('ip:'))
-      memory.add(bucket, until, new Set(await store(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
+      memory.add(bucket, until, new Set(await createSigninStore(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
   }
 
   /** Refuses attempts over a known limit without the database. Does not depend on whether the name exists. */
@@ -82,13 +73,13 @@ export const createSigninService = (context: SigninDeps) => {
     const stamp = clock.now() * 1000
     const booked: string[] = []
     async function release(): Promise<void> {
-      for (const bucket of booked) await store(db).release(bucket, stamp)
+      for (const bucket of booked) await createSigninStore(db).release(bucket, stamp)
     }
     for (const [bucket, limit] of buckets) {
-      if (await store(db).reserve(bucket, stamp, cutoff(), limit)) booked.push(bucket)
+      if (await createSigninStore(db).reserve(bucket, stamp, cutoff(), limit)) booked.push(bucket)
       else {
         await release()
-        const oldest = (await store(db).oldest(bucket, cutoff())) ?? stamp
+        const oldest = (await createSigninStore(db).oldest(bucket, cutoff())) ?? stamp
         const until = Math.floor(oldest / 1000) + windowMs
         await remember(bucket, until)
         throw tooMany(Math.max(1, Math.ceil((until - clock.now()) / 1000)))
@@ -121,10 +112,10 @@ export const createSigninService = (context: SigninDeps) => {
       const subject = account?.user_name ?? unknownSubject
       const now = new Date(clock.now())
       const since = new Date(clock.now() - windowMs)
-      let failures = await store(tx).addFailures(subject, ip, now, since, count)
+      let failures = await createSigninStore(tx).addFailures(subject, ip, now, since, count)
       if (failures === null) {
-        const before = await store(tx).closeRecord(subject, ip)
-        failures = await store(tx).addFailures(subject, ip, now, since, count)
+        const before = await createSigninStore(tx).closeRecord(subject, ip)
+        failures = await createSigninStore(tx).addFailures(subject, ip, now, since, count)
         if (before > 1) await audit.write(tx, anonymous(ip), recordOf(subject, before, true))
       }
       if (failures === count) await audit.write(tx, anonymous(ip), recordOf(subject, count, false))
@@ -146,7 +137,7 @@ export const createSigninService = (context: SigninDeps) => {
     // The row is locked: a suspension that commits first is seen here, and a later one ends this session.
     assertNotSuspended(account, clock.now())
     const session = await sessions.open(tx, account, from, authenticatedAt)
-    await store(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
+    await createSigninStore(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
     await audit.write(
       tx,
       { ...anonymous(from.ip), userName: account.user_name, accountId: account.account_id },
@@ -160,7 +151,7 @@ export const createSigninService = (context: SigninDeps) => {
   const openLocal = (account: AccountRow, from: SigninFrom): Promise<Opened | null> =>
     db
       .transaction(async (tx) => {
-        const current = await store(tx).lockUnchanged(account.account_id, account.token_version)
+        const current = await createSigninStore(tx).lockUnchanged(account.account_id, account.token_version)
         return current === undefined ? null : open(tx, current, from, clock.now())
       })
       .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
@@ -221,7 +212,7 @@ export const createSigninService = (context: SigninDeps) => {
     async function beforeBind(userName: string): Promise<void> {
       const entryName = nameKey(userName)
       if (entryName === key) return
-      const known = await store(db).find(entryName, address)
+      const known = await createSigninStore(db).find(entryName, address)
       releases.push(await book([accountBucket(entryName, address, known?.is_known_source === true)]))
     }
     const verdict = await directory
@@ -273,7 +264,7 @@ export const createSigninService = (context: SigninDeps) => {
       async function prove({ verify }: PasswordWork) {
         // Check again: the address may have reached its limit while this attempt waited.
         assertNotLimited(key, address, from.ip)
-        const account = await store(db).find(key, address)
+        const account = await createSigninStore(db).find(key, address)
         const release = await book([
           ...(account?.is_known_source === true ? [] : [ipBucket(address)]),
           accountBucket(key, address, account?.is_known_source === true),
@@ -365,16 +356,16 @@ export const createSigninService = (context: SigninDeps) => {
     },
 
     /** Loads the addresses from which accounts signed in. `maintain` loads them again. */
-    warm: async (): Promise<void> => memory.setSources(await store(db).sources(sourcesKept)),
+    warm: async (): Promise<void> => memory.setSources(await createSigninStore(db).sources(sourcesKept)),
 
     /** Closes buckets and failure records older than the window. */
     maintain: async (): Promise<void> => {
       for (const { ip, count } of memory.takeRefused()) await recordFailure(undefined, ip, count)
-      memory.setSources(await store(db).sources(sourcesKept))
-      await store(db).deleteEndedBuckets(cutoff())
+      memory.setSources(await createSigninStore(db).sources(sourcesKept))
+      await createSigninStore(db).deleteEndedBuckets(cutoff())
       for (let closed = 100; closed === 100; )
         closed = await db.transaction(async (tx) => {
-          const records = await store(tx).closeRecords(new Date(clock.now() - windowMs))
+          const records = await createSigninStore(tx).closeRecords(new Date(clock.now() - windowMs))
           for (const record of records)
             if (record.failures > 1)
               await audit.write(tx, anonymous(record.ip), recordOf(record.subject, record.failures, true))

@@ -2,8 +2,6 @@ import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { AccountRow } from './accounts.store.ts'
 
-export type SigninStore = ReturnType<typeof createSigninStore>
-
 /** Addresses kept per account. Beyond it, those unused for the longest time are deleted. */
 const sourcesKept = 50
 

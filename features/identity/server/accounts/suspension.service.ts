@@ -1,28 +1,22 @@
 import { type AccountView, profileNames, profiles } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { IdentityContext } from '../context.ts'
+import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import type { AccountRow } from './accounts.store.ts'
+import { createAccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
-import type { CredentialsService } from './credentials.service.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 import { atText, isSuspended, suspensionMs } from './suspension.rules.ts'
-
-export interface SuspensionDeps extends IdentityContext {
-  store: (db: Queryable) => AccountsStore
-  sessionsStore: (db: Queryable) => SessionsStore
-  credentials: CredentialsService
-}
 
 export type SuspensionService = ReturnType<typeof createSuspensionService>
 
 /**
  * Suspends the credentials of an account for a day. The account keeps its profile, so the approval gate stays in force.
  */
-export const createSuspensionService = (context: SuspensionDeps) => {
-  const { db, clock, audit, events, store, sessionsStore, credentials } = context
+export const createSuspensionService = (context: AccountsContext) => {
+  const { db, clock, audit, events, credentials } = context
 
   async function change(
     actor: Actor,
@@ -31,7 +25,7 @@ export const createSuspensionService = (context: SuspensionDeps) => {
   ): Promise<AccountView> {
     const key = nameKey(userName)
     const after = await db.transaction(async (tx) => {
-      const rows = await store(tx).lockForChange([key], actor.accountId)
+      const rows = await createAccountsStore(tx).lockForChange([key], actor.accountId)
       // If two Administrators suspend each other, the second one is suspended by now.
       const own = rows.find((row) => row.account_id === actor.accountId)
       const mayAct =
@@ -52,7 +46,7 @@ export const createSuspensionService = (context: SuspensionDeps) => {
   const lift = (actor: Actor, userName: string): Promise<AccountView> =>
     change(actor, userName, async (tx, before) => {
       if (!isSuspended(before, clock.now())) return { ...before, suspended_until: null, suspended_by: null }
-      await store(tx).suspend(before.account_id, null, null)
+      await createAccountsStore(tx).suspend(before.account_id, null, null)
       await audit.write(tx, actor, {
         action: 'account.suspensionLifted',
         entity: before.user_name,
@@ -66,8 +60,8 @@ export const createSuspensionService = (context: SuspensionDeps) => {
     suspend: (actor: Actor, userName: string): Promise<AccountView> =>
       change(actor, userName, async (tx, before) => {
         const until = new Date(clock.now() + suspensionMs)
-        await store(tx).suspend(before.account_id, until, actor.userName)
-        await sessionsStore(tx).deleteAll(before.account_id, null)
+        await createAccountsStore(tx).suspend(before.account_id, until, actor.userName)
+        await createSessionsStore(tx).deleteAll(before.account_id, null)
         await events.append(tx, [
           {
             kind: 'accountSuspended',

@@ -1,17 +1,11 @@
 import { profileNames, tokenNoticeDays } from '@portcullis/contract'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
-import type { IdentityContext } from '../context.ts'
-import type { ApiTokensStore, ExpiringToken } from './api-tokens.store.ts'
-import type { CredentialsService } from './credentials.service.ts'
+import type { AccountsContext } from './accounts.context.ts'
+import type { ExpiringToken } from './api-tokens.store.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
 import { atText } from './suspension.rules.ts'
 import { dayMs, defaultExpiry } from './token-expiry.rules.ts'
-
-export interface TokenExpiryDeps extends IdentityContext {
-  credentials: Pick<CredentialsService, 'announce' | 'forget'>
-  store: (db: Queryable) => ApiTokensStore
-}
 
 const atOnce = 100
 
@@ -29,14 +23,14 @@ const eventOf = (token: ExpiringToken): NewEvent => ({
 })
 
 /** Sends notifications about expiring API tokens, and limits tokens created before scopes. */
-export const createTokenExpiry = ({ db, clock, audit, events, credentials, store }: TokenExpiryDeps) => ({
+export const createTokenExpiry = ({ db, clock, audit, events, credentials }: AccountsContext) => ({
   /** Sends one notification for each step of each token, on one replica. */
   announce: async (): Promise<void> => {
     const [firstDays, secondDays] = tokenNoticeDays
     for (let done = atOnce; done === atOnce; )
       done = await db.transaction(async (tx) => {
         const now = clock.now()
-        const tokens = await store(tx).advanceExpiry(
+        const tokens = await createApiTokensStore(tx).advanceExpiry(
           new Date(now),
           new Date(now + firstDays * dayMs),
           new Date(now + secondDays * dayMs),
@@ -58,7 +52,7 @@ export const createTokenExpiry = ({ db, clock, audit, events, credentials, store
   limitLegacy: async (): Promise<void> => {
     const now = new Date(clock.now())
     const limited = await db.transaction(async (tx) => {
-      const tokens = await store(tx).limitLegacy(now, defaultExpiry(now))
+      const tokens = await createApiTokensStore(tx).limitLegacy(now, defaultExpiry(now))
       if (tokens.length === 0) return tokens
       await credentials.announce(tx, [...new Set(tokens.map(({ account_id }) => account_id))])
       for (const token of tokens)

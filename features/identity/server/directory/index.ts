@@ -15,20 +15,14 @@ import { createLdap } from './ldap.service.ts'
 import { oidcConfigOf } from './oidc.config.ts'
 import { testOidcConnection } from './oidc.connection-test.ts'
 import { createOidc } from './oidc.service.ts'
-import { createOidcStore } from './oidc.store.ts'
 
 /** Sign-in with a directory or an identity provider. */
 export const directoryFeature = (app: HttpApp, context: IdentityContext & { accounts: AccountsApi }) => {
-  const { db, clock, audit, keys, settings, accounts, resolve } = context
+  const { db, clock, audit, settings, accounts, resolve } = context
   const read = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
-  const ldap = createLdap({ ...context, read })
-  const health = createLdapHealth({ ...context, read })
-  const oidc = createOidc({
-    ...context,
-    key: keys.derive('oidc-signin').reveal(),
-    read: async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve),
-    store: createOidcStore(db),
-  })
+  const ldap = createLdap(context, read)
+  const health = createLdapHealth(context, read)
+  const oidc = createOidc(context, accounts)
   settings.onChange((names) => {
     const concerns = (prefix: string): boolean => names === null || names.some((name) => name.startsWith(prefix))
     if (concerns('OIDC_')) oidc.forget()

@@ -9,17 +9,13 @@ const everyMs = 8_000
 /** The health page waits 5 s for a probe. */
 const probeMs = 4_500
 
-export interface LdapHealthDeps extends IdentityContext {
-  read: () => Promise<LdapConfig>
-}
-
 interface Probe {
   status: HealthStatus
   description: string
 }
 
 /** Probes the directory with a bind of its search account. */
-export const createLdapHealth = ({ clock, settings, read }: LdapHealthDeps) => {
+export const createLdapHealth = ({ clock, settings }: IdentityContext, read: () => Promise<LdapConfig>) => {
   let last: { at: number; result: Promise<Probe> } | null = null
 
   async function probe(config: LdapConfig): Promise<Probe> {

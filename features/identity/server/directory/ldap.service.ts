@@ -14,10 +14,6 @@ const totalMs = 12_000
 /** How long a failed directory is not asked again: a hanging one would block everyone. */
 const pauseMs = 10_000
 
-export interface LdapDeps extends IdentityContext {
-  read: () => Promise<LdapConfig>
-}
-
 /** Runs `work` on a connection and closes it afterwards, or after `ms` in any case. */
 export const withLdap = async <T>(
   config: LdapConfig,
@@ -56,7 +52,7 @@ const externalOf = (person: LdapPerson, profile: ExternalPerson['profile']): Ext
 const refused: ExternalVerdict = { person: null, lost: null }
 
 /** Directory sign-in: a service account finds the entry, a bind proves the password, groups give the profile. */
-export const createLdap = ({ clock, log, read }: LdapDeps) => {
+export const createLdap = ({ clock, log }: IdentityContext, read: () => Promise<LdapConfig>) => {
   let pausedUntil = 0
   // 8 at a time use a directory's threads for some milliseconds each. The others wait no longer than one request hangs.
   const turns = createTurns({ atOnce: 8, waiting: 100, waitMs: totalMs, retryAfter: 5, spread: 5 })

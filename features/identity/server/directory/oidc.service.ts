@@ -13,11 +13,11 @@ import type { Configuration } from 'openid-client'
 import type { AccountsApi, ExternalVerdict, NotAdmitted } from '../accounts/index.ts'
 import type { IdentityContext } from '../context.ts'
 import { claimOf, type GroupsFault, personOf } from './oidc.claims.ts'
-import type { OidcConfig } from './oidc.config.ts'
+import { type OidcConfig, oidcConfigOf } from './oidc.config.ts'
 import { type OidcCause, OidcFault, oidcFaultOf, oidcProblem } from './oidc.fault.ts'
 import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
 import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
-import type { OidcStore } from './oidc.store.ts'
+import { createOidcStore } from './oidc.store.ts'
 
 const cookieName = 'portcullis_oidc'
 const cookiePath = '/prime/webui/Auth/Oidc'
@@ -25,13 +25,6 @@ const cookiePath = '/prime/webui/Auth/Oidc'
 const freshMs = 10 * 60_000
 /** How long a failed provider is not asked again. */
 const pauseMs = 10_000
-
-export interface OidcDeps extends IdentityContext {
-  key: Buffer
-  read: () => Promise<OidcConfig>
-  store: OidcStore
-  accounts: AccountsApi
-}
 
 const refusalCodes: Readonly<Record<NotAdmitted, 'oidc_name_taken' | 'oidc_not_entitled'>> = {
   nameTaken: 'oidc_name_taken',
@@ -55,8 +48,10 @@ const cookieOf = (request: FastifyRequest): string => {
 }
 
 /** Sign-in with an identity provider: authorisation code with PKCE, bound to one browser and used once. */
-export const createOidc = ({ clock, log, key, read, store, settings, accounts }: OidcDeps) => {
-  const states = createSigninStates(key)
+export const createOidc = ({ db, clock, keys, log, resolve, settings }: IdentityContext, accounts: AccountsApi) => {
+  const states = createSigninStates(keys.derive('oidc-signin').reveal())
+  const store = createOidcStore(db)
+  const read = async (): Promise<OidcConfig> => oidcConfigOf(await settings.values(db, 'oidc'), resolve)
   let known: { source: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
 
   /** Returns the provider's documents. Caches them, and pauses after a failure. */

@@ -11,4 +11,3 @@ export const createOidcStore = (db: Queryable) => ({
 
   deleteEnded: (now: Date): Promise<number> => db.execute(sql`delete from oidc_answers where expires_at <= ${now}`),
 })
-export type OidcStore = ReturnType<typeof createOidcStore>
