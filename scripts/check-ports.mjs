@@ -21,12 +21,12 @@ const table = [...read(join(tree, 'ARCHITECTURE.md')).matchAll(ROW)].map(([, low
   port,
   higher,
 }))
-const wrong = [...judgeBindings(bindings()), ...judgePorts()]
+const wrong = [...evaluateBindings(bindings()), ...evaluatePorts()]
 for (const line of wrong) console.error(line)
 process.exitCode = wrong.length > 0 ? 1 : 0
 
 /** Checks that each function that compose passes upwards has a port, and that each port is passed. */
-function judgeBindings(found) {
+function evaluateBindings(found) {
   return [
     ...found.flatMap(({ where, lower, member, higher }) => {
       const isDeclared = table.some(
@@ -44,7 +44,7 @@ function judgeBindings(found) {
   ]
 }
 
-function judgePorts() {
+function evaluatePorts() {
   const pairs = new Set(table.map(({ lower, higher }) => `${lower} ${higher}`))
   const onDisk = globSync('*/server/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[0])
   const listed = (feature) => table.filter(({ lower }) => lower === feature).map(({ port }) => port)

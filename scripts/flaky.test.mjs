@@ -14,10 +14,10 @@ const first = {
     { file: 'b.test.ts', passed: 6 },
   ],
 }
-const judge = async (result, second, passed = 4 - second.length) => {
+const evaluate = async (result, second, passed = 4 - second.length) => {
   const lines = []
   const asked = []
-  const judged = await runAgain(
+  const evaluated = await runAgain(
     result,
     async (files) => {
       asked.push(...files)
@@ -25,32 +25,32 @@ const judge = async (result, second, passed = 4 - second.length) => {
     },
     (line) => lines.push(line),
   )
-  return { judged, lines, asked }
+  return { evaluated, lines, asked }
 }
 
 it('counts tests that failed once and passed alone as passed and flaky', async () => {
-  const { judged, lines, asked } = await judge(first, [])
+  const { evaluated, lines, asked } = await evaluate(first, [])
   // Six of the other file and four of this one, because the first run did not finish this file.
-  expect([judged.passed, judged.failed, asked]).toEqual([10, [], ['a.test.ts']])
-  expect(judged.skipped).toEqual([{ name: 'b.test.ts > prints', reason: 'no printer' }])
-  expect(judged.flaky).toEqual(first.failed)
+  expect([evaluated.passed, evaluated.failed, asked]).toEqual([10, [], ['a.test.ts']])
+  expect(evaluated.skipped).toEqual([{ name: 'b.test.ts > prints', reason: 'no printer' }])
+  expect(evaluated.flaky).toEqual(first.failed)
   expect(lines).toEqual(['again, alone: a.test.ts'])
 })
 
 it('reports tests that failed twice, and tests that failed only the second time', async () => {
-  const { judged } = await judge(first, ['a.test.ts > closes', 'a.test.ts > waits'])
-  expect([judged.passed, judged.failed]).toEqual([8, ['a.test.ts > closes', 'a.test.ts > waits']])
-  expect(judged.flaky).toEqual(['a.test.ts > opens'])
+  const { evaluated } = await evaluate(first, ['a.test.ts > closes', 'a.test.ts > waits'])
+  expect([evaluated.passed, evaluated.failed]).toEqual([8, ['a.test.ts > closes', 'a.test.ts > waits']])
+  expect(evaluated.flaky).toEqual(['a.test.ts > opens'])
 })
 
 it.each([
   ['vitest itself failed', { ...first, failed: [...first.failed, 'vitest exited with code 1'] }],
   ['many files failed', { ...first, failedFiles: ['a.test.ts', 'b', 'c', 'd'] }],
 ])('does not try again when %s', async (_name, result) => {
-  const { judged, asked } = await judge(result, [])
-  expect([judged, asked]).toEqual([result, []])
+  const { evaluated, asked } = await evaluate(result, [])
+  expect([evaluated, asked]).toEqual([result, []])
 })
 
 it('ignores a second run that ended early', async () => {
-  expect((await judge(first, ['vitest exited with code -1 and without a result'])).judged).toEqual(first)
+  expect((await evaluate(first, ['vitest exited with code -1 and without a result'])).evaluated).toEqual(first)
 })

@@ -23,5 +23,5 @@ const measured = measure(file === undefined ? [...fixtures, ...tools] : readReco
 print(what, measured)
 if (values.json !== undefined)
   writeResults(values.json, [
-    deviceResult(measured, `Judges the ${what} of devices.`, Math.round(performance.now()) / 1000),
+    deviceResult(measured, `Evaluates the ${what} of devices.`, Math.round(performance.now()) / 1000),
   ])

@@ -274,7 +274,7 @@ describe('systemd units', () => {
     ['portcullis-worker.service', 1.2],
     ['portcullis-agent.service', 2.5],
     ['packaged.service', 2.5],
-  ])('%s: systemd itself judges its exposure to be at most %d', ([name, most], context) => {
+  ])('%s: systemd itself evaluates its exposure to be at most %d', ([name, most], context) => {
     const file = join(dir, name)
     const text =
       name === 'portcullis-agent.service'
@@ -283,12 +283,12 @@ describe('systemd units', () => {
           ? packagedUnit()
           : read(`ops/systemd/${name}`)
     writeFileSync(file, text)
-    const judged = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', file], {
+    const evaluated = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', file], {
       encoding: 'utf8',
     })
-    if (judged.error !== undefined || /unrecognized option|Unknown/.test(judged.stderr))
-      return context.skip('no systemd-analyze that judges offline')
-    const level = /exposure level for \S+: (\d+\.\d+)/.exec(judged.stdout)?.[1]
+    if (evaluated.error !== undefined || /unrecognized option|Unknown/.test(evaluated.stderr))
+      return context.skip('no systemd-analyze that evaluates offline')
+    const level = /exposure level for \S+: (\d+\.\d+)/.exec(evaluated.stdout)?.[1]
     expect(Number(level)).toBeLessThanOrEqual(most)
   })
 })

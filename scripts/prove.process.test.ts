@@ -230,21 +230,21 @@ describe('the pages', () => {
 })
 
 describe('a run', () => {
-  const judged = (checks: string[], code: number | null, results: Result[], isOfFleet = false) =>
+  const evaluated = (checks: string[], code: number | null, results: Result[], isOfFleet = false) =>
     verdictOfRun({ checks, isOfFleet }, 'full', code, results)
   it('is incomplete if a result is missing, even that of one fleet size', () => {
     const good = resultOf('D1', [lost(0, 0)])
-    expect(judged(['D1'], 0, [good])).toEqual({ verdict: 'passed', notRun: [] })
-    expect(judged(['D1', 'D2'], 0, [good]).verdict).toBe('incomplete')
-    expect(judged(['D1'], null, [good]).verdict).toBe('incomplete')
-    expect(judged(['D1'], 1, []).verdict).toBe('incomplete')
+    expect(evaluated(['D1'], 0, [good])).toEqual({ verdict: 'passed', notRun: [] })
+    expect(evaluated(['D1', 'D2'], 0, [good]).verdict).toBe('incomplete')
+    expect(evaluated(['D1'], null, [good]).verdict).toBe('incomplete')
+    expect(evaluated(['D1'], 1, []).verdict).toBe('incomplete')
     const some = [10_000, 100_000].map((agents) => resultOf('list', [lost(0, 0)], agents))
-    expect(judged(['list'], 0, some, true).notRun).toEqual([
+    expect(evaluated(['list'], 0, some, true).notRun).toEqual([
       expect.stringMatching(/^list at 1,000,000 hosts: no result/),
     ])
   })
 
-  it('of the device measurement judges the shares of mistakes', () => {
+  it('of the device measurement evaluates the shares of mistakes', () => {
     const { findings, verdict } = deviceResult(measure(fixtures), 'It.', 1)
     expect(findings.filter(({ atMost }) => atMost !== undefined)).toHaveLength(6)
     expect(verdict).toBe('passed')

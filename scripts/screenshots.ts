@@ -94,7 +94,7 @@ const browser = await launchBrowser()
 try {
   const url = `http://127.0.0.1:${port}`
   await ready(url)
-  // The simulated hosts enrol, and their devices are judged.
+  // The simulated hosts enrol, and their devices are evaluated.
   await new Promise((resolve) => setTimeout(resolve, settleMs))
   await armPilot(url)
   mkdirSync(folder, { recursive: true })

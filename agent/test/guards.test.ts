@@ -60,7 +60,7 @@ describe('present devices', () => {
     expect(guardOf(host, '1-2')).toBeUndefined()
   })
 
-  it('are judged like all others if arming applies to them, and work again when the host is freed', async () => {
+  it('are evaluated like all others if arming applies to them, and work again when the host is freed', async () => {
     const host = await startHost({ devices: [keyboard, stick] })
     await host.arm(true)
     await waitForReport(host, '1-2', false)
@@ -229,7 +229,7 @@ describe('the disks of the running system', () => {
 })
 
 describe('hubs and refusals', () => {
-  it('authorises hubs and judges the devices behind them', async () => {
+  it('authorises hubs and evaluates the devices behind them', async () => {
     const host = await startHost({
       devices: [keyboard],
       rules: [rule({ effect: 'allow', kinds: ['Mouse', 'Keyboard'] })],

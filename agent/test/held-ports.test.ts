@@ -1,13 +1,13 @@
 import { agentLimits } from '@portcullis/contract/agent-protocol'
 import { storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
+import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import { type AcceptedDrivers, createHolds, type Hold } from '../src/enforcement/holds.ts'
-import { createJudge } from '../src/enforcement/judge.ts'
 import { mismatch } from './passing.ts'
 
-const judge = createJudge()
+const evaluator = createEvaluator()
 const at = (portPath: string, product = 'Ultra') =>
-  judge.identify({ report: storageStick({ portPath, product, serial: 'S1' }), instance: '1' })
+  evaluator.identify({ report: storageStick({ portPath, product, serial: 'S1' }), instance: '1' })
 const binds = (...drivers: string[]) => ({
   bound: drivers.map((driver) => ({ interface: 0, claims: 'Mass Storage' as const, driver })),
 })

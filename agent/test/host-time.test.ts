@@ -54,11 +54,11 @@ const granted = async () => {
   await until('granted', () => host.tree.isAuthorized('1-2'))
   host.peer.fail(agentPaths.session, ...outage())
   host.peer.fail(agentPaths.checkIn, ...outage())
-  const judged = async (port: number) => {
+  const evaluated = async (port: number) => {
     host.tree.plug(hub({ portPath: `1-${port}` }))
-    await until('judged', () => host.tree.isAuthorized(`1-${port}`))
+    await until('evaluated', () => host.tree.isAuthorized(`1-${port}`))
   }
-  return { world, host, judged }
+  return { world, host, evaluated }
 }
 
 describe('a grant on a host whose clock is forged', () => {
@@ -67,27 +67,27 @@ describe('a grant on a host whose clock is forged', () => {
     ['stopped', (passed: number) => -passed],
     ['slow', (passed: number) => -0.9 * passed],
   ])('ends on time if the clock is %s', async (_, forgedOf) => {
-    const { world, host, judged } = await granted()
+    const { world, host, evaluated } = await granted()
     const pass = (ms: number) => {
       world.truth = ms
       world.forged = forgedOf(ms)
     }
     pass(58 * minute)
-    await judged(5)
+    await evaluated(5)
     expect(host.tree.isAuthorized('1-2')).toBe(true)
     pass(hour)
     await until('ended', () => !host.tree.isAuthorized('1-2'))
   })
 
   it('ends earlier if the clock jumps forward, and not later if it jumps back', async () => {
-    const { world, host, judged } = await granted()
+    const { world, host, evaluated } = await granted()
     world.forged = 2 * hour
     await until('ended early', () => !host.tree.isAuthorized('1-2'))
     world.forged = -30 * day
     world.truth = hour
-    await judged(5)
+    await evaluated(5)
     host.tree.plug(storageStick({ portPath: '1-4' }))
-    await judged(6)
+    await evaluated(6)
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-4')]).toEqual([false, false])
   })
 

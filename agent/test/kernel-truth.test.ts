@@ -41,7 +41,7 @@ const replug = async (host: Host, report: Parameters<Host['tree']['plug']>[0]) =
   host.tree.unplug(report.portPath)
   await until('gone', () => host.reported(report.portPath) === undefined)
   host.tree.plug(report)
-  await until('judged', () => host.reported(report.portPath)?.enforced !== undefined)
+  await until('evaluated', () => host.reported(report.portPath)?.enforced !== undefined)
 }
 
 describe('a driver mismatch', () => {
@@ -93,7 +93,7 @@ describe('a driver mismatch', () => {
     await works(host, '1-3', true)
     host.tree.bind('1-3:1.0', 'rtl8150')
     host.tree.plug(storageStick({ portPath: '1-5' }))
-    await until('judged', () => host.reported('1-5')?.enforced !== undefined)
+    await until('evaluated', () => host.reported('1-5')?.enforced !== undefined)
     expect(host.tree.isAuthorized('1-3')).toBe(true)
     host.tree.unplug('1-3')
     host.tree.plug(hub({ portPath: '1-3', vid: '0BDA', pid: '8150', product: 'Another hub' }))
@@ -111,7 +111,7 @@ describe('a driver mismatch', () => {
     host.tree.plug(plainKeyboard({ portPath: '1-6' }))
     await works(host, '1-6', true)
     host.tree.bind('1-6:1.1', 'usbhid', 'hid-generic')
-    await until('judged', () => host.reported('1-6')?.enforced !== undefined)
+    await until('evaluated', () => host.reported('1-6')?.enforced !== undefined)
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-6')]).toEqual([true, true])
     // Another driver on the HID bus, as after loading a module.
     host.tree.bind('1-6:1.0', 'usbhid', 'mcp2221')
@@ -183,7 +183,7 @@ describe('a driver mismatch', () => {
     host.tree.bind('1-3:1.0', 'rtl8150')
     await works(host, '1-3', false)
     host.tree.plug(hub({ portPath: '2-3' }))
-    await until('judged', () => host.reported('2-3')?.enforced !== undefined)
+    await until('evaluated', () => host.reported('2-3')?.enforced !== undefined)
     expect(host.tree.isAuthorized('2-3')).toBe(false)
   })
 })
@@ -210,17 +210,17 @@ describe('a host at its limit of held ports', () => {
       host.tree.unplug(port)
       await until('gone', () => host.reported(port) === undefined)
       host.tree.plug(hub({ portPath: port }))
-      await until('judged', () => host.reported(port)?.enforced?.held === true)
+      await until('evaluated', () => host.reported(port)?.enforced?.held === true)
       expect(host.tree.isAuthorized(port)).toBe(false)
     }
     expect(host.tree.isAuthorized('1-1')).toBe(true)
   })
 
-  it('stays closed after a restart, and judges waiting devices after a release', async () => {
+  it('stays closed after a restart, and evaluates waiting devices after a release', async () => {
     const host = await atLimit()
     await host.restart()
     host.tree.plug(hub({ portPath: '1-90' }))
-    await until('judged', () => host.reported('1-90')?.enforced?.held === true)
+    await until('evaluated', () => host.reported('1-90')?.enforced?.held === true)
     expect(host.tree.isAuthorized('1-90')).toBe(false)
     const releaseOne = (port: string) =>
       host.order('release-ports', {

@@ -16,7 +16,7 @@ const works = { authorized: true }
 const fill = (world: World, count: number = agentLimits.heldPorts): void => {
   for (let n = 0; n < count; n++) {
     const scanned = { report: storageStick({ portPath: `9-${n}` }), instance: '1' }
-    world.holds.add(world.judge.identify(scanned), mismatch)
+    world.holds.add(world.evaluator.identify(scanned), mismatch)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract/agent-protocol'
 import { type AttackToolRow, createAttackTools } from '@portcullis/domain'
+import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import { createHolds } from '../src/enforcement/holds.ts'
-import { createJudge } from '../src/enforcement/judge.ts'
 import { createPass } from '../src/enforcement/pass.ts'
 import type { HeldPolicy } from '../src/enforcement/policy-file.ts'
 import { createRecent } from '../src/enforcement/recent.ts'
@@ -47,8 +47,8 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     },
     unplug: (portPath: string) => world.attached.delete(portPath),
     isWorking: (portPath: string) => world.attached.get(portPath)?.report.authorized !== false,
-    use: (some: readonly PolicyRule[]) => judge.use(heldPolicy(some)),
-    keyOf: (portPath: string): string => judge.identify(world.attached.get(portPath) as ScannedDevice).key,
+    use: (some: readonly PolicyRule[]) => evaluator.use(heldPolicy(some)),
+    keyOf: (portPath: string): string => evaluator.identify(world.attached.get(portPath) as ScannedDevice).key,
     /** Runs a full pass, or a pass over some new devices. */
     run(...ports: readonly string[]) {
       const all = [...world.attached.values()]
@@ -62,16 +62,16 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
         hasWritten,
         /** Result of each device: the source of the decision, the guard, `held` or `kept-out`; and `+` if it works. */
         became: outcomes.map(
-          ({ judged, decision, guard, hold, isKeptOut, isWorking }) =>
-            `${judged.portPath} ${hold !== undefined ? 'held ' : ''}${isKeptOut ? 'kept-out ' : ''}${guard ?? decision.source}${isWorking ? ' +' : ''}`,
+          ({ identified, decision, guard, hold, isKeptOut, isWorking }) =>
+            `${identified.portPath} ${hold !== undefined ? 'held ' : ''}${isKeptOut ? 'kept-out ' : ''}${guard ?? decision.source}${isWorking ? ' +' : ''}`,
         ),
       }
     },
   }
   const clock = { now: () => world.now, monotonic: () => world.now }
-  const judge = createJudge()
-  if (hasPolicy) judge.use(heldPolicy(rules))
-  const recent = createRecent({ clock, known: [], decide: judge.decide })
+  const evaluator = createEvaluator()
+  if (hasPolicy) evaluator.use(heldPolicy(rules))
+  const recent = createRecent({ clock, known: [], decide: evaluator.decide })
   const holds = createHolds({ clock, known: [], accepted: [], peerOf: () => undefined, onChange: () => undefined })
   const log = (level: string) => (code: string, fields?: object) =>
     void world.logged.push(`${level} ${code} ${Object.values(fields ?? {}).join(' ')}`)
@@ -85,7 +85,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
   }
   const pass = createPass({
     gate: { setAuthorized },
-    judge,
+    evaluator,
     programs: {
       withdraw: (portPath) => void world.told.push(`withdraw ${portPath}`),
     },
@@ -111,6 +111,6 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     holds,
     sparesLastKeyboard: () => world.sparesLastKeyboard,
   })
-  return Object.assign(world, { pass, recent, holds, judge })
+  return Object.assign(world, { pass, recent, holds, evaluator })
 }
 export type World = ReturnType<typeof createWorld>

@@ -22,10 +22,10 @@ const waitForReport = (host: Host, portPath: string, isAuthorized: boolean) =>
     return report?.authorized === isAuthorized && report.enforced !== undefined
   })
 
-/** Waits until all attached devices are judged: attaches a hub, which passes without a rule and is judged last. */
-const allJudged = async (host: Host) => {
+/** Waits until all attached devices are evaluated: attaches a hub, which passes without a rule and is evaluated last. */
+const allEvaluated = async (host: Host) => {
   host.tree.plug(hub({ portPath: '1-9' }))
-  await until('all judged', () => host.tree.isAuthorized('1-9'))
+  await until('all evaluated', () => host.tree.isAuthorized('1-9'))
 }
 
 describe('a policy', () => {
@@ -92,7 +92,7 @@ describe('a policy', () => {
     host.tree.unplug('1-2')
     host.tree.plug(stick)
     host.tree.plug(storageStick({ portPath: '1-4' }))
-    await allJudged(host)
+    await allEvaluated(host)
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-4')]).toEqual([false, false])
   })
 
@@ -329,7 +329,7 @@ describe('arming without contact', () => {
     for (const days of [1, 30]) {
       time.skipped = days * 86_400_000
       host.tree.plug(hub({ portPath: `1-${7 + (days % 2)}` }))
-      await until('judged', () => host.tree.isAuthorized(`1-${7 + (days % 2)}`))
+      await until('evaluated', () => host.tree.isAuthorized(`1-${7 + (days % 2)}`))
       await host.stop()
       host.begin()
       await until('armed again', () => host.tree.read('usb1', 'authorized_default') === '0')
@@ -360,7 +360,7 @@ describe('arming without contact', () => {
     await host.peer.stop()
     skipped = 86_400_000
     host.tree.plug(stick)
-    await allJudged(host)
+    await allEvaluated(host)
     expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
     expect(host.tree.isAuthorized('1-2')).toBe(false)
     await host.peer.resume()

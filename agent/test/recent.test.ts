@@ -1,15 +1,15 @@
 import { parseReport } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { createJudge } from '../src/enforcement/judge.ts'
+import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import type { RecentDevice } from '../src/enforcement/memory.ts'
 import { createRecent } from '../src/enforcement/recent.ts'
 
 const minute = 60_000
-const judge = createJudge()
-const judged = (portPath: string, instance = '1', bcdDevice = '0100') =>
-  judge.identify({ report: storageStick({ portPath, bcdDevice }), instance })
-const stick = judged('1-2')
+const evaluator = createEvaluator()
+const identified = (portPath: string, instance = '1', bcdDevice = '0100') =>
+  evaluator.identify({ report: storageStick({ portPath, bcdDevice }), instance })
+const stick = identified('1-2')
 
 const setUp = (known: readonly RecentDevice[] = []) => {
   const at = { now: 1_000_000_000, isAllowed: (_fingerprint: string): boolean => true }
@@ -41,10 +41,10 @@ describe('a device that worked recently', () => {
   ])('keeps working %s', (_, ms, covers) => {
     const { recent, goneFor } = setUp()
     goneFor(ms)
-    expect(recent.covers(judged('1-2', '2'))).toBe(covers)
+    expect(recent.covers(identified('1-2', '2'))).toBe(covers)
     // The number of a removed attachment is forgotten, because the kernel reuses numbers.
     expect(recent.covers(stick)).toBe(covers)
-    expect(recent.covers(judged('1-3', '1'))).toBe(false)
+    expect(recent.covers(identified('1-3', '1'))).toBe(false)
   })
 
   it('keeps working while it is attached', () => {
@@ -53,23 +53,23 @@ describe('a device that worked recently', () => {
     recent.settle(new Set([stick.key]))
     at.now += 60 * minute
     expect(recent.covers(stick)).toBe(true)
-    expect(recent.covers(judged('1-2', '2'))).toBe(false)
+    expect(recent.covers(identified('1-2', '2'))).toBe(false)
     recent.settle(new Set([stick.key]))
     expect(recent.covers(stick)).toBe(true)
   })
 
   it('is recognised only by its time if the kernel gives no number', () => {
     const { at, recent } = setUp()
-    recent.note(judged('1-2', ''), true)
+    recent.note(identified('1-2', ''), true)
     at.now += 5 * minute
-    expect(recent.covers(judged('1-2', ''))).toBe(true)
+    expect(recent.covers(identified('1-2', ''))).toBe(true)
     at.now++
-    expect(recent.covers(judged('1-2', ''))).toBe(false)
+    expect(recent.covers(identified('1-2', ''))).toBe(false)
   })
 
   it('keeps working only while the policy allows its previous identity', () => {
     const { at, recent } = setUp()
-    const [allowed, updated] = [stick, judged('1-2', '2', '0200')]
+    const [allowed, updated] = [stick, identified('1-2', '2', '0200')]
     at.isAllowed = (fingerprint) => fingerprint === allowed.device.fingerprint
     expect(updated.key).toBe(allowed.key)
     recent.note(allowed, true)
@@ -77,9 +77,9 @@ describe('a device that worked recently', () => {
     at.now += 4 * minute
     recent.note(updated, false)
     at.now += 4 * minute
-    expect(recent.covers(judged('1-2', '3', '0200'))).toBe(true)
+    expect(recent.covers(identified('1-2', '3', '0200'))).toBe(true)
     recent.note(updated, true)
-    expect(recent.covers(judged('1-2', '3', '0200'))).toBe(false)
+    expect(recent.covers(identified('1-2', '3', '0200'))).toBe(false)
   })
 
   it('is not remembered unless a rule allowed it', () => {
@@ -130,7 +130,7 @@ describe('a device that worked recently', () => {
 })
 
 describe('a device is identified', () => {
-  const policyless = createJudge()
+  const policyless = createEvaluator()
   const of = (report: ReturnType<typeof storageStick>, instance = '1') => policyless.identify({ report, instance })
 
   it('by its port, its fingerprint without revision and its serial number', () => {

@@ -82,7 +82,7 @@ describe('Windows enforcement', () => {
         for (const step of steps) {
           host.machine.started.length = 0
           run.act(step)
-          // A device that has just arrived was not judged yet.
+          // A device that has just arrived was not evaluated yet.
           for (const [portPath, report] of run.attached) {
             if (effectOf(report, run.rules()).effect === 'allow') continue
             blocked++

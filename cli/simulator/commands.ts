@@ -9,8 +9,8 @@ import {
   type EnforcementState,
   type PolicyPayload,
 } from '@portcullis/contract/agent-protocol'
+import { createEvaluator } from './evaluator.ts'
 import type { Inventory } from './inventory.ts'
-import { createJudge } from './judge.ts'
 import type { Answer } from './transport.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]
@@ -41,11 +41,11 @@ export const createCommands = ({ inventory, clock, post, sleep, updated }: Comma
   let acks: Ack[] = []
   let isStateUnreported = false
 
-  const judge = (): void =>
+  const evaluator = (): void =>
     inventory.enforce(
       state.mode === 'Free'
         ? null
-        : createJudge(rules, state.policyVersion, (report) => exempt.has(identityOf(report)), clock.now()),
+        : createEvaluator(rules, state.policyVersion, (report) => exempt.has(identityOf(report)), clock.now()),
     )
 
   const fetchPolicy = async (): Promise<void> => {
@@ -64,10 +64,10 @@ export const createCommands = ({ inventory, clock, post, sleep, updated }: Comma
       exempt = new Set(command.mode === 'Armed' && !command.applyToPresent ? inventory.devices().map(identityOf) : [])
       state = { ...state, mode: command.mode, reason: '' }
       isStateUnreported = true
-      judge()
+      evaluator()
     } else if (command.kind === 'policy') {
       await fetchPolicy()
-      judge()
+      evaluator()
     } else if (command.kind === 'collect-logs') {
       const gzip = gzipSync(`simulated host, ${new Date(clock.now()).toISOString()}\n`)
       const upload = () => post(`${agentPaths.debugLogs}/${command.id}`, gzip, 'application/gzip')
@@ -103,7 +103,7 @@ export const createCommands = ({ inventory, clock, post, sleep, updated }: Comma
     handleAnswer: async (answer: Answer): Promise<void> => {
       if (answer.body.needPolicy === true && state.mode === 'Armed') {
         await fetchPolicy().catch(() => {})
-        judge()
+        evaluator()
       }
       const given = Array.isArray(answer.body.commands) ? (answer.body.commands as { payload: string }[]) : []
       for (const { payload } of given) {

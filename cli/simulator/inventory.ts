@@ -2,8 +2,8 @@
 import type { DeviceChange, DeviceReport } from '@portcullis/contract'
 import { inventoryHash, mustExist } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
+import type { Evaluator } from './evaluator.ts'
 import type { Department } from './hosts.ts'
-import type { Judge } from './judge.ts'
 import { attackTools, type Model, models, type Role } from './models.ts'
 import { type Platform, reportedOn } from './platforms.ts'
 import type { Random } from './random.ts'
@@ -83,13 +83,13 @@ export const createInventory = (department: Department, random: Random, platform
   const free = [...outerPorts]
   let nextInternal = 5
   let hash: string | undefined
-  let judge: Judge | null = null
+  let evaluator: Evaluator | null = null
   /** Devices that enforcement changed since the last check-in. */
   let changed: DeviceReport[] = []
 
   const attach = (device: LooseDevice, portPath: string): DeviceReport => {
     const plain = { portPath, ...device }
-    const report = judge === null ? plain : judge(plain)
+    const report = evaluator === null ? plain : evaluator(plain)
     present.set(portPath, report)
     hash = undefined
     return report
@@ -148,9 +148,9 @@ export const createInventory = (department: Department, random: Random, platform
       hash ??= inventoryHash([...present.values()])
       return hash
     },
-    /** Sets the judge and applies it to present and later devices. With null, all devices work. */
-    enforce: (by: Judge | null): void => {
-      judge = by
+    /** Sets the evaluator and applies it to present and later devices. With null, all devices work. */
+    enforce: (by: Evaluator | null): void => {
+      evaluator = by
       for (const [portPath, before] of present) {
         const { enforced: _, ...plain } = before
         const after = by === null ? { ...plain, authorized: true } : by(plain)

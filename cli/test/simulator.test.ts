@@ -7,7 +7,7 @@ import { inventoryHash, isSynthetic, parentPortPath, parseReport } from '@portcu
 import fc from 'fast-check'
 import { Check } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
-import { judge } from '../../domain/test/knowledge-data.ts'
+import { evaluate } from '../../domain/test/knowledge-data.ts'
 import { readArguments, UsageError } from '../simulator/arguments.ts'
 import { createHost } from '../simulator/hosts.ts'
 import { createInventory, makeDevice } from '../simulator/inventory.ts'
@@ -127,7 +127,7 @@ describe('fleet model', () => {
   it('detects all of its attack tools and no other device as one', () => {
     const random = createRandom(1)
     const levelOf = (model: Model): string | null =>
-      judge({ ...makeDevice(model, random, true), portPath: '1-1' }).attackTool?.level ?? null
+      evaluate({ ...makeDevice(model, random, true), portPath: '1-1' }).attackTool?.level ?? null
     const named = (some: readonly Model[], isWanted: (level: string | null) => boolean): string[] =>
       some.filter((model) => isWanted(levelOf(model))).map(({ vid, pid }) => `${vid}:${pid}`)
     expect(named(Object.values(models).flat(), (level) => level !== null)).toEqual([])

@@ -48,7 +48,7 @@ const refsInRender = ({ name, text }: { name: string; text: string }): string[] 
       refs.add(node.name.getText())
     ts.forEachChild(node, collect)
   }
-  const judge = (node: ts.Node) => {
+  const evaluate = (node: ts.Node) => {
     if (
       ts.isPropertyAccessExpression(node) &&
       node.name.text === 'current' &&
@@ -56,10 +56,10 @@ const refsInRender = ({ name, text }: { name: string; text: string }): string[] 
       runsInRender(node)
     )
       found.push(`${name}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
-    ts.forEachChild(node, judge)
+    ts.forEachChild(node, evaluate)
   }
   collect(file)
-  judge(file)
+  evaluate(file)
   return found
 }
 

@@ -207,7 +207,7 @@ const secondDevice = {
 }
 
 /** The fields of a device that its verdict shows. */
-const judged = {
+const evaluated = {
   ...{ uuid: 'h1', deviceID: 'd1', vid: '1209', pid: '7A01', guiVid: 'Glow', guiPid: 'Pad', caption: 'Pad' },
   ...{
     attackTool: '',
@@ -243,14 +243,14 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
       close={close}
     />
   ),
-  examined: () => <Why device={judged} armed={false} />,
+  examined: () => <Why device={evaluated} armed={false} />,
   suspected: () => (
-    <Why device={{ ...judged, attackTool: 'suspected', rule: 'attack-tool', evidence: ['types by itself'] }} armed />
+    <Why device={{ ...evaluated, attackTool: 'suspected', rule: 'attack-tool', evidence: ['types by itself'] }} armed />
   ),
   accepted: () => (
     <Why
       device={{
-        ...judged,
+        ...evaluated,
         evidence: ['Accepted by ada: our own pad', 'x'.repeat(300)],
         acceptance: { id: 'a1', reason: 'our own pad', acceptedBy: 'ada', acceptedAt: '2031-05-04T10:11:12.000Z' },
       }}
@@ -258,7 +258,7 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
     />
   ),
   'not-examined': () => (
-    <Why device={{ ...judged, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} armed={false} />
+    <Why device={{ ...evaluated, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} armed={false} />
   ),
   rule: () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite close={close} />,
   'rule-read': () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite={false} close={close} />,

@@ -92,7 +92,7 @@ export const parseCheckpoint = (text: string): AuditCheckpoint | null => {
 export type CheckpointKeys = ReadonlyMap<string, KeyObject>
 
 /** Checks the signature of a checkpoint. `forged`: signed with an unknown key. `edited`: changed after signing. */
-export const judgeSignature = (checkpoint: AuditCheckpoint, keys: CheckpointKeys): 'good' | 'edited' | 'forged' => {
+export const checkSignature = (checkpoint: AuditCheckpoint, keys: CheckpointKeys): 'good' | 'edited' | 'forged' => {
   const key = keys.get(checkpoint.keyId)
   if (key === undefined) return 'forged'
   const signed = Buffer.from(prefix + unsignedText(checkpoint))

@@ -4,7 +4,7 @@ import {
   CHECKPOINT_GENESIS,
   type CheckpointKeys,
   checkpointHash,
-  judgeSignature,
+  checkSignature,
   maxCheckpointLine,
   parseCheckpoint,
 } from './audit-checkpoint.ts'
@@ -112,7 +112,7 @@ const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
       }
       // Stryker disable next-line ConditionalExpression: null is not a checkpoint.
       const found = text === null ? null : parseCheckpoint(text)
-      const signature = found === null ? null : judgeSignature(found, keys)
+      const signature = found === null ? null : checkSignature(found, keys)
       if (found === null) note('unreadable')
       else if (signature !== 'good') note(signature === 'forged' ? 'forged' : 'edited')
       else if (found.number < due) note('repeated')

@@ -58,7 +58,7 @@ const needsApprover = ({ limit, released, allowed }: GateState, change: GatedCha
  * Decides whether a person may make a change alone. An API token cannot even request an approval, because with a stolen
  * token, an attacker could act as another person.
  */
-export const judgeChange = (state: GateState, actor: { isApiToken: boolean }, change: GatedChange): GateVerdict =>
+export const evaluateChange = (state: GateState, actor: { isApiToken: boolean }, change: GatedChange): GateVerdict =>
   !state.isLatched || !needsApprover(state, change) ? 'allow' : actor.isApiToken ? 'refuse' : 'approver'
 
 /** The data about an account that the gate uses. */
@@ -133,7 +133,7 @@ const isHeld = (
   influences.some((one) => one.accountId === accountId && setsCredentials.has(one.how) && one.at > now - approverHoldMs)
 
 /** Returns why an account may not approve a request, or null if it may. */
-export const judgeApproval = (given: ApprovalCase): ApprovalRefusal | null => {
+export const evaluateApproval = (given: ApprovalCase): ApprovalRefusal | null => {
   const { now, approver, requester, influences } = given
   if (given.isApiToken) return 'token'
   if (approver === null || !approver.isEnabled) return 'disabled'

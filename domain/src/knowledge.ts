@@ -14,7 +14,7 @@ import type {
 } from './knowledge-types.ts'
 import { fullName, registeredProducts } from './registered.ts'
 import { parseUsbIds } from './usb-ids.ts'
-import { judgedReport } from './verdict-key.ts'
+import { evaluatedReport } from './verdict-key.ts'
 import { createVulnerabilities } from './vulnerabilities.ts'
 
 /** The raw files of `knowledge/`. */
@@ -86,7 +86,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
      * `classify`.
      */
     assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {
-      const subject = { parsed, report: judgedReport(report), kinds }
+      const subject = { parsed, report: evaluatedReport(report), kinds }
       const { finding, contradicts } = attackTools.assess(subject)
       const product = registered.get(parsed.vid + parsed.pid)
       if (finding !== null && product?.isAssigned === true) {
@@ -98,7 +98,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
     },
     /** Returns the genuine products that the device claims to be but differs from. */
     imitations: (parsed: ParsedDescriptors, report: DeviceReport): Imitation[] =>
-      attackTools.imitations({ parsed, report: judgedReport(report), kinds: [] }),
+      attackTools.imitations({ parsed, report: evaluatedReport(report), kinds: [] }),
     /** Returns true if a row matches this serial number. The verdict then applies only to this device. */
     namesSerial: (serial: string): boolean => serials.some((pattern) => pattern.test(serial)),
   }

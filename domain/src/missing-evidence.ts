@@ -1,7 +1,7 @@
 import { type DeviceReport, evidenceGaps, type MissingEvidence } from '@portcullis/contract'
 import { isSynthetic, type ParsedDescriptors } from './descriptors.ts'
 import { isUsageDescriptor } from './hid.ts'
-import { judgedReport } from './verdict-key.ts'
+import { evaluatedReport } from './verdict-key.ts'
 
 const HID = 0x03
 const gaps = Object.keys(evidenceGaps) as MissingEvidence[]
@@ -12,7 +12,7 @@ const gaps = Object.keys(evidenceGaps) as MissingEvidence[]
  * also share this list.
  */
 export const missingEvidence = (parsed: ParsedDescriptors, report: DeviceReport): MissingEvidence[] => {
-  const { manufacturer, product, configuration, speedMbps, removable, reportDescriptors = [] } = judgedReport(report)
+  const { manufacturer, product, configuration, speedMbps, removable, reportDescriptors = [] } = evaluatedReport(report)
   const { configurations, iManufacturer, iProduct } = parsed
   const hasDescriptors = !isSynthetic(parsed)
   const hid = new Set(configurations.flatMap((c) => c.interfaces.filter((i) => i.class === HID).map((i) => i.number)))

@@ -19,19 +19,19 @@ export interface VerdictInputs {
 const texts = ['manufacturer', 'product', 'serial', 'configuration'] as const
 
 /** Normalises a report for verdicts: cleans texts and drops empty ones, so that the stored report gives the same verdict. */
-export const judgedReport = (report: DeviceReport): DeviceReport => {
-  const judged: DeviceReport = { portPath: report.portPath, descriptors: report.descriptors }
+export const evaluatedReport = (report: DeviceReport): DeviceReport => {
+  const evaluated: DeviceReport = { portPath: report.portPath, descriptors: report.descriptors }
   for (const key of texts) {
     const clean = cleanText(report[key] ?? '')
-    if (clean !== '') judged[key] = clean
+    if (clean !== '') evaluated[key] = clean
   }
-  if (report.speedMbps) judged.speedMbps = report.speedMbps
+  if (report.speedMbps) evaluated.speedMbps = report.speedMbps
   // Stryker disable next-line ConditionalExpression: An absent value is read as unknown.
-  if (report.removable !== undefined && report.removable !== 'unknown') judged.removable = report.removable
+  if (report.removable !== undefined && report.removable !== 'unknown') evaluated.removable = report.removable
   const { reportDescriptors = [] } = report
-  if (reportDescriptors.length > 0) judged.reportDescriptors = reportDescriptors
-  if (report.configurationValue) judged.configurationValue = report.configurationValue
-  return judged
+  if (reportDescriptors.length > 0) evaluated.reportDescriptors = reportDescriptors
+  if (report.configurationValue) evaluated.configurationValue = report.configurationValue
+  return evaluated
 }
 
 /** Returns the inputs of a verdict. `namesSerial`: the knowledge has a pattern that matches this serial number. */
@@ -40,7 +40,7 @@ export const verdictInputs = (
   report: DeviceReport,
   namesSerial: (serial: string) => boolean,
 ): VerdictInputs => {
-  const { serial = '', speedMbps = 0, removable = 'unknown', reportDescriptors = [] } = judgedReport(report)
+  const { serial = '', speedMbps = 0, removable = 'unknown', reportDescriptors = [] } = evaluatedReport(report)
   const active = activeConfiguration(parsed, report)
   return {
     ...(active === parsed.configurations[0] || active === undefined ? {} : { configurationValue: active.value }),

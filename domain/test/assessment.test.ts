@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createAttackTools } from '../src/attack-tools.ts'
 import {
   type AttackToolRow,
+  evaluatedReport,
   type GenuineRow,
-  judgedReport,
   type Kind,
   parseReport,
   type VulnerableRow,
@@ -319,12 +319,12 @@ describe('the key of a verdict', () => {
     const texts = { manufacturer: ' Maker ', product: '\u200b', serial: 'S1', configuration: 'C' }
     const { portPath, descriptors } = report
     expect(
-      judgedReport({ portPath, descriptors, ...texts, speedMbps: 12, removable: 'unknown', reportDescriptors: [] }),
+      evaluatedReport({ portPath, descriptors, ...texts, speedMbps: 12, removable: 'unknown', reportDescriptors: [] }),
     ).toEqual({
       ...{ portPath, descriptors, manufacturer: 'Maker', serial: 'S1', configuration: 'C', speedMbps: 12 },
     })
     expect(
-      judgedReport({ portPath, descriptors, speedMbps: 0, removable: 'removable', reportDescriptors: ['AA=='] }),
+      evaluatedReport({ portPath, descriptors, speedMbps: 0, removable: 'removable', reportDescriptors: ['AA=='] }),
     ).toEqual({
       ...{ portPath, descriptors, removable: 'removable', reportDescriptors: ['AA=='] },
     })

@@ -6,7 +6,7 @@ import {
   CHECKPOINT_GENESIS,
   checkpointHash,
   checkpointKeyId,
-  judgeSignature,
+  checkSignature,
   maxAuditLine,
   maxCheckpointLine,
   parseAuditLine,
@@ -43,7 +43,7 @@ describe('the line of a checkpoint', () => {
     const text = `portcullis audit checkpoint\n${JSON.stringify(unsigned)}`
     expect(verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64'))).toBe(true)
     expect(parseCheckpoint(line)).toEqual({ ...what, count: 7, keyId, signature })
-    expect(judgeSignature({ ...what, count: 7, keyId, signature }, new Map([[keyId, publicKey]]))).toBe('good')
+    expect(checkSignature({ ...what, count: 7, keyId, signature }, new Map([[keyId, publicKey]]))).toBe('good')
     expect(checkpointHash(line)).toBe(createHash('sha256').update(line).digest('hex'))
     expect([CHECKPOINT_GENESIS, AUDIT_GENESIS.toString('hex')]).toEqual(['0'.repeat(64), '0'.repeat(64)])
   })

@@ -6,8 +6,8 @@ import {
   CHECKPOINT_GENESIS,
   checkpointHash,
   checkpointKeyId,
+  checkSignature,
   compareCheckpoints,
-  judgeSignature,
   parseCheckpoint,
   signCheckpoint,
   verifyTrail,
@@ -245,9 +245,9 @@ describe('changed checkpoints', () => {
 
   it('require a signature over the exact text', () => {
     const checkpoint = parseCheckpoint(signed[0]!)!
-    expect(judgeSignature(checkpoint, keys)).toBe('good')
-    expect(judgeSignature({ ...checkpoint, auditTrailID: 4 }, keys)).toBe('edited')
-    expect(judgeSignature(checkpoint, keysOf(other))).toBe('forged')
+    expect(checkSignature(checkpoint, keys)).toBe('good')
+    expect(checkSignature({ ...checkpoint, auditTrailID: 4 }, keys)).toBe('edited')
+    expect(checkSignature(checkpoint, keysOf(other))).toBe('forged')
     // The last Base64 digit has unused bits, so another text encodes the same bytes.
     const same = signed[0]!.replace(
       /(.)=="/,

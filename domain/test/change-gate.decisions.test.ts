@@ -3,10 +3,10 @@ import {
   type AccountChangeKind,
   type ApprovalCase,
   approverHoldMs,
+  evaluateApproval,
+  evaluateChange,
   type GatedChange,
   type Influence,
-  judgeApproval,
-  judgeChange,
 } from '../src/change-gate.ts'
 
 describe('decisions of the gate', () => {
@@ -15,7 +15,7 @@ describe('decisions of the gate', () => {
 
   it('counts the hosts of all people together against the limit', () => {
     const at = (released: number, hosts: number) =>
-      judgeChange({ ...state, released }, person, { kind: 'release', hosts })
+      evaluateChange({ ...state, released }, person, { kind: 'release', hosts })
     expect([at(0, 100), at(0, 101), at(60, 40), at(60, 41), at(101, 0)]).toEqual([
       'allow',
       'approver',
@@ -23,7 +23,7 @@ describe('decisions of the gate', () => {
       'approver',
       'allow',
     ])
-    expect(judgeChange({ ...state, limit: null }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
+    expect(evaluateChange({ ...state, limit: null }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
   })
 
   it.each<[string, number | null, number, GatedChange, 'allow' | 'approver']>([
@@ -41,27 +41,27 @@ describe('decisions of the gate', () => {
     ],
     ['on existing hosts only', 100, 0, { kind: 'allow', hosts: 1, isForLaterHosts: false }, 'allow'],
   ])('decides on allowing devices %s', (_, limit, allowed, change, verdict) => {
-    expect(judgeChange({ ...state, limit, allowed }, person, change)).toBe(verdict)
+    expect(evaluateChange({ ...state, limit, allowed }, person, change)).toBe(verdict)
   })
 
   it.each<AccountChangeKind>(['disable', 'demote', 'delete', 'password', 'factor', 'email'])(
     'asks for an approver to %s the account of another Administrator, and for no other account',
     (change) => {
       const to = (isAdministrator: boolean, isOwn: boolean) =>
-        judgeChange(state, person, { kind: 'account', change, isAdministrator, isOwn })
+        evaluateChange(state, person, { kind: 'account', change, isAdministrator, isOwn })
       expect([to(true, false), to(true, true), to(false, false)]).toEqual(['approver', 'allow', 'allow'])
     },
   )
 
   it.each(['signIn', 'program'] as const)('requires an approver for a person and refuses a token: %s', (kind) => {
-    expect(judgeChange(state, person, { kind })).toBe('approver')
-    expect(judgeChange(state, { isApiToken: true }, { kind })).toBe('refuse')
-    expect(judgeChange(state, { isApiToken: true }, { kind: 'release', hosts: 1 })).toBe('allow')
+    expect(evaluateChange(state, person, { kind })).toBe('approver')
+    expect(evaluateChange(state, { isApiToken: true }, { kind })).toBe('refuse')
+    expect(evaluateChange(state, { isApiToken: true }, { kind: 'release', hosts: 1 })).toBe('allow')
   })
 
   it('lets one person lower the limit, but not raise or disable it', () => {
     const to = (limit: number | null, from: number | null = 100) =>
-      judgeChange({ ...state, limit: from }, person, { kind: 'limit', limit })
+      evaluateChange({ ...state, limit: from }, person, { kind: 'limit', limit })
     expect([to(50), to(100), to(101), to(null), to(50, null)]).toEqual([
       'allow',
       'allow',
@@ -72,8 +72,8 @@ describe('decisions of the gate', () => {
   })
 
   it('is off until two Administrators have existed', () => {
-    expect(judgeChange({ ...state, isLatched: false }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
-    expect(judgeChange({ ...state, isLatched: false }, { isApiToken: true }, { kind: 'program' })).toBe('allow')
+    expect(evaluateChange({ ...state, isLatched: false }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
+    expect(evaluateChange({ ...state, isLatched: false }, { isApiToken: true }, { kind: 'program' })).toBe('allow')
   })
 
   const hour = 3_600_000
@@ -107,7 +107,7 @@ describe('decisions of the gate', () => {
     ...change,
   })
 
-  it.each<[string, Partial<ApprovalCase>, ReturnType<typeof judgeApproval>]>([
+  it.each<[string, Partial<ApprovalCase>, ReturnType<typeof evaluateApproval>]>([
     ['another Administrator', {}, null],
     ['an API token', { isApiToken: true }, 'token'],
     ['the requester', { approver: account('a') }, 'own'],
@@ -183,6 +183,6 @@ describe('decisions of the gate', () => {
       'related',
     ],
   ])('approval by %s', (_, change, refusal) => {
-    expect(judgeApproval(request(change))).toBe(refusal)
+    expect(evaluateApproval(request(change))).toBe(refusal)
   })
 })

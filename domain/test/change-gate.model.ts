@@ -1,10 +1,10 @@
 import type { AccountChangeKind, GateAccount, GatedChange, GateState, Influence } from '../src/change-gate.ts'
-import { controllersOf, judgeApproval, judgeChange } from '../src/change-gate.ts'
+import { controllersOf, evaluateApproval, evaluateChange } from '../src/change-gate.ts'
 
 /** The functions under test. A mutant replaces one of them. */
 export const gate = {
-  judgeChange,
-  judgeApproval,
+  evaluateChange,
+  evaluateApproval,
   /** Returns true if the gate is on. Two Administrators existed at the start; `enabled` is the current number. */
   isLatched: (_enabledAdministrators: number): boolean => true,
   /** Returns the number of hosts of the last 15 minutes that count for a caller. */
@@ -260,7 +260,7 @@ const influencesOf = (world: World): Influence[] => [
 ]
 
 /** Returns the world after an operation, or the same world if nothing changes. */
-export const step = (world: World, op: Op, { judgeChange, judgeApproval, isLatched, window }: Gate): World => {
+export const step = (world: World, op: Op, { evaluateChange, evaluateApproval, isLatched, window }: Gate): World => {
   if (!isPossible(world, op)) return world
   if (op.op === 'wait') {
     const next = { ...world, released: {}, allowed: {} }
@@ -269,7 +269,7 @@ export const step = (world: World, op: Op, { judgeChange, judgeApproval, isLatch
   const isApiToken = !world.sessions.includes(op.who)
   if (op.op === 'approve') {
     const request = world.request as Request
-    const refusal = judgeApproval({
+    const refusal = evaluateApproval({
       now,
       isApiToken,
       approver: accountOf(world, op.who, request.present.includes(op.who)),
@@ -293,7 +293,7 @@ export const step = (world: World, op: Op, { judgeChange, judgeApproval, isLatch
     released: window(sum(world.released), world.released[op.who] ?? 0),
     allowed: window(sum(world.allowed), world.allowed[op.who] ?? 0),
   }
-  const verdict = judgeChange(state, { isApiToken }, change)
+  const verdict = evaluateChange(state, { isApiToken }, change)
   if (verdict === 'refuse') return world
   if (verdict === 'allow') return carryOut(world, op)
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalCase, type Influence, judgeApproval, judgeChange } from '../src/change-gate.ts'
+import { type ApprovalCase, evaluateApproval, evaluateChange, type Influence } from '../src/change-gate.ts'
 import { exactKey, explore, type Gate, gate, shortKey, start } from './change-gate.model.ts'
 
 /** The exploration takes several seconds, and longer in parallel with other tests. */
@@ -20,21 +20,21 @@ describe('exhaustive exploration of the second approver', () => {
   )
 
   const changed = (change: (given: ApprovalCase) => ApprovalCase): Partial<Gate> => ({
-    judgeApproval: (given) => judgeApproval(change(given)),
+    evaluateApproval: (given) => evaluateApproval(change(given)),
   })
   const only = (keep: (one: Influence) => boolean) =>
     changed((given) => ({ ...given, influences: given.influences.filter(keep) }))
   const without = (kind: string): Partial<Gate> => ({
-    judgeChange: (state, actor, given) =>
+    evaluateChange: (state, actor, given) =>
       given.kind === kind || (given.kind === 'account' && given.change === kind)
         ? 'allow'
-        : judgeChange(state, actor, given),
+        : evaluateChange(state, actor, given),
   })
   const mutants: readonly [string, Partial<Gate>][] = [
     ['counts the Administrators of now instead of latching', { ...without('disable'), isLatched: (n) => n >= 2 }],
     ...(
       ['disable', 'demote', 'delete', 'password', 'factor', 'email', 'signIn', 'program', 'limit', 'allow'] as const
-    ).map((kind): [string, Partial<Gate>] => [`does not judge ${kind}`, without(kind)]),
+    ).map((kind): [string, Partial<Gate>] => [`does not evaluate ${kind}`, without(kind)]),
     ['counts the window by account', { window: (_, own) => own }],
     ['forgets who made an account', only((one) => one.isApproved)],
     ['forgets everything but the 24 hours after a password was set', only((one) => one.how === 'password')],
@@ -51,11 +51,11 @@ describe('exhaustive exploration of the second approver', () => {
     ['lets an API token approve', changed((given) => ({ ...given, isApiToken: false }))],
     [
       'lets an API token request',
-      { judgeChange: (state, _actor, given) => judgeChange(state, { isApiToken: false }, given) },
+      { evaluateChange: (state, _actor, given) => evaluateChange(state, { isApiToken: false }, given) },
     ],
     [
       'lets the requester approve',
-      { judgeApproval: (given) => (judgeApproval(given) === 'own' ? null : judgeApproval(given)) },
+      { evaluateApproval: (given) => (evaluateApproval(given) === 'own' ? null : evaluateApproval(given)) },
     ],
   ]
   it.each(mutants)(

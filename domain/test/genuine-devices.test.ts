@@ -3,10 +3,10 @@ import { interfaceSet, isRootHub } from '@portcullis/domain'
 import { keyboardBehindHubs, securityKeyBehindHub } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { dock, genuineDevices, receivers, workstation } from './genuine-devices.ts'
-import { judge } from './knowledge-data.ts'
+import { evaluate } from './knowledge-data.ts'
 
 const summary = (report: DeviceReport) => {
-  const { parsed, kind, attackTool } = judge(report)
+  const { parsed, kind, attackTool } = evaluate(report)
   return [`${parsed.vid}:${parsed.pid}`, kind, interfaceSet(parsed), attackTool?.name ?? 'nothing']
 }
 
@@ -23,15 +23,15 @@ describe('genuine devices', () => {
 
   it('recognise a security key by its report descriptor', () => {
     const key = securityKeyBehindHub().find((report) => report.portPath === '1-2.3')
-    const judged = judge(key!)
-    expect(judged).toMatchObject({ kind: 'Security Key', isSecurityKey: true, attackTool: null })
-    expect(judged.parsed).toMatchObject({ vid: '1050', pid: '0120', bcdDevice: 0x0512, iSerial: 0, problems: [] })
-    expect(judged.vulnerabilities.map((v) => [v.id, v.confidence])).toEqual([['CVE-2024-45678', 'firmware']])
-    expect(judge({ ...key!, reportDescriptors: [] }).isSecurityKey).toBe(false)
+    const evaluated = evaluate(key!)
+    expect(evaluated).toMatchObject({ kind: 'Security Key', isSecurityKey: true, attackTool: null })
+    expect(evaluated.parsed).toMatchObject({ vid: '1050', pid: '0120', bcdDevice: 0x0512, iSerial: 0, problems: [] })
+    expect(evaluated.vulnerabilities.map((v) => [v.id, v.confidence])).toEqual([['CVE-2024-45678', 'firmware']])
+    expect(evaluate({ ...key!, reportDescriptors: [] }).isSecurityKey).toBe(false)
   })
 
   it('of a workstation are not attack tools, and each has its kind', () => {
-    const roots = workstation.filter((report) => isRootHub(judge(report).parsed))
+    const roots = workstation.filter((report) => isRootHub(evaluate(report).parsed))
     expect(roots.map((report) => report.portPath)).toEqual(['1-3', '1-4'])
     const peripherals = workstation.filter((report) => !roots.includes(report)).map(summary)
     expect(peripherals.map(([id, kind, , attack]) => [id, kind, attack])).toEqual([
@@ -46,10 +46,12 @@ describe('genuine devices', () => {
   it.each(['1207', '2405'] as const)(
     'include a receiver with firmware %s: no attack tool, KeyJack by firmware',
     (at) => {
-      const judged = judge(receivers[at])
-      expect(judged.parsed.bcdDevice.toString(16)).toBe(at)
-      expect(judged).toMatchObject({ kind: 'Keyboard', attackTool: null })
-      expect(judged.vulnerabilities.map((v) => `${v.id} ${v.confidence}`)).toContain('Bastille #13 (KeyJack) firmware')
+      const evaluated = evaluate(receivers[at])
+      expect(evaluated.parsed.bcdDevice.toString(16)).toBe(at)
+      expect(evaluated).toMatchObject({ kind: 'Keyboard', attackTool: null })
+      expect(evaluated.vulnerabilities.map((v) => `${v.id} ${v.confidence}`)).toContain(
+        'Bastille #13 (KeyJack) firmware',
+      )
     },
   )
 
@@ -59,6 +61,6 @@ describe('genuine devices', () => {
 
   it('have no anomalies', () => {
     expect(genuineDevices().length).toBeGreaterThan(15)
-    for (const report of genuineDevices()) expect(judge(report).parsed.problems, report.product).toEqual([])
+    for (const report of genuineDevices()) expect(evaluate(report).parsed.problems, report.product).toEqual([])
   })
 })

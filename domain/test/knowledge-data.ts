@@ -16,7 +16,7 @@ export const knowledge = createKnowledge({
 })
 
 /** Returns the classification and findings for a report. */
-export const judge = (report: DeviceReport) => {
+export const evaluate = (report: DeviceReport) => {
   const parsed = parseReport(report)
   const classes = classify(parsed, report)
   return { parsed, ...classes, ...knowledge.assess(parsed, report, classes.kinds) }

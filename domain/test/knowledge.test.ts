@@ -16,10 +16,10 @@ import {
   yubiKey,
 } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { judge, knowledge } from './knowledge-data.ts'
+import { evaluate, knowledge } from './knowledge-data.ts'
 
 const ids = (report: ReturnType<typeof plainKeyboard>): string[] =>
-  judge(report).vulnerabilities.map((v) => `${v.id} ${v.confidence}`)
+  evaluate(report).vulnerabilities.map((v) => `${v.id} ${v.confidence}`)
 
 const KEYJACK = 'Bastille #13 (KeyJack) firmware'
 
@@ -85,7 +85,7 @@ describe('attack tools', () => {
     ['headset', buildDevice({ vid: '0B0E', pid: '0422', interfaces: ['01:01:00', '01:02:00', '03:00:00'] })],
     ['bar-code scanner', buildDevice({ vid: '05E0', pid: '1200', interfaces: ['03:01:01', '02:02:01', '0a:00:00'] })],
   ])('has no finding for a %s', (_, report) => {
-    expect(judge(report).attackTool).toBeNull()
+    expect(evaluate(report).attackTool).toBeNull()
   })
 
   it.each([
@@ -217,7 +217,7 @@ describe('attack tools', () => {
     ],
     ['root hub at a port', hub({ vid: '1D6B', pid: '0002' }), 'suspected', 'False root hub'],
   ])('finds a %s', (_, report, level, name) => {
-    const { attackTool } = judge(report)
+    const { attackTool } = evaluate(report)
     expect(attackTool).toMatchObject({ level })
     expect(attackTool?.name).toContain(name)
     expect(attackTool?.evidence.length).toBeGreaterThan(0)
@@ -225,8 +225,10 @@ describe('attack tools', () => {
   })
 
   it('includes the evidence', () => {
-    expect(judge(spoofedUnifying()).attackTool?.evidence).toContain('one device combines a keyboard and mass storage')
-    expect(judge(flipperBadUsb()).attackTool?.evidence).toContain('1 interface')
+    expect(evaluate(spoofedUnifying()).attackTool?.evidence).toContain(
+      'one device combines a keyboard and mass storage',
+    )
+    expect(evaluate(flipperBadUsb()).attackTool?.evidence).toContain('1 interface')
   })
 
   it('cleans quoted texts', () => {
@@ -236,13 +238,13 @@ describe('attack tools', () => {
       product: 'Flipper \u202e\u0000\nx',
       interfaces: ['02:02:01'],
     })
-    expect(judge(report).attackTool?.evidence.join()).toContain('product is "Flipper  x"')
+    expect(evaluate(report).attackTool?.evidence.join()).toContain('product is "Flipper  x"')
   })
 
   it.each(Object.keys(hostileTexts) as (keyof typeof hostileTexts)[])(
     'is not moved by hostile strings: %s',
     (variant) => {
-      expect(judge(hostileStrings(variant))).toMatchObject({
+      expect(evaluate(hostileStrings(variant))).toMatchObject({
         kind: 'Mass Storage',
         attackTool: null,
         vulnerabilities: [],
@@ -259,7 +261,7 @@ describe('vulnerabilities', () => {
       'CVE-2019-13052 model',
       'CVE-2019-13053 model',
     ])
-    expect(judge(unifyingReceiver1207()).vulnerabilities[1]).toMatchObject({
+    expect(evaluate(unifyingReceiver1207()).vulnerabilities[1]).toMatchObject({
       cvss: null,
       source: expect.stringContaining('CVE-2019-13055'),
     })

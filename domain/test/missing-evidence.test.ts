@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { syntheticReport } from '../src/platforms/synthetic.ts'
 import { windowsReports } from '../src/platforms/windows.ts'
-import { judge } from './knowledge-data.ts'
+import { evaluate } from './knowledge-data.ts'
 
 const missingOf = (report: DeviceReport) => missingEvidence(parseReport(report), report)
 /** Report descriptors with a field: a keyboard and media keys. */
@@ -32,7 +32,7 @@ const nodes = [
 ]
 const polledKeyboard = () => windowsReports(nodes)[0]?.report as DeviceReport
 const verdictOf = (report: DeviceReport) => {
-  const { kind, capabilities, attackTool, vulnerabilities } = judge(report)
+  const { kind, capabilities, attackTool, vulnerabilities } = evaluate(report)
   return { kind, capabilities, attackTool, vulnerabilities }
 }
 

@@ -1,11 +1,11 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, type DeviceSpec, plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { judge } from './knowledge-data.ts'
+import { evaluate } from './knowledge-data.ts'
 
 const pen = Buffer.from('050d0902a101c0', 'hex').toString('base64')
 const device = (spec: Partial<DeviceSpec>): DeviceReport => buildDevice({ vid: '1111', pid: '2222', ...spec })
-const level = (report: DeviceReport): string | null => judge(report).attackTool?.level ?? null
+const level = (report: DeviceReport): string | null => evaluate(report).attackTool?.level ?? null
 const typesAndStores = ['03:01:01', '03:01:02', '08:06:50']
 const bridge = { vid: '05AC', pid: '8233', interfaces: ['03:00:00', '03:01:01', '02:0d:00', '0a:00:01'] }
 
@@ -71,7 +71,7 @@ describe('VID and PID of an ordinary product', () => {
 describe('rows of the knowledge', () => {
   it('match only the version that they name', () => {
     const of = (product: string) =>
-      judge(device({ vid: '045E', pid: '0745', product, interfaces: ['03:01:01', '03:01:02', '03:00:00'] }))
+      evaluate(device({ vid: '045E', pid: '0745', product, interfaces: ['03:01:01', '03:01:02', '03:00:00'] }))
         .vulnerabilities.length
     expect(of('Microsoft 2.4GHz Transceiver v7.0')).toBeGreaterThan(of('Microsoft® Nano Transceiver v2.0'))
   })

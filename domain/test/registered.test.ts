@@ -1,7 +1,7 @@
 import { createKnowledge } from '@portcullis/domain'
 import { buildDevice } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { judge, knowledge } from './knowledge-data.ts'
+import { evaluate, knowledge } from './knowledge-data.ts'
 
 const own = createKnowledge({
   ...knowledge.sources,
@@ -48,7 +48,7 @@ describe('registered products', () => {
   })
 
   it('are named in the finding about a device with their ids', () => {
-    const { attackTool } = judge(buildDevice({ vid: '2E8A', pid: '10AA', interfaces: ['03:01:01', '08:06:50'] }))
+    const { attackTool } = evaluate(buildDevice({ vid: '2E8A', pid: '10AA', interfaces: ['03:01:01', '08:06:50'] }))
     expect(attackTool?.name).toContain('ids of KeyForge Macropad device')
     expect(attackTool?.evidence).toContain('the ids are registered for KeyForge Macropad device (raspberrypi)')
   })
@@ -56,7 +56,10 @@ describe('registered products', () => {
 
 describe('vulnerabilities', () => {
   const found = (vid: string, pid: string, more: object = {}) =>
-    judge(buildDevice({ vid, pid, interfaces: ['03:01:01'], ...more })).vulnerabilities.map((v) => [v.id, v.confidence])
+    evaluate(buildDevice({ vid, pid, interfaces: ['03:01:01'], ...more })).vulnerabilities.map((v) => [
+      v.id,
+      v.confidence,
+    ])
 
   it('of a product match its own strings if other products share its ids', () => {
     const board = { manufacturer: 'Cvitek', product: 'RNDIS', interfaces: ['02:02:ff', '0a:00:00'] }
@@ -100,8 +103,8 @@ describe('security keys', () => {
     ['047D', '8203'],
     ['08E6', '34D2'],
   ])('%s:%s has its kind without report descriptors, also beside a keyboard', (vid, pid) => {
-    expect(judge(buildDevice({ ...key, vid, pid })).kind).toBe('Security Key')
-    const typing = judge(buildDevice({ ...key, vid, pid, interfaces: ['03:01:01', '03:00:00', '0b:00:00'] }))
+    expect(evaluate(buildDevice({ ...key, vid, pid })).kind).toBe('Security Key')
+    const typing = evaluate(buildDevice({ ...key, vid, pid, interfaces: ['03:01:01', '03:00:00', '0b:00:00'] }))
     expect(typing).toMatchObject({ kind: 'Security Key', kinds: expect.arrayContaining(['Keyboard']) })
     expect(typing.capabilities).toContain('Keyboard')
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { classify, parseReport } from '../src/index.ts'
 import { buildDevice, type DeviceSpec, type InterfaceSpec } from '../src/testing.ts'
 import { areEnough, canType, marksOf } from '../src/typing.ts'
-import { judge } from './knowledge-data.ts'
+import { evaluate } from './knowledge-data.ts'
 
 const keys = Buffer.from(
   '05010906a101050719e029e71500250175019508810295017508810395067508150025650507190029658100c0',
@@ -64,7 +64,7 @@ describe('a keyboard built like a development board', () => {
     ],
   ])('is suspected: %s', (_, spec) => {
     expect(areEnough(marksOf(subjectOf(spec)))).toBe(true)
-    expect(judge(reportOf(spec)).attackTool).toMatchObject({
+    expect(evaluate(reportOf(spec)).attackTool).toMatchObject({
       level: 'suspected',
       name: 'Keyboard built like a development board',
     })
@@ -73,15 +73,18 @@ describe('a keyboard built like a development board', () => {
   it('is named after the board that has its ids', () => {
     const leonardo = { vid: '2341', pid: '8036', deviceCode: 'ef:02:01', remoteWakeup: true, ...typing }
     expect(
-      judge(reportOf({ ...leonardo, interfaces: ['02:02:01', '0a:00:00', plain(inward)] })).attackTool,
+      evaluate(reportOf({ ...leonardo, interfaces: ['02:02:01', '0a:00:00', plain(inward)] })).attackTool,
     ).toMatchObject({ level: 'suspected', name: expect.stringMatching(/^Arduino Leonardo.*, acting as a keyboard$/) })
   })
 
   it('combined with a disk is confirmed, unless its ids are those of a board', () => {
     const gadget = { ...asleep, interfaces: [boot(inward, outward), '08:06:50'] }
-    expect(judge(reportOf(gadget)).attackTool).toMatchObject({ level: 'confirmed', name: 'Keyboard with mass storage' })
-    expect(judge(reportOf({ ...gadget, vid: '239A' })).attackTool?.level).toBe('suspected')
-    expect(judge(reportOf({ interfaces: ['03:01:01', '08:06:50'] })).attackTool?.level).toBe('suspected')
+    expect(evaluate(reportOf(gadget)).attackTool).toMatchObject({
+      level: 'confirmed',
+      name: 'Keyboard with mass storage',
+    })
+    expect(evaluate(reportOf({ ...gadget, vid: '239A' })).attackTool?.level).toBe('suspected')
+    expect(evaluate(reportOf({ interfaces: ['03:01:01', '08:06:50'] })).attackTool?.level).toBe('suspected')
   })
 
   const sure = { ...asleep, selfPowered: true, interfaces: [boot(inward, outward)] }
@@ -107,12 +110,12 @@ describe('a keyboard built like a development board', () => {
     ['what cannot type', { ...sure, interfaces: ['03:01:02'] }],
   ])('is not %s', (_, spec) => {
     expect(marksOf(subjectOf({ ...sure, vid: '239A', product: 'Board' }))).not.toEqual([])
-    expect(judge(reportOf(spec)).attackTool).toBeNull()
+    expect(evaluate(reportOf(spec)).attackTool).toBeNull()
   })
 
   it('does not depend on the speed of the port', () => {
     const at = (speedMbps: number, bcdUsb: number, maxPacketSize0: number, maxPowerMa: number) =>
-      judge(
+      evaluate(
         reportOf({
           ...sure,
           speedMbps,
@@ -126,7 +129,7 @@ describe('a keyboard built like a development board', () => {
     expect(at(12, 0x0110, 8, 100)?.level).toBe('suspected')
   })
 
-  it('is not judged by truncated descriptors', () => {
+  it('is not evaluated by truncated descriptors', () => {
     const subject = subjectOf(sure)
     expect(marksOf(subject)).not.toEqual([])
     expect(marksOf({ ...subject, parsed: { ...subject.parsed, isComplete: false } })).toEqual([])

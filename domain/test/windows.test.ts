@@ -3,8 +3,8 @@ import { type WindowsVerification, windowsHostsUnverified, windowsSteps } from '
 import { describe, expect, it } from 'vitest'
 import {
   createVerificationFile,
+  evaluateChange,
   isSignedVerification,
-  judgeChange,
   majorBuildOf,
   refuseArming,
   unknownBuild,
@@ -89,8 +89,12 @@ describe('a verification file', () => {
 
   it('needs a second approver, unless the gate is switched off', () => {
     const state = { isLatched: true, limit: 100, released: 0, allowed: 0 }
-    const judge = (change: object) =>
-      judgeChange({ ...state, ...change }, { isApiToken: false }, { kind: 'verification' })
-    expect([judge({}), judge({ limit: null }), judge({ isLatched: false })]).toEqual(['approver', 'allow', 'allow'])
+    const evaluate = (change: object) =>
+      evaluateChange({ ...state, ...change }, { isApiToken: false }, { kind: 'verification' })
+    expect([evaluate({}), evaluate({ limit: null }), evaluate({ isLatched: false })]).toEqual([
+      'approver',
+      'allow',
+      'allow',
+    ])
   })
 })

@@ -64,7 +64,7 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
   let answers = 0
   let wrong = 0
   const statuses = new Set<number>()
-  const judge = (what: string, got: HttpResponse): void => {
+  const evaluate = (what: string, got: HttpResponse): void => {
     answers++
     statuses.add(got.status)
     const faults = got.status === 0 ? ['no answer'] : faultsOf(got)
@@ -75,17 +75,17 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
   const offered = offeredBy(await readDocument({ wire }))
   await forEachOf(offered, 6, async ({ id, method, path }) => {
     const at = filled(path)
-    judge(`${id} anonymous`, await wire.send({ method, path: at, isHeadEnough: true }))
-    if (method === 'GET') judge(id, await wire.send({ method, path: at, token: admin.token, isHeadEnough: true }))
+    evaluate(`${id} anonymous`, await wire.send({ method, path: at, isHeadEnough: true }))
+    if (method === 'GET') evaluate(id, await wire.send({ method, path: at, token: admin.token, isHeadEnough: true }))
     else
-      judge(
+      evaluate(
         `${id} wrong`,
         await wire.send({ method, path: at, token: admin.token, body: '[', headers: { 'content-type': 'text/html' } }),
       )
-    judge(`${id} PATCH`, await wire.send({ method: 'PATCH', path: at, token: admin.token }))
+    evaluate(`${id} PATCH`, await wire.send({ method: 'PATCH', path: at, token: admin.token }))
   })
   const page = await wire.send({ method: 'GET', path: '/' })
-  judge('the page of the console', page)
+  evaluate('the page of the console', page)
   const files = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => String(path))
   for (const path of [
     ...files,
@@ -97,8 +97,9 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
     '/%',
     '/..%2f',
   ])
-    judge(path, await wire.send({ method: 'GET', path }))
-  for (const method of ['HEAD', 'OPTIONS', 'TRACE']) judge(method, await wire.send({ method, path: `${api}/agents` }))
+    evaluate(path, await wire.send({ method: 'GET', path }))
+  for (const method of ['HEAD', 'OPTIONS', 'TRACE'])
+    evaluate(method, await wire.send({ method, path: `${api}/agents` }))
   const host = 'Host: a\r\n'
   const bearer = `Authorization: Bearer ${admin.token}\r\n`
   for (const bytes of [
@@ -117,14 +118,14 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
     ),
   ]) {
     const got = await sendRaw(server.url, bytes)
-    judge(JSON.stringify(bytes.slice(0, 120)), got)
+    evaluate(JSON.stringify(bytes.slice(0, 120)), got)
     if (got.status === 200) notes.push(`let in: ${JSON.stringify(bytes.slice(0, 120))}`)
   }
   // A missing table causes a 500, which must not reveal internals.
   await rows('ALTER TABLE tags RENAME TO tags_elsewhere')
   const broken = await wire.send({ method: 'GET', path: `${api}/generalconfig/gethashtags`, token: admin.token })
   await rows('ALTER TABLE tags_elsewhere RENAME TO tags')
-  judge('an inner error', broken)
+  evaluate('an inner error', broken)
   const tells =
     broken.status !== 500 ||
     /relation|tags|42P01|\.ts|node_modules|select/i.test(broken.text.replace(/"instance":"[^"]*"/, ''))
@@ -251,7 +252,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[
     'x-original-url': `https://${foreign}/`,
   }
   let believed = 0
-  const judge = (what: string, { text, headers: given }: HttpResponse): void => {
+  const evaluate = (what: string, { text, headers: given }: HttpResponse): void => {
     const all = text + JSON.stringify(given)
     if (!all.includes(foreign) && !all.includes('203.0.113.66')) return
     believed++
@@ -266,12 +267,15 @@ const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[
     if (domain !== '')
       await call('POST', `${api}/generalconfig/SetServerDomainName`, { SERVER_DOMAIN_NAME: domain }, admin.token)
     const added = await send('POST', `${api}/admin/adduser`, { userName: `linked${links.length}`, userProfile: 30 })
-    judge('adduser', added)
+    evaluate('adduser', added)
     links.push(...[...added.text.matchAll(/https?:\/\/[^"\\\s]+/g)].map(([link]) => link))
-    judge('an enrolment token', await send('POST', `${api}/agents/enrollmenttokens`, { name: 'spoofed', maxUses: 1 }))
-    judge('a worker token', await send('POST', `${api}/agents/agentless/workerpollerdetails/token`))
+    evaluate(
+      'an enrolment token',
+      await send('POST', `${api}/agents/enrollmenttokens`, { name: 'spoofed', maxUses: 1 }),
+    )
+    evaluate('a worker token', await send('POST', `${api}/agents/agentless/workerpollerdetails/token`))
   }
-  judge(
+  evaluate(
     'sign-in',
     await wire.send({
       method: 'POST',
@@ -283,7 +287,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[
   await forEachOf(
     offeredBy(await readDocument({ wire })).filter(({ method }) => method === 'GET'),
     6,
-    async ({ id, path }) => judge(id, await send('GET', filled(path))),
+    async ({ id, path }) => evaluate(id, await send('GET', filled(path))),
   )
   const isNamed = links.some((link) => link.startsWith('https://portcullis.example/'))
   if (!isNamed) notes.push(`no link leads to the domain that is set: ${links.join(' ')}`)

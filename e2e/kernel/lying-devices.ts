@@ -100,7 +100,7 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
       peer.setRules(...rules)
       await peer.command('policy', { version: peer.policyVersion() })
     },
-    /** Attaches a device to the armed host, waits until it is judged, removes it and releases its port. */
+    /** Attaches a device to the armed host, waits until it is evaluated, removes it and releases its port. */
     tryArmed: async (
       lie: Lie,
       onceDecided?: () => Promise<void>,
@@ -108,7 +108,7 @@ export const startLyingDevices = async (files: KernelFiles = kernelFiles) => {
       await lying.plug(lie)
       if (lie.changesTo !== undefined)
         await eventually(`${lie.name} has changed`, async () => (await lying.productId(lie)) === lie.changesTo)
-      await eventually(`${lie.name} is judged`, () => {
+      await eventually(`${lie.name} is evaluated`, () => {
         const report = lying.reported(lie)
         const isThis = lie.changesTo === undefined || productIdOf(report) === lie.changesTo
         return isThis && report?.enforced !== undefined

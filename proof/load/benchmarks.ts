@@ -13,7 +13,7 @@ import { benchMixed } from './mixed.ts'
 import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPlatforms } from './platforms.ts'
-import { benchRejudge } from './rejudge.ts'
+import { benchReevaluation } from './reevaluation.ts'
 import { benchReplicas } from './replicas.ts'
 import type { BenchResult } from './result.ts'
 import { benchStart } from './start.ts'
@@ -31,7 +31,7 @@ export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<Be
   'check-in': benchCheckIn,
   replicas: benchReplicas,
   command: benchCommand,
-  rejudge: benchRejudge,
+  rejudge: benchReevaluation,
 }
 
 export interface Settings {

@@ -37,8 +37,8 @@ export const groups = {
     ],
   },
   enforcement: {
-    mutate: ['agent/src/enforcement/{pass,judge,recent,holds,truth,defaults}.ts'],
-    tests: ['agent/test/{pass,judgement,recent,held-ports,defaults}.test.ts'],
+    mutate: ['agent/src/enforcement/{pass,evaluator,recent,holds,truth,defaults}.ts'],
+    tests: ['agent/test/{pass,evaluator,recent,held-ports,defaults}.test.ts'],
   },
   spool: {
     mutate: ['agent/src/spool.ts', 'agent/src/spool-changes.ts'],

@@ -11,7 +11,7 @@ export interface Fixture {
   isTool: boolean
 }
 
-interface Judged extends Fixture {
+interface Evaluated extends Fixture {
   found: string
   kinds: readonly string[]
   level: 'confirmed' | 'suspected' | null
@@ -29,7 +29,7 @@ const knowledge = createKnowledge({
   registries: JSON.parse(read('registries.json')),
 })
 
-const judge = (fixture: Fixture): Judged => {
+const evaluate = (fixture: Fixture): Evaluated => {
   const { report } = fixture
   const parsed = parseReport(report)
   const { kind: found, kinds } = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
@@ -43,11 +43,11 @@ const known: ReadonlySet<string> = new Set(Object.values(icons))
 
 /** Counts findings about ordinary devices, tools without a finding, and kinds. */
 export const measure = (fixtures: readonly Fixture[]) => {
-  const all = fixtures.map(judge)
+  const all = fixtures.map(evaluate)
   const ordinary = all.filter((one) => !one.isTool)
   const tools = all.filter((one) => one.isTool)
   const labelled = ordinary.filter((one) => known.has(one.kind ?? ''))
-  const counted = (some: readonly Judged[], of: readonly Judged[]) => ({
+  const counted = (some: readonly Evaluated[], of: readonly Evaluated[]) => ({
     n: some.length,
     share: share(some.length, of.length),
     which: some.map((one) => {

@@ -118,9 +118,9 @@ const tableOf = (name: string, results: readonly Result[]): string[] => {
   const named = (is: (one: Finding) => boolean): string[] => [
     ...new Set(results.flatMap(({ findings }) => findings.filter(is).map(({ what }) => what))),
   ]
-  const judged = named(hasLimit)
-  const others = named((one) => !hasLimit(one)).filter((what) => !judged.includes(what))
-  const rows = [...judged, ...others.slice(0, mostInformation)]
+  const evaluated = named(hasLimit)
+  const others = named((one) => !hasLimit(one)).filter((what) => !evaluated.includes(what))
+  const rows = [...evaluated, ...others.slice(0, mostInformation)]
   return [
     ...results.filter(({ what }) => what !== '').map(({ what }) => `- ${plain(what)}`),
     '',

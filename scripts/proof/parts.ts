@@ -184,7 +184,7 @@ export const parts: readonly Part[] = [
   ofFleet('replicas', 'A second replica costs little.', 'replicas', ['proof/load/replicas.ts', http, ...checkIns]),
   ofFleet('commands', 'Commands and new knowledge reach all hosts in time.', 'command rejudge', [
     'proof/load/command.ts',
-    'proof/load/rejudge.ts',
+    'proof/load/reevaluation.ts',
     'features/commands/server',
     'features/hosts/server/bulk',
     'features/knowledge/server',

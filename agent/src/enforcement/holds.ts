@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/contract/agent-protocol'
 import { isOutdated, type PolicyDevice, portsOf } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
-import type { JudgedDevice } from './judge.ts'
+import type { IdentifiedDevice } from './evaluator.ts'
 
 /** A held port as stored on disk. */
 export interface Hold extends HeldPort {
@@ -40,7 +40,7 @@ const withoutRootHub = (controller: string): string => controller.replace(/ usb[
 export const isOneOf = (device: PolicyDevice, fingerprint: string): boolean =>
   [device.ruleFingerprint, device.fingerprintWithoutRevision, device.fingerprint].includes(fingerprint)
 
-type Port = Pick<JudgedDevice, 'portPath' | 'controller'>
+type Port = Pick<IdentifiedDevice, 'portPath' | 'controller'>
 
 /** Creates the list of ports held because of a driver mismatch. They stay closed until an operator releases them. */
 export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onChange }: HoldsDeps) => {
@@ -75,12 +75,12 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
     /** Returns true if no further port can be held. The host must then authorise no further devices. */
     isFull: (): boolean => held.length >= agentLimits.heldPorts,
     list: (): HeldPort[] => held.map(({ peer: _, controller: __, ruleFingerprint: ___, ...hold }) => hold),
-    isAccepted: ({ device }: JudgedDevice, mismatch: DriverMismatch): boolean => {
+    isAccepted: ({ device }: IdentifiedDevice, mismatch: DriverMismatch): boolean => {
       const known = accepted.find(({ fingerprint }) => isOneOf(device, fingerprint))?.drivers
       return known !== undefined && driversIn(mismatch).every((driver) => known.includes(driver))
     },
     /** Holds the port of a device and keeps the first evidence. Never releases another port. */
-    add({ portPath, controller, device, name }: JudgedDevice, mismatch: DriverMismatch): 'held' | 'known' | 'full' {
+    add({ portPath, controller, device, name }: IdentifiedDevice, mismatch: DriverMismatch): 'held' | 'known' | 'full' {
       if (find({ portPath, controller }) !== undefined) return 'known'
       if (held.length >= agentLimits.heldPorts) return 'full'
       const peer = peerOf(portPath)

@@ -1,5 +1,5 @@
 import type { Gate } from '../platform/platform.ts'
-import type { Judge } from './judge.ts'
+import type { Evaluator } from './evaluator.ts'
 import type { Outcome } from './pass.ts'
 
 /**
@@ -9,17 +9,17 @@ import type { Outcome } from './pass.ts'
  * kinds, they stay closed, and the agent opens them one by one.
  */
 export const switchesToOpen = (
-  outcomes: Iterable<Pick<Outcome, 'judged' | 'decision' | 'guard' | 'isWorking'>>,
-  { gate, judge }: { gate: Pick<Gate, 'interfaceSwitch'>; judge: Pick<Judge, 'scopeOf'> },
+  outcomes: Iterable<Pick<Outcome, 'identified' | 'decision' | 'guard' | 'isWorking'>>,
+  { gate, evaluator }: { gate: Pick<Gate, 'interfaceSwitch'>; evaluator: Pick<Evaluator, 'scopeOf'> },
 ): ReadonlySet<string> => {
   const open = new Set<string>()
   const limited = new Set<string>()
-  for (const { judged, decision, guard, isWorking } of outcomes) {
-    const { isComplete, configurations } = judged.parsed
-    const name = gate.interfaceSwitch?.(judged.portPath)
+  for (const { identified, decision, guard, isWorking } of outcomes) {
+    const { isComplete, configurations } = identified.parsed
+    const name = gate.interfaceSwitch?.(identified.portPath)
     if (name === undefined || !isWorking || (isComplete && configurations.length === 1)) continue
     const isAllowed = decision.effect === 'allow' || guard === 'present' || guard === 'recent'
-    const isIdentity = isAllowed && judge.scopeOf(decision, judged.device).by === 'identity'
+    const isIdentity = isAllowed && evaluator.scopeOf(decision, identified.device).by === 'identity'
     ;(isIdentity ? open : limited).add(name)
   }
   return new Set([...open].filter((name) => !limited.has(name)))

@@ -1,6 +1,6 @@
 import type { PolicyDecision, PolicyDevice } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
-import type { JudgedDevice } from './judge.ts'
+import type { IdentifiedDevice } from './evaluator.ts'
 import type { RecentDevice } from './memory.ts'
 
 /** A resume or a dock takes seconds; a firmware update with restarts takes minutes. */
@@ -24,7 +24,7 @@ export const createRecent = ({ clock, known, decide }: RecentDeps) => {
   let attached: ReadonlySet<string> = new Set()
 
   return {
-    covers({ key, instance }: JudgedDevice): boolean {
+    covers({ key, instance }: IdentifiedDevice): boolean {
       const entry = entries.get(key)
       if (entry === undefined) return false
       const now = clock.now()
@@ -33,7 +33,7 @@ export const createRecent = ({ clock, known, decide }: RecentDeps) => {
       return decide(entry.device, now).effect === 'allow'
     },
     /** Records a working device. Without `isAllowed`, no rule allowed it, so its previously allowed identity is kept. */
-    note({ key, instance, device }: JudgedDevice, isAllowed: boolean): void {
+    note({ key, instance, device }: IdentifiedDevice, isAllowed: boolean): void {
       const kept = isAllowed ? device : entries.get(key)?.device
       if (kept !== undefined) entries.set(key, { key, instance, device: kept, at: clock.now() })
     },

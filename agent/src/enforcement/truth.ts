@@ -2,8 +2,8 @@ import { release } from 'node:os'
 import type { DeviceReport, DriverMismatch } from '@portcullis/contract/agent-protocol'
 import { type DriverScope, driverMismatch, driversFor, holdsPort, part } from '@portcullis/domain'
 import type { Interfaces } from '../platform/platform.ts'
+import type { IdentifiedDevice } from './evaluator.ts'
 import type { Holds } from './holds.ts'
-import type { JudgedDevice } from './judge.ts'
 
 export interface TruthDeps {
   interfaces: Pick<Interfaces, 'of' | 'open'>
@@ -15,30 +15,30 @@ export interface TruthDeps {
 /** Compares the claims of devices with the drivers that the kernel bound. */
 export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
   function compare(
-    judged: JudgedDevice,
+    identified: IdentifiedDevice,
     bound: ReturnType<Interfaces['of']>,
     scope: DriverScope,
   ): DriverMismatch | null {
-    const mismatch = driverMismatch(judged.parsed, judged.steady, bound, scope)
-    if (mismatch === null || holds.isAccepted(judged, mismatch)) return null
+    const mismatch = driverMismatch(identified.parsed, identified.steady, bound, scope)
+    if (mismatch === null || holds.isAccepted(identified, mismatch)) return null
     return part('unknown', mismatch) === null ? mismatch : { ...mismatch, kernel: release() }
   }
 
   return {
     /** Returns the bound drivers that are not allowed, including unknown ones. Changes nothing. */
-    mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
-      compare(judged, interfaces.of(judged.portPath), scope),
+    mismatch: (identified: IdentifiedDevice, scope: DriverScope): DriverMismatch | null =>
+      compare(identified, interfaces.of(identified.portPath), scope),
 
     /** Returns the interfaces of an allowed device that stay closed, with the reasons. */
-    closed: (judged: JudgedDevice, scope: DriverScope): NonNullable<DeviceReport['closedInterfaces']> =>
+    closed: (identified: IdentifiedDevice, scope: DriverScope): NonNullable<DeviceReport['closedInterfaces']> =>
       interfaces
-        .of(judged.portPath)
+        .of(identified.portPath)
         .filter(({ isAuthorized }) => !isAuthorized)
         .map((one) => ({
           interface: one.number,
-          reason: isForeign(one.name, judged.instance)
+          reason: isForeign(one.name, identified.instance)
             ? 'closed-before'
-            : driversFor(judged.parsed, judged.steady, one, scope) === undefined
+            : driversFor(identified.parsed, identified.steady, one, scope) === undefined
               ? 'not-described'
               : 'no-driver',
         })),
@@ -47,11 +47,11 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
      * Opens the interfaces that an authorised device needs, and checks the drivers after each is bound. Returns the drivers
      * for which its port is held.
      */
-    open(judged: JudgedDevice, scope: DriverScope): DriverMismatch | null {
-      const check = () => holdsPort(compare(judged, interfaces.of(judged.portPath), scope), scope)
-      const toOpen = interfaces.of(judged.portPath).flatMap((one) => {
-        if (one.isAuthorized || isForeign(one.name, judged.instance)) return []
-        const wanted = driversFor(judged.parsed, judged.steady, one, scope)
+    open(identified: IdentifiedDevice, scope: DriverScope): DriverMismatch | null {
+      const check = () => holdsPort(compare(identified, interfaces.of(identified.portPath), scope), scope)
+      const toOpen = interfaces.of(identified.portPath).flatMap((one) => {
+        if (one.isAuthorized || isForeign(one.name, identified.instance)) return []
+        const wanted = driversFor(identified.parsed, identified.steady, one, scope)
         return wanted === undefined ? [] : [{ name: one.name, wanted, mayBeUnknown: scope.by === 'identity' }]
       })
       let found = check()

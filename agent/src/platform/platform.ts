@@ -137,7 +137,7 @@ export interface Gate {
 
 /** A device without its attachment. */
 export interface KnownDevice {
-  /** Port and identity without the firmware revision (`JudgedDevice.key`). */
+  /** Port and identity without the firmware revision (`IdentifiedDevice.key`). */
   key: string
   device: PolicyDevice
 }

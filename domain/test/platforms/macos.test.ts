@@ -2,7 +2,7 @@ import { interfaceSet, parseReport } from '@portcullis/domain'
 import { describe, expect, it } from 'vitest'
 import { readPoll } from '../../src/platforms/index.ts'
 import { parsePlist } from '../../src/platforms/tree.ts'
-import { judge } from '../knowledge-data.ts'
+import { evaluate } from '../knowledge-data.ts'
 import { macAnswer, plist, type Value } from './macos-host.ts'
 
 const devicesOf = (output: Buffer) => {
@@ -120,14 +120,14 @@ describe('a Mac', () => {
     )
     expect(interfaceSet(device!)).toBe('03:00:00 03:01:01')
     expect(device?.report).toMatchObject({ portPath: '20-3.3', speedMbps: 1.5, product: 'Dell KB216 Wired Keyboard' })
-    expect(judge(device!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
+    expect(evaluate(device!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
   })
 
   it('reports a keyboard with storage', () => {
     const [device] = devicesOf(
       macAnswer({ registry: plist(keyboard), interfaces: plist([part(0, 3, 1, 1), part(1, 8, 6, 80)]) }),
     )
-    expect(judge(device!.report).attackTool).toMatchObject({ level: 'suspected' })
+    expect(evaluate(device!.report).attackTool).toMatchObject({ level: 'suspected' })
   })
 
   it('is read from the registry if system_profiler fails', () => {
@@ -283,7 +283,7 @@ describe('a Mac with many devices', () => {
     ])
     for (const { report, problems } of devices) {
       expect(problems).toEqual([])
-      expect(judge(report).attackTool?.name, report.product).toBeUndefined()
+      expect(evaluate(report).attackTool?.name, report.product).toBeUndefined()
     }
     const at = (portPath: string) => devices.find((d) => d.portPath === portPath)
     expect(at('2-3.2')).toMatchObject({
@@ -354,6 +354,6 @@ describe('a Mac with many devices', () => {
       '253-4 05AC:8501 Camera',
     ])
     expect(devices.map((d) => d.serial)).toEqual([undefined, undefined, undefined, '16270078C5C90000', undefined])
-    for (const { report } of devices) expect(judge(report).attackTool).toBeNull()
+    for (const { report } of devices) expect(evaluate(report).attackTool).toBeNull()
   })
 })

@@ -4,7 +4,7 @@ import { plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/d
 import { describe, expect, it } from 'vitest'
 import { type SaidOfDevice, syntheticReport } from '../../src/platforms/synthetic.ts'
 import { genuineDevices } from '../genuine-devices.ts'
-import { judge } from '../knowledge-data.ts'
+import { evaluate } from '../knowledge-data.ts'
 
 /** Returns the report of a Mac or Windows host: without descriptors, optionally with interfaces. */
 const polled = (report: DeviceReport, interfaces: 'known' | 'unknown'): DeviceReport => {
@@ -66,15 +66,15 @@ describe('synthetic descriptors', () => {
 
   it('still reveal an imitation with an extra function', () => {
     const withStorage = polled(unifyingReceiver1207({ interfaces: ['03:01:01', '03:01:02', '08:06:50'] }), 'known')
-    expect(judge(withStorage).attackTool).toMatchObject({ level: 'confirmed' })
+    expect(evaluate(withStorage).attackTool).toMatchObject({ level: 'confirmed' })
   })
 })
 
 describe('genuine devices', () => {
   it.each(['known', 'unknown'] as const)('are not imitations when polled with interfaces %s', (interfaces) => {
     for (const report of genuineDevices()) {
-      const whole = judge(report)
-      const part = judge(polled(report, interfaces))
+      const whole = evaluate(report)
+      const part = evaluate(polled(report, interfaces))
       expect([part.parsed.vid, part.parsed.pid, part.attackTool]).toEqual([
         ...[whole.parsed.vid, whole.parsed.pid],
         whole.attackTool && expect.objectContaining({ name: whole.attackTool.name }),

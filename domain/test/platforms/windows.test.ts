@@ -1,7 +1,7 @@
 import { hasSerial, interfaceSet, parseReport } from '@portcullis/domain'
 import { describe, expect, it } from 'vitest'
 import { readPoll, WINDOWS_COMMAND } from '../../src/platforms/index.ts'
-import { judge } from '../knowledge-data.ts'
+import { evaluate } from '../knowledge-data.ts'
 import { type WindowsNode, windowsAnswer } from './windows-host.ts'
 
 const devicesOf = (output: string | Buffer) => {
@@ -52,7 +52,7 @@ describe('a Windows host', () => {
     expect(others).toEqual([])
     expect(device).toMatchObject({ vid: '046D', pid: 'C03E', bcdDevice: 0x2000, problems: [], isComplete: false })
     expect(interfaceSet(device!)).toBe('03:01:02')
-    expect(judge(device!.report)).toMatchObject({ kind: 'Mouse', attackTool: null })
+    expect(evaluate(device!.report)).toMatchObject({ kind: 'Mouse', attackTool: null })
   })
 
   it('reports a single device as an object instead of a list', () => {
@@ -103,9 +103,9 @@ describe('a Windows host', () => {
     ])
     const [genuine, imitation] = devicesOf(output)
     expect(interfaceSet(genuine!)).toBe('03:00:00 03:01:01 03:01:02')
-    expect(judge(genuine!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
+    expect(evaluate(genuine!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
     expect(interfaceSet(imitation!)).toBe('03:01:01 03:01:02 08:06:50')
-    expect(judge(imitation!.report).attackTool).toMatchObject({ level: 'confirmed' })
+    expect(evaluate(imitation!.report).attackTool).toMatchObject({ level: 'confirmed' })
   })
 
   it('assigns interfaces without a parent to devices with the same VID and PID', () => {
@@ -245,7 +245,7 @@ describe('a Windows host without device locations', () => {
   it('reports all devices with interfaces and serial numbers, without attack tools', () => {
     const devices = devicesOf(windowsAnswer(nodes))
     const summary = devices.map(
-      (d) => `${d.vid}:${d.pid} ${interfaceSet(d)} ${d.serial ?? '-'} ${judge(d.report).kind}`,
+      (d) => `${d.vid}:${d.pid} ${interfaceSet(d)} ${d.serial ?? '-'} ${evaluate(d.report).kind}`,
     )
     expect(summary.sort()).toEqual([
       '046D:08C9 01:02:00 0e:03:00 6BE00001 Video',
@@ -258,7 +258,7 @@ describe('a Windows host without device locations', () => {
     expect(new Set(devices.map((d) => d.portPath)).size).toBe(devices.length)
     for (const { report, problems } of devices) {
       expect(problems).toEqual([])
-      expect(judge(report).attackTool).toBeNull()
+      expect(evaluate(report).attackTool).toBeNull()
     }
   })
 })

@@ -189,7 +189,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
     const group = groups.groupOf(await groups.read(db), id)
     if (!group.definition.channels.includes(channel))
       throw invalid('body.channel', `is not a channel of this group. It has: ${group.definition.channels.join(', ')}`)
-    const config = await groups.judged(group, { id, ...(channels === undefined ? {} : { channels }) })
+    const config = await groups.validated(group, { id, ...(channels === undefined ? {} : { channels }) })
     await db.transaction((tx) =>
       audit.write(tx, actor, {
         action: 'notification.channel.tested',

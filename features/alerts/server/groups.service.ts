@@ -158,7 +158,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Returns a group after a change, checked and not stored. */
-  async function judged(before: Group, change: NotificationGroupChange): Promise<GroupConfig> {
+  async function validated(before: Group, change: NotificationGroupChange): Promise<GroupConfig> {
     const config = withRecipients(merged(before.definition, before.config, change))
     assertGroup(before.definition, config)
     const { webhook, syslog } = config.channels
@@ -177,9 +177,9 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Checks changes before the transaction, because name resolution takes time. */
-  async function judge(changes: readonly NotificationGroupChange[]): Promise<void> {
+  async function validate(changes: readonly NotificationGroupChange[]): Promise<void> {
     const groups = await read(db)
-    for (const change of changes) await judged(groupOf(groups, change.id), change)
+    for (const change of changes) await validated(groupOf(groups, change.id), change)
   }
 
   async function changeIn(tx: Tx, actor: Actor, change: NotificationGroupChange) {
@@ -210,14 +210,14 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   return {
     read,
     groupOf,
-    judged,
+    validated,
     openSecret,
 
     list: async (): Promise<NotificationGroup[]> => (await read(db)).map((group) => shown(group, null)),
 
     /** Changes one group. Returns all groups, with a generated secret if there is one. */
     update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
-      await judge([change])
+      await validate([change])
       return db.transaction(async (tx) => {
         await store.lock(tx)
         const { fresh } = await changeIn(tx, actor, change)
@@ -225,7 +225,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       })
     },
 
-    judge,
+    validate,
 
     /** Locks the groups for the caller's transaction, before anything writes audit records. */
     lock: store.lock,

@@ -121,7 +121,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
     },
     watch: watchers,
     listGroups: groups.list,
-    judgeGroups: groups.judge,
+    validateGroups: groups.validate,
     changeGroups: groups.changeAll,
     lockGroups: groups.lock,
     behind: notices.behind,

@@ -3,7 +3,7 @@ import {
   CHECKPOINT_GENESIS,
   type CheckpointKeys,
   checkpointHash,
-  judgeSignature,
+  checkSignature,
   parseCheckpoint,
 } from '@portcullis/domain'
 import type { Context } from '@portcullis/platform/server/context.ts'
@@ -37,7 +37,7 @@ export const createAnchorCheck = (
   /** Returns the newest checkpoint of the database, if a key of this server signed it. */
   async function genuine(line: string | null): Promise<AuditCheckpoint | null> {
     const last = checkpointOf(line, 'database')
-    if (last !== null && judgeSignature(last, await anchor.keys(publicKey)) !== 'good')
+    if (last !== null && checkSignature(last, await anchor.keys(publicKey)) !== 'good')
       throw new TrailFault(`Checkpoint ${last.number} of the database was not signed by a key of this server.`)
     return last
   }

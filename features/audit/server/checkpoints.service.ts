@@ -8,8 +8,8 @@ import {
   type CheckpointKeys,
   checkpointHash,
   checkpointKeyId,
+  checkSignature,
   columnsAgree,
-  judgeSignature,
   parseCheckpoint,
   signCheckpoint,
 } from '@portcullis/domain'
@@ -75,12 +75,12 @@ export const createCheckpoints = (context: Context & { audit: Audit }) => {
     else if (waiting?.upTo !== upTo) waiting = { upTo, since: clock.now() }
   }
 
-  function judge(line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint {
+  function check(line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint {
     const checkpoint = parseCheckpoint(line)
     const number = before.number + 1
     if (checkpoint === null || checkpoint.number !== number || checkpoint.previous !== before.hash)
       throw new TrailFault(`Checkpoint ${number} of the database does not follow from the one before.`)
-    if (judgeSignature(checkpoint, keys) !== 'good')
+    if (checkSignature(checkpoint, keys) !== 'good')
       throw new TrailFault(`Checkpoint ${number} of the database was not signed by a key of this server.`)
     return checkpoint
   }
@@ -101,7 +101,7 @@ export const createCheckpoints = (context: Context & { audit: Audit }) => {
       for (;;) {
         const lines = await store.linesFrom(tx, before.number + 1, 500)
         const next = lines.map((line) => {
-          const checkpoint = judge(line, before, keys)
+          const checkpoint = check(line, before, keys)
           before = { number: checkpoint.number, hash: checkpointHash(line) }
           return { line, checkpoint }
         })

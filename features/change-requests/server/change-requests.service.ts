@@ -1,13 +1,13 @@
 import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
 import {
   approverHoldMs,
+  evaluateApproval,
+  evaluateChange,
   type GateAccount,
   type GatedChange,
   type GateState,
   type GateVerdict,
   type Influence,
-  judgeApproval,
-  judgeChange,
   mustExist,
 } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
@@ -21,7 +21,7 @@ import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { ChangeRequestsStore, JudgedRequest, SignInSource, StoredRequest } from './change-requests.store.ts'
+import type { ChangeRequestsStore, PendingRequest, SignInSource, StoredRequest } from './change-requests.store.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'
 import { digestOf, fileOf, shownLine } from './shown-change.ts'
@@ -187,7 +187,7 @@ export const createChangeRequests = ({
   /** Returns why an account may not decide about a request. Rejecting has the same rules, except for the requester. */
   function refusalOf(
     actor: Actor,
-    request: JudgedRequest,
+    request: PendingRequest,
     kind: ChangeKind<unknown> | undefined,
     decision: 'approve' | 'reject',
     known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
@@ -198,7 +198,7 @@ export const createChangeRequests = ({
     const byId = (id: string | null) => known.accounts.find(({ accountId }) => accountId === id) ?? null
     const found = byId(request.requested_by_account)
     const requester = decision === 'approve' ? found : { ...(found ?? nobody), isEnabled: true, isSuspended: false }
-    const refusal = judgeApproval({
+    const refusal = evaluateApproval({
       now: clock.now(),
       isApiToken: actor.kind !== 'session',
       approver: byId(actor.accountId),
@@ -265,8 +265,8 @@ export const createChangeRequests = ({
     }
   }
 
-  const judge = (state: GateState, actor: Pick<Actor, 'kind'>, change: GatedChange): GateVerdict =>
-    judgeChange(state, { isApiToken: actor.kind === 'apiToken' }, change)
+  const evaluate = (state: GateState, actor: Pick<Actor, 'kind'>, change: GatedChange): GateVerdict =>
+    evaluateChange(state, { isApiToken: actor.kind === 'apiToken' }, change)
 
   /**
    * Returns null if one person may make a change alone, and counts its hosts. Otherwise returns the exceeded limit, if the
@@ -280,7 +280,7 @@ export const createChangeRequests = ({
     // Also from people who may free or delete that many hosts alone.
     if (change.kind === 'release' && state.limit !== null && state.released + change.hosts > state.limit)
       assertFresh(actor, clock.now())
-    if (judge(state, actor, change) !== 'allow') return counted === null ? {} : { limit: state.limit ?? 0 }
+    if (evaluate(state, actor, change) !== 'allow') return counted === null ? {} : { limit: state.limit ?? 0 }
     // Also counts while the gate is off: small steps without fresh authentication add up.
     if (counted !== null && state.limit !== null && (state.isLatched || counted.kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), counted.kind, actor.userName, counted.hosts)
@@ -318,7 +318,7 @@ export const createChangeRequests = ({
 
     /** Returns whether one person may make a change alone. Does not count it: use it for previews. */
     mayAlone: async (actor: Pick<Actor, 'kind'>, change: GatedChange, q: Queryable = db): Promise<boolean> =>
-      judge(await stateOf(q), actor, change) === 'allow',
+      evaluate(await stateOf(q), actor, change) === 'allow',
 
     take,
 

@@ -34,7 +34,7 @@ export interface StoredRequest {
 }
 
 /** Members of a request that decide who may approve it. */
-export type JudgedRequest = Pick<
+export type PendingRequest = Pick<
   StoredRequest,
   'request_id' | 'body' | 'requested_by_account' | 'requested_at' | 'expires_at'
 >
@@ -173,8 +173,8 @@ export const createChangeRequestsStore = (db: Queryable) => ({
     gateAccounts(db, now, accountIds, raw('')),
 
   /** Returns the members of waiting requests that decide who may approve them. */
-  waiting: (now: Date): Promise<JudgedRequest[]> =>
-    db.query<JudgedRequest>(sql`
+  waiting: (now: Date): Promise<PendingRequest[]> =>
+    db.query<PendingRequest>(sql`
       select q.request_id, q.body, q.requested_by_account, q.requested_at, q.expires_at from change_requests q
       where q.state = 'Waiting' and q.expires_at > ${now}`),
 

@@ -3,11 +3,11 @@ import {
   type AttackLevel,
   type Classification,
   classify,
+  evaluatedReport,
   fingerprints,
   hex4,
   interfaceSet,
   isSynthetic,
-  judgedReport,
   type Kind,
   type Knowledge,
   missingEvidence,
@@ -73,13 +73,13 @@ export interface Fingerprint {
   /** The attack-tool level that hosts find by the knowledge in force. */
   levelOf: LevelOf
   /** Inputs of the verdict besides descriptors and texts; null: stored by an earlier release. */
-  judgedBy: VerdictInputs | null
+  inputs: VerdictInputs | null
 }
 
 /** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored fingerprints. */
-const judgement = 5
+const evaluation = 5
 
-export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
+export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${evaluation}`
 
 /** A stored fingerprint, without the parts that depend on the knowledge in force. */
 export type StoredFingerprint = Omit<Fingerprint, 'levelOf'>
@@ -91,7 +91,7 @@ export const deviceOf = (design: Fingerprint, device: FingerprintedDevice): Poli
   attackTool: design.levelOf(device),
 })
 
-export interface JudgedDevice {
+export interface EvaluatedDevice {
   report: DeviceReport
   design: Fingerprint
   /** Escaped; empty if the device has none. */
@@ -99,8 +99,8 @@ export interface JudgedDevice {
 }
 
 /** A new fingerprint without an id. */
-export interface NewFingerprint extends Omit<StoredFingerprint, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
-  judgedBy: VerdictInputs
+export interface NewFingerprint extends Omit<StoredFingerprint, 'id' | 'modelId' | 'shapeId' | 'inputs'> {
+  inputs: VerdictInputs
   /** Fingerprint over descriptors and texts, as people see it. */
   exactFingerprint: string
   withoutRevision: string
@@ -185,7 +185,7 @@ export interface FingerprintKey {
   fingerprint: string
   exactFingerprint: string
   withoutRevision: string
-  judgedBy: VerdictInputs
+  inputs: VerdictInputs
 }
 
 export const fingerprintKey = (
@@ -194,18 +194,18 @@ export const fingerprintKey = (
   parsed: ParsedDescriptors,
 ): FingerprintKey => {
   const { exact, withoutRevision } = fingerprints(parsed, report)
-  const judgedBy = verdictInputs(parsed, report, knowledge.namesSerial)
-  return { fingerprint: verdictKey(exact, judgedBy), exactFingerprint: exact, withoutRevision, judgedBy }
+  const inputs = verdictInputs(parsed, report, knowledge.namesSerial)
+  return { fingerprint: verdictKey(exact, inputs), exactFingerprint: exact, withoutRevision, inputs }
 }
 
-/** Judges a report by its descriptors and the knowledge. Pure except for that knowledge; about 30 µs. */
-export const judge = (
+/** Evaluates a report by its descriptors and the knowledge. Pure except for that knowledge; about 30 µs. */
+export const evaluate = (
   knowledge: Knowledge,
   given: DeviceReport,
   parsed: ParsedDescriptors,
   key: FingerprintKey,
 ): NewFingerprint => {
-  const report = judgedReport(given)
+  const report = evaluatedReport(given)
   const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
   const verdict = verdictBy(knowledge, report, parsed, kind.kinds)
   const { manufacturer = '', product = '', configuration = '' } = report

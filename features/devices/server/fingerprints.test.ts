@@ -25,14 +25,14 @@ describe('fingerprints in memory', () => {
       }),
     )
     const known = devices(0, 5)
-    await designs.judgeAll(known, now)
+    await designs.evaluateAll(known, now)
     for (let round = 1; round < 10; round++) {
-      const judged = await designs.judgeAll([...known, ...devices(round * 100, 7)], now)
-      expect(judged.map((j) => j.design?.product)).toEqual([
+      const evaluated = await designs.evaluateAll([...known, ...devices(round * 100, 7)], now)
+      expect(evaluated.map((j) => j.design?.product)).toEqual([
         ...known.map((d) => d.product),
         ...devices(round * 100, 7).map((d) => d.product),
       ])
-      const ids = judged.map((j) => j.design.id)
+      const ids = evaluated.map((j) => j.design.id)
       expect([...(await designs.byIds(ids)).keys()].sort()).toEqual([...ids].sort())
     }
   })
@@ -48,7 +48,7 @@ describe('fingerprints in memory', () => {
         accepted,
       }),
     )
-    for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
+    for (let i = 0; i < 3; i++) await designs.evaluateAll(devices(0, 50), now)
     expect(asked()).toBe(50)
   })
 })

@@ -3,10 +3,10 @@ import { escapeText, mustExist, parseReport } from '@portcullis/domain'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import {
+  type EvaluatedDevice,
+  evaluate,
   type Fingerprint,
   fingerprintKey,
-  type JudgedDevice,
-  judge,
   type NewFingerprint,
   type StoredFingerprint,
   verdictVersion,
@@ -21,8 +21,8 @@ const namedAtOnce = 500
 /** Overhead of a fingerprint in addition to its texts. */
 const fingerprintOverhead = 2_000
 
-const sizeOf = ({ descriptors, judgedBy }: StoredFingerprint): number =>
-  descriptors.length + (judgedBy?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
+const sizeOf = ({ descriptors, inputs }: StoredFingerprint): number =>
+  descriptors.length + (inputs?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
 
 /**
  * Finds or creates the fingerprints of reports, outside the report's transaction: a fingerprint left by a rolled-back
@@ -62,7 +62,7 @@ export const createFingerprints = ({
   }
 
   return {
-    judgeAll: async (reports: readonly DeviceReport[], now: Date): Promise<JudgedDevice[]> => {
+    evaluateAll: async (reports: readonly DeviceReport[], now: Date): Promise<EvaluatedDevice[]> => {
       const by = knowledge.current()
       const parsed = reports.map((report) => {
         const descriptors = parseReport(report)
@@ -74,15 +74,15 @@ export const createFingerprints = ({
       for (const { report, descriptors, key } of parsed) {
         const known = byPrint.get(key.fingerprint)
         if (known !== undefined) found.set(key.fingerprint, known)
-        else if (!missing.has(key.fingerprint)) missing.set(key.fingerprint, judge(by, report, descriptors, key))
+        else if (!missing.has(key.fingerprint)) missing.set(key.fingerprint, evaluate(by, report, descriptors, key))
       }
       if (missing.size > 0) {
         const version = verdictVersion(by.info.version)
         // Almost no new fingerprint has a finding.
         const isSuspected = [...missing.values()].some(({ attackTool }) => attackTool === 'suspected')
         const known = isSuspected ? await accepted.all(db) : new Map()
-        const judged = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.ruleFingerprint)))
-        for (const design of await store.ensureFingerprints(db, judged, version, now))
+        const evaluated = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.ruleFingerprint)))
+        for (const design of await store.ensureFingerprints(db, evaluated, version, now))
           found.set(design.fingerprint, keep(design))
       }
       return parsed.map(({ report, key }) => ({

@@ -1,6 +1,6 @@
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import { judgingJob } from '#features/knowledge/server/index.ts'
+import { evaluationJob } from '#features/knowledge/server/index.ts'
 import { createAccepted } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import { createFingerprints } from './fingerprints.ts'
@@ -8,11 +8,11 @@ import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './p
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
-import { createRejudge } from './rejudge.ts'
+import { createReevaluation } from './reevaluation.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
 export { eventDevice } from './event-device.ts'
-export { deviceOf, type Fingerprint, type JudgedDevice } from './fingerprint.ts'
+export { deviceOf, type EvaluatedDevice, type Fingerprint } from './fingerprint.ts'
 export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
@@ -22,14 +22,14 @@ export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { dec
   const store = createPeripheralsStore(context.db)
   const accepted = createAccepted({ key: context.keys.derive('accepted-findings'), log: context.log })
   const designs = createFingerprints({ ...context, store, accepted })
-  const rejudge = createRejudge({ ...context, accepted, designs, peripherals: store })
+  const reevaluation = createReevaluation({ ...context, accepted, designs, peripherals: store })
   const peripherals = createList(peripheralsList, context)
   const read = createPeripheralsRead(context.db)
   context.agents.onRemove({ before: store.forgetAgents })
-  context.jobs.handle(judgingJob, {
+  context.jobs.handle(evaluationJob, {
     run: async (job) => {
       await context.knowledge.refresh()
-      await rejudge.run(job)
+      await reevaluation.run(job)
       return 'done'
     },
   })
@@ -47,6 +47,6 @@ export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { dec
     /** Findings that people accepted. */
     accepted,
     /** Tests other knowledge, and brings verdicts up to date with new knowledge. */
-    rejudge,
+    reevaluation,
   }
 }

@@ -43,7 +43,7 @@ it('finds the same levels as a host that reads the whole device, in any order', 
           descriptors: base.descriptors,
           manufacturer: base.manufacturer ?? '',
           product: base.product ?? '',
-          judgedBy: null,
+          inputs: null,
         }
         const levelOf = levelsBy(knowledge, design)
         for (const device of devices) {

@@ -9,20 +9,20 @@ import {
 } from '@portcullis/domain'
 import type { FingerprintedDevice, LevelOf, StoredFingerprint } from './fingerprint.ts'
 
-type JudgedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
+type EvaluatedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacturer' | 'product' | 'inputs'>
 
 /**
- * Returns the level that a host finds for a device by the same knowledge. A host judges by the data that the kernel
+ * Returns the level that a host finds for a device by the same knowledge. A host evaluates by the data that the kernel
  * shows before and after authorisation. That excludes the report descriptors and the configuration name, which the
  * stored verdict may use.
  *
  * Few fingerprints depend on the serial number of a device. For the others, one verdict (about 20 µs) serves all devices
  * of a speed.
  */
-export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): LevelOf => {
+export const levelsBy = (knowledge: Knowledge, design: EvaluatedFingerprint): LevelOf => {
   const known = new Map<string, AttackLevel | null>()
-  const { descriptors, manufacturer, product, judgedBy } = design
-  function judge({ serial, speed, portPath }: FingerprintedDevice): AttackLevel | null {
+  const { descriptors, manufacturer, product, inputs } = design
+  function evaluate({ serial, speed, portPath }: FingerprintedDevice): AttackLevel | null {
     const report = steadyReport({
       portPath,
       descriptors,
@@ -30,17 +30,17 @@ export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): Level
       product,
       serial: unescapeText(serial),
       ...(speed === 0 ? {} : { speedMbps: speed }),
-      removable: judgedBy?.removable ?? 'unknown',
+      removable: inputs?.removable ?? 'unknown',
     })
     const parsed = parseReport(report)
     return knowledge.assess(parsed, report, classify(parsed, report).kinds).attackTool?.level ?? null
   }
   return (device) => {
-    if (device.serial !== '' && knowledge.namesSerial(cleanText(unescapeText(device.serial)))) return judge(device)
+    if (device.serial !== '' && knowledge.namesSerial(cleanText(unescapeText(device.serial)))) return evaluate(device)
     const key = `${device.speed} ${device.portPath.includes('-')} ${device.serial === ''}`
     const before = known.get(key)
     if (before !== undefined) return before
-    const level = judge(device)
+    const level = evaluate(device)
     known.set(key, level)
     return level
   }

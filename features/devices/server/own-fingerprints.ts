@@ -1,15 +1,15 @@
 import { cleanText, type Knowledge, parseReport, unescapeText } from '@portcullis/domain'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
-import { fingerprintKey, judge, type NewFingerprint, verdictVersion } from './fingerprint.ts'
+import { evaluate, fingerprintKey, type NewFingerprint, verdictVersion } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import { newsOf, reportOf } from './reevaluate.ts'
-import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.ts'
+import type { createReevaluationStore, EvaluatedRow, SerialRow } from './reevaluation.store.ts'
 
 const rowsAtOnce = 5_000
 
 interface OwnFingerprintsDeps extends DevicesContext {
-  store: ReturnType<typeof createRejudgeStore>
+  store: ReturnType<typeof createReevaluationStore>
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   accepted: Pick<Accepted, 'all'>
 }
@@ -34,16 +34,16 @@ export const createOwnFingerprints = ({
   const fingerprintsFor = (
     by: Knowledge,
     rows: readonly SerialRow[],
-    rowOf: ReadonlyMap<number, JudgedRow>,
+    rowOf: ReadonlyMap<number, EvaluatedRow>,
     known: Awaited<ReturnType<Accepted['all']>>,
   ) =>
-    rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewFingerprint }[] => {
+    rows.flatMap((row): { row: SerialRow; from: EvaluatedRow; design: NewFingerprint }[] => {
       const from = rowOf.get(row.design_id)
       const serial = spelledOf(row)
       if (from === undefined || from.judged_by === null || from.judged_by.serial === serial) return []
       const report = { ...reportOf(from, undefined), serial }
       const parsed = parseReport(report)
-      const design = judge(by, report, parsed, fingerprintKey(by, report, parsed))
+      const design = evaluate(by, report, parsed, fingerprintKey(by, report, parsed))
       return [{ row, from, design: withAcceptance(design, known.get(design.device.ruleFingerprint)) }]
     })
 

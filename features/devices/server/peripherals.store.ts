@@ -170,7 +170,7 @@ const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
   product: row.product,
   configuration: row.configuration,
   device: policyView(row),
-  judgedBy: row.judged_by,
+  inputs: row.judged_by,
 })
 
 const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
@@ -230,7 +230,7 @@ export const createPeripheralsStore = (db: Db) => ({
         [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
         [designs.map((d) => d.device.ruleFingerprint), 'text[]'],
         [column('exactFingerprint'), 'text[]'],
-        [designs.map((d) => JSON.stringify(d.judgedBy)), 'jsonb[]'],
+        [designs.map((d) => JSON.stringify(d.inputs)), 'jsonb[]'],
         [designs.map((d) => d.missingEvidence.join('|')), 'text[]'],
         [column('accepted'), 'boolean[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
 import { classified, type Verdict, verdictBy } from './fingerprint.ts'
-import type { JudgedRow, NewVerdict, Sample } from './rejudge.store.ts'
+import type { EvaluatedRow, NewVerdict, Sample } from './reevaluation.store.ts'
 
 export const levels = [null, 'suspected', 'confirmed'] as const
 const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(level)
@@ -11,7 +11,7 @@ const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(lev
 const someSerial = '?'
 
 /** Rebuilds the report of a stored fingerprint; without stored inputs, uses one of its devices. */
-export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => {
+export const reportOf = (row: EvaluatedRow, sample: Sample | undefined): DeviceReport => {
   const { judged_by: inputs } = row
   const { serial = '', speed = 0 } =
     inputs === null
@@ -30,16 +30,16 @@ export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceRepo
   }
 }
 
-export type Judged = Verdict & ReturnType<typeof classified>
+export type Evaluated = Verdict & ReturnType<typeof classified>
 
 /**
  * Re-evaluates a fingerprint from its stored inputs. Without stored inputs, returns the worst verdict over some of its
  * devices, and keeps the stored kinds if they depend on report descriptors.
  */
-export const reevaluate = (knowledge: Knowledge, row: JudgedRow): Judged => {
+export const reevaluate = (knowledge: Knowledge, row: EvaluatedRow): Evaluated => {
   const samples = row.judged_by !== null || row.samples.length === 0 ? [undefined] : row.samples
   return samples
-    .map((sample): Judged => {
+    .map((sample): Evaluated => {
       const report = reportOf(row, sample)
       const parsed = parseReport(report)
       const found = classified(classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? ''))
@@ -59,7 +59,7 @@ export const reevaluate = (knowledge: Knowledge, row: JudgedRow): Judged => {
     .reduce((worst, next) => (next.severity > worst.severity ? next : worst))
 }
 
-export const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
+export const hasChanged = (row: EvaluatedRow, verdict: Verdict): boolean =>
   row.severity !== verdict.severity ||
   row.vulnerable !== verdict.vulnerable ||
   row.attack_tool !== levelNumber(verdict.attackTool) ||
@@ -67,10 +67,10 @@ export const hasChanged = (row: JudgedRow, verdict: Verdict): boolean =>
   !isDeepStrictEqual(row.evidence, verdict.evidence)
 
 /** 1: worse attack tool verdict; 2: newly vulnerable. */
-export const newsOf = (row: JudgedRow, verdict: Pick<Verdict, 'attackTool' | 'vulnerable'>): number =>
+export const newsOf = (row: EvaluatedRow, verdict: Pick<Verdict, 'attackTool' | 'vulnerable'>): number =>
   (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0)
 
-export const newVerdict = (row: JudgedRow, verdict: Judged, folded: string): NewVerdict => ({
+export const newVerdict = (row: EvaluatedRow, verdict: Evaluated, folded: string): NewVerdict => ({
   fingerprintId: row.design_id,
   attackTool: levelNumber(verdict.attackTool),
   accepted: verdict.accepted,

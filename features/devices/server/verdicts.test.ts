@@ -86,7 +86,7 @@ const cached = async (reports: DeviceReport[]) => {
   )
   const found = []
   // Different hosts report them one after the other.
-  for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))
+  for (const report of reports) found.push(...(await designs.evaluateAll([report], new Date(0))))
   return found.map(({ design: { icon, attackTool, evidence, vulnerabilities } }) => ({
     icon,
     attackTool,

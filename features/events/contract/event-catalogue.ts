@@ -311,7 +311,7 @@ export const eventCatalogue = {
   heldPortsFull: event('0x120031', 2, 'Host reached its limit of held USB ports', finding, {
     meaning: 'A host holds as many USB ports as it can. It authorises no further device at any port.',
     cause: 'Driver mismatches occurred at 64 ports, and nobody released them.',
-    cure: 'Open the host and release ports. The host then judges the waiting devices again.',
+    cure: 'Open the host and release ports. The host then evaluates the waiting devices again.',
     guide: 'policy.md#driver-mismatches',
   }),
   polled: event('0x140001', 5, 'Computer polled for the first time', inventory, {

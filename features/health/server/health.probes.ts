@@ -33,8 +33,8 @@ export interface Follower {
 const above = (value: number, warning: number, error: number): HealthStatus =>
   value > error ? 'Error' : value > warning ? 'Warning' : 'OK'
 
-/** Judges the replication. Null: the database has no standby and waits for none. */
-export const judgeReplication = ({
+/** Evaluates the replication. Null: the database has no standby and waits for none. */
+export const evaluateReplication = ({
   synchronous,
   standbys,
   confirming,
@@ -65,7 +65,7 @@ export const databaseProbe =
     await read.ping()
     const took = performance.now() - startedAt
     const status = above(took, thresholds('DATABASE_WARNING_MS'), thresholds('DATABASE_ERROR_MS'))
-    const replication = judgeReplication(await read.replication())
+    const replication = evaluateReplication(await read.replication())
     return {
       status: status === 'OK' && replication !== null ? replication.status : status,
       description: [

@@ -14,8 +14,8 @@ import {
   clockProbe,
   databaseProbe,
   diskProbe,
+  evaluateReplication,
   eventProcessingProbe,
-  judgeReplication,
   knowledgeProbe,
   type ProbeResult,
 } from './health.probes.ts'
@@ -312,11 +312,11 @@ describe('probes', () => {
     ['ANY 1 (a, b)', 0, 0, null, 'Warning', 'Changes cannot be stored: 1 of the standbys'],
     ['ANY 1 (a, b)', 1, 0, null, 'Warning', 'must confirm each commit, and 0 can.'],
   ] as const)(
-    'judge replication: "%s", %s connected, %s confirm',
+    'evaluate replication: "%s", %s connected, %s confirm',
     (synchronous, standbys, confirming, lagSeconds, status, text) => {
-      const judged = judgeReplication({ synchronous, standbys, confirming, lagSeconds })
-      expect(judged?.status ?? null).toBe(status)
-      expect(judged?.description ?? '').toContain(text)
+      const evaluated = evaluateReplication({ synchronous, standbys, confirming, lagSeconds })
+      expect(evaluated?.status ?? null).toBe(status)
+      expect(evaluated?.description ?? '').toContain(text)
     },
   )
 

@@ -2,9 +2,9 @@ import { type HealthStatus, healthHistoryDays, type SubsystemName, subsystemName
 import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { HealthContext } from './context.ts'
-import { createJudge } from './health.judge.ts'
 import type { ProbedSubsystem } from './health.probe-results.ts'
 import { createHealthStore, type NewChange, type StateRow } from './health.store.ts'
+import { createStatusChanges } from './status-changes.ts'
 
 /** Each run, every 15 s, renews the lead. If the leader is gone, another replica leads after at most 40 + 15 s. */
 const leaseMs = 40_000
@@ -40,7 +40,7 @@ const eventOf = ({ subsystem, status, previous, at, description }: NewChange, no
 export const createHealthWatch = ({ db, clock, log, events, probe, announce }: HealthWatchDeps) => {
   const store = createHealthStore()
   const holder = newId(clock.now())
-  const judges = new Map<SubsystemName, ReturnType<typeof createJudge>>()
+  const trackers = new Map<SubsystemName, ReturnType<typeof createStatusChanges>>()
   /** Recorded statuses, including changes that wait for the database. */
   let states = new Map<SubsystemName, Pick<StateRow, 'status' | 'since' | 'description'>>()
   let waiting: NewChange[] = []
@@ -49,14 +49,14 @@ export const createHealthWatch = ({ db, clock, log, events, probe, announce }: H
   const statusOf = (name: SubsystemName): HealthStatus => states.get(name)?.status ?? 'Unknown'
 
   /** Returns the changes. Probes that failed only because the database is unavailable do not count. */
-  function judge(probed: readonly ProbedSubsystem[]): NewChange[] {
+  function changesIn(probed: readonly ProbedSubsystem[]): NewChange[] {
     const isUnreachable = probed.some(({ item, threw }) => item.name === 'database' && threw)
     return probed.flatMap(({ item, threw, at }) => {
       if (isUnreachable && threw && item.name !== 'database') return []
-      const judgeOf = judges.get(item.name) ?? createJudge()
-      judges.set(item.name, judgeOf)
+      const changeOf = trackers.get(item.name) ?? createStatusChanges()
+      trackers.set(item.name, changeOf)
       const previous = statusOf(item.name)
-      const change = judgeOf(previous, { status: item.status, description: item.description, at })
+      const change = changeOf(previous, { status: item.status, description: item.description, at })
       return change === null
         ? []
         : [
@@ -126,13 +126,13 @@ export const createHealthWatch = ({ db, clock, log, events, probe, announce }: H
       return null
     })
     if (isLeading === false) {
-      judges.clear()
+      trackers.clear()
       waiting = []
       return read()
     }
     if (isLeading && waiting.length === 0) await read()
     const probed = await probe()
-    const changes = judge(probed)
+    const changes = changesIn(probed)
     note(changes)
     waiting = [...waiting, ...changes].slice(-maxWaiting)
     if (isLeading === null) return

@@ -1,18 +1,18 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { escapeText, inventoryHash } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { judged } from '@portcullis/server/test/judged.ts'
+import { evaluated } from '@portcullis/server/test/evaluated.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type HostPeripheral, verdictOf } from '#features/policy/server/index.ts'
-import { applyReport, type JudgedChange, storedHash } from './apply-report.ts'
+import { applyReport, type EvaluatedChange, storedHash } from './apply-report.ts'
 
-const attach = (report: DeviceReport): JudgedChange => ({ op: 'attached', device: judged(report) })
-const remove = (portPath: string): JudgedChange => ({ op: 'removed', portPath })
+const attach = (report: DeviceReport): EvaluatedChange => ({ op: 'attached', device: evaluated(report) })
+const remove = (portPath: string): EvaluatedChange => ({ op: 'removed', portPath })
 const present = (all: readonly HostPeripheral[]) => all.filter((p) => p.present)
 
 const stick = (portPath: string, serial = 'S1') => storageStick({ portPath, serial })
-const run = (stored: readonly HostPeripheral[], ...changes: JudgedChange[]) => applyReport(stored, changes, null)
+const run = (stored: readonly HostPeripheral[], ...changes: EvaluatedChange[]) => applyReport(stored, changes, null)
 
 describe('applyReport', () => {
   it('keeps the id of a device that returns, at any port', () => {
@@ -86,7 +86,7 @@ describe('applyReport', () => {
   it('does nothing for a device that is already attached or already detached', () => {
     const { all } = run([], attach(stick('1-1')))
     expect(run(all, attach(stick('1-1')), remove('9-9')).touched.size).toBe(0)
-    expect(applyReport(all, [], [judged(stick('1-1'))]).touched.size).toBe(0)
+    expect(applyReport(all, [], [evaluated(stick('1-1'))]).touched.size).toBe(0)
   })
 
   const port = fc.constantFrom('1-1', '1-2', '1-10', '2-1', '2-1.1', '2-1.2')
@@ -119,7 +119,7 @@ describe('applyReport', () => {
         const host = new Map<string, DeviceReport>()
         let all: HostPeripheral[] = []
         for (let at = 0; at < steps.length; at += perReport) {
-          const changes = steps.slice(at, at + perReport).map((s): JudgedChange => {
+          const changes = steps.slice(at, at + perReport).map((s): EvaluatedChange => {
             if (s.op === 'removed') {
               host.delete(s.portPath)
               return remove(s.portPath)
@@ -138,7 +138,7 @@ describe('applyReport', () => {
           applyReport(
             all,
             [],
-            [...host.values()].map((report) => judged(report)),
+            [...host.values()].map((report) => evaluated(report)),
           ).changes,
         ).toEqual([])
         // The counts of the verdict equal a recount.
@@ -157,7 +157,7 @@ describe('applyReport', () => {
         const { all } = applyReport(
           before,
           [],
-          [...host.values()].map((report) => judged(report)),
+          [...host.values()].map((report) => evaluated(report)),
         )
         expect(storedHash(all)).toBe(inventoryHash([...host.values()]))
         expect(new Set(all.map((p) => p.deviceId)).size).toBe(all.length)
@@ -176,7 +176,7 @@ const inventory = (stored: readonly HostPeripheral[], ...reports: DeviceReport[]
   applyReport(
     stored,
     [],
-    reports.map((report) => judged(report)),
+    reports.map((report) => evaluated(report)),
   )
 /** The rows as an earlier release stored them: without locations, with cleaned serial numbers. */
 const asBefore = (all: readonly HostPeripheral[], serial?: string): HostPeripheral[] =>
@@ -247,10 +247,10 @@ describe('buses that are numbered anew', () => {
   })
 
   it('leave the id to a device that returns on another bus', () => {
-    const first = run([], { op: 'attached', device: judged(keyboardAt('1-1', front)) }, remove('1-1'))
-    const second = run(first.all, { op: 'attached', device: judged(keyboardAt('3-1', front)) })
+    const first = run([], { op: 'attached', device: evaluated(keyboardAt('1-1', front)) }, remove('1-1'))
+    const second = run(first.all, { op: 'attached', device: evaluated(keyboardAt('3-1', front)) })
     expect(second.all).toHaveLength(1)
-    const other = run(first.all, { op: 'attached', device: judged(keyboardAt('1-1', dock)) })
+    const other = run(first.all, { op: 'attached', device: evaluated(keyboardAt('1-1', dock)) })
     expect(other.all).toHaveLength(2)
   })
 
@@ -347,13 +347,13 @@ describe('rows of an earlier release', () => {
   it('keep the ids of devices whose serial numbers were cleaned', () => {
     const raw = 'T\u0006f\u0013I '
     const report = stick('1-1', raw)
-    const device = { ...judged(report), serial: escapeText(raw) }
+    const device = { ...evaluated(report), serial: escapeText(raw) }
     const before = asBefore(applyReport([], [], [device]).all, 'T f I').map((p) => ({ ...p, deviceId: 'old id' }))
     const after = applyReport(before, [], [device])
     expect(seen(after)).toEqual({ rows: [['old id', '1-1', true]], changes: [] })
     expect(after.all[0]?.serial).toBe('T%06f%13I%20')
     // Another device with the same cleaned serial number is another device from now on.
-    const other = { ...judged(stick('1-1', 'T\u0007f\u0013I ')), serial: 'T%07f%13I%20' }
+    const other = { ...evaluated(stick('1-1', 'T\u0007f\u0013I ')), serial: 'T%07f%13I%20' }
     expect(seen(applyReport(after.all, [], [other]))).toMatchObject({ changes: ['gone', 'attached'] })
     const gone = run(before, remove('1-1'))
     expect(applyReport(gone.all, [], [device]).all.map((p) => p.deviceId)).toEqual(['old id'])

@@ -15,7 +15,7 @@ import {
   unescapeText,
   whyNotWorking,
 } from '@portcullis/domain'
-import type { Fingerprint, JudgedDevice, KernelReport } from '#features/devices/server/index.ts'
+import type { EvaluatedDevice, Fingerprint, KernelReport } from '#features/devices/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
 
 export type HostChange = {
@@ -50,8 +50,8 @@ export interface Applied {
   all: HostPeripheral[]
 }
 
-export type JudgedChange = (
-  | { op: 'attached' | 'changed'; device: JudgedDevice }
+export type EvaluatedChange = (
+  | { op: 'attached' | 'changed'; device: EvaluatedDevice }
   | { op: 'removed' | 'dropped'; portPath: string }
 ) & {
   occurred?: Occurrence | undefined
@@ -104,7 +104,7 @@ const placeRank = (row: HostPeripheral, { portPath, controller }: DeviceReport):
 const caseNumberAt = (row: HostPeripheral | undefined, portPath: string): string =>
   row === undefined || (row.serial === '' && row.portPath !== portPath) ? '' : row.caseNumber
 
-const isAt = (row: HostPeripheral | undefined, { report, design, serial }: JudgedDevice): row is HostPeripheral =>
+const isAt = (row: HostPeripheral | undefined, { report, design, serial }: EvaluatedDevice): row is HostPeripheral =>
   row !== undefined &&
   isSameDevice(row.design, design) &&
   hasSerial(row, serial) &&
@@ -118,8 +118,8 @@ const isAt = (row: HostPeripheral | undefined, { report, design, serial }: Judge
  */
 export const applyReport = (
   stored: readonly HostPeripheral[],
-  changes: readonly JudgedChange[],
-  inventory: readonly JudgedDevice[] | null,
+  changes: readonly EvaluatedChange[],
+  inventory: readonly EvaluatedDevice[] | null,
   attachedAt?: ReadonlyMap<string, Occurrence>,
 ): Applied => {
   const byId = new Map(stored.map((p) => [p.deviceId, p]))
@@ -143,7 +143,7 @@ export const applyReport = (
   }
 
   /** Returns the id of a device that no other attached device has: that of the row that it had before, or a new one. */
-  function idFor({ report, design, serial }: JudgedDevice): string {
+  function idFor({ report, design, serial }: EvaluatedDevice): string {
     const rows = [...byId.values()].filter(
       (row) => !row.present && row.design.vid === design.vid && row.design.pid === design.pid && hasSerial(row, serial),
     )
@@ -161,7 +161,7 @@ export const applyReport = (
     return id
   }
 
-  function attach(device: JudgedDevice, occurred: Occurrence | undefined, repeated?: Repeated): void {
+  function attach(device: EvaluatedDevice, occurred: Occurrence | undefined, repeated?: Repeated): void {
     const { report, design, serial } = device
     const portPath = report.portPath
     const there = byPort.get(portPath)
@@ -236,9 +236,9 @@ export const applyReport = (
    * Gives attached devices the port paths of an inventory after the host numbered its buses anew, or after its agent began
    * to report controllers. Nothing happened to these devices.
    */
-  function follow(devices: readonly JudgedDevice[]): void {
+  function follow(devices: readonly EvaluatedDevice[]): void {
     const lost = new Set(byPort.values())
-    const found: JudgedDevice[] = []
+    const found: EvaluatedDevice[] = []
     for (const device of devices) {
       const there = byPort.get(device.report.portPath)
       if (isAt(there, device)) lost.delete(there)

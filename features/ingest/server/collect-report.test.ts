@@ -2,7 +2,7 @@ import type { CheckInRequest } from '@portcullis/contract'
 import { factsHash } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
 import { hostFacts } from '@portcullis/server/test/builders.ts'
-import { judged } from '@portcullis/server/test/judged.ts'
+import { evaluated } from '@portcullis/server/test/evaluated.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentState } from '#features/agents/server/index.ts'
 import { storedHash } from './apply-report.ts'
@@ -33,7 +33,7 @@ const collect = (
 ) => {
   const given = request(members)
   const changes = (given.changes ?? []).map((change) =>
-    'device' in change ? { ...change, device: judged(change.device) } : change,
+    'device' in change ? { ...change, device: evaluated(change.device) } : change,
   )
   const dated = changes.map(({ at: _, beforeRestart: __, repeated: ___, ...change }) => change)
   return collectReport(
@@ -162,7 +162,7 @@ describe('a check-in', () => {
 
   it('with the first inventory of a host is the first, and only then', () => {
     const blind = { inventory_hash: null }
-    const device = judged(stick)
+    const device = evaluated(stick)
     const first = collect({ inventoryHash: 'x' }, { of: blind, inventory: [device] })
     expect(first).toMatchObject({ isFirst: true, isMoved: true })
     expect(first.beat.inventoryHash).toBe(storedHash(first.current))
@@ -179,7 +179,7 @@ describe('a check-in', () => {
     const blind = collect({ changes }, { of: { inventory_hash: null } })
     expect(blind).toMatchObject({ isMoved: false, current: [], beat: { inventoryHash: null } })
     expect(blind.outcome.needInventory).toBe(true)
-    const both = collect({ changes }, { of: { inventory_hash: null }, inventory: [judged(stick)] })
+    const both = collect({ changes }, { of: { inventory_hash: null }, inventory: [evaluated(stick)] })
     expect(both.current).toHaveLength(1)
   })
 

@@ -10,10 +10,10 @@ import {
 } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/agents/server/index.ts'
-import type { JudgedDevice } from '#features/devices/server/index.ts'
+import type { EvaluatedDevice } from '#features/devices/server/index.ts'
 import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
-import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
+import { type Applied, applyReport, type EvaluatedChange, storedHash } from './apply-report.ts'
 import { droppedEvent, errorEventKind, modeEvent } from './report-events.ts'
 
 /** The content of a check-in answer beyond the next interval. */
@@ -27,9 +27,9 @@ export interface Outcome {
 }
 
 /** The devices of a check-in with their verdicts. */
-export interface Judged {
-  changes: JudgedChange[]
-  inventory: JudgedDevice[] | null
+export interface Evaluated {
+  changes: EvaluatedChange[]
+  inventory: EvaluatedDevice[] | null
 }
 
 /** One check-in, compared with the stored state of its host. */
@@ -83,7 +83,7 @@ export interface Received {
 export const collectReport = (
   state: AgentState,
   { request, ageMs, address, receivedAt, attachedAt }: Received,
-  { changes, inventory }: Judged,
+  { changes, inventory }: Evaluated,
   stored: readonly HostPeripheral[],
   dictionary: ReadonlyMap<string, number>,
 ): CollectedReport => {
@@ -95,7 +95,7 @@ export const collectReport = (
     lastSeen: state.last_seen.getTime(),
     lastSkewMs: state.skew_seconds * 1_000,
   }
-  const dated = changes.map((change, i): JudgedChange => {
+  const dated = changes.map((change, i): EvaluatedChange => {
     const { at, beforeRestart, repeated } = mustExist(request.changes?.[i], 'the report of a change')
     const occurred = occurrenceOf(at, beforeRestart === true, host)
     if (repeated === undefined) return { ...change, occurred }

@@ -26,7 +26,7 @@ const fetchKnowledge = operation({
   method: 'GET',
   path: `${agentPaths.knowledge}/{hash}`,
   tag: 'Agent protocol',
-  summary: 'The knowledge by which agents judge attack tools; the policy names its hash',
+  summary: 'The knowledge by which agents recognise attack tools; the policy names its hash',
   permission: 'agent',
   params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the response body.' }) }),
   response: Type.String(),

@@ -1,9 +1,9 @@
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { judged } from '@portcullis/server/test/judged.ts'
+import { evaluated } from '@portcullis/server/test/evaluated.ts'
 import { describe, expect, it } from 'vitest'
 import type { Fingerprint } from '#features/devices/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
-import { applyReport, type JudgedChange } from './apply-report.ts'
+import { applyReport, type EvaluatedChange } from './apply-report.ts'
 import { droppedEvent, errorEventKind, eventsOf, modeEvent } from './report-events.ts'
 
 const host = { agent_id: 'a', host: 'H', address: '10.0.0.1', hashtags: 'lab' }
@@ -12,16 +12,16 @@ const occurred = { at: Date.parse('2031-05-04T10:11:12.345Z'), uncertaintyMs: 1 
 const stick = (change: object = {}) => ({ ...storageStick({ portPath: '1-1', serial: 'S1' }), ...change })
 const enforced = (change: object = {}) =>
   ({ authorized: false, enforced: { effect: 'block', source: 'deny', ruleId: null, ...change } }) as object
-const attach = (report = stick(), verdict: Partial<Fingerprint> = {}, more: object = {}): JudgedChange => ({
-  ...{ op: 'attached', device: judged(report, verdict), occurred },
+const attach = (report = stick(), verdict: Partial<Fingerprint> = {}, more: object = {}): EvaluatedChange => ({
+  ...{ op: 'attached', device: evaluated(report, verdict), occurred },
   ...more,
 })
 const known = new Map<string, HostPeripheral>()
 const of = (
-  changes: readonly JudgedChange[],
-  { stored = [] as readonly HostPeripheral[], isArmed = false, isFirst = false, judged: by = known } = {},
+  changes: readonly EvaluatedChange[],
+  { stored = [] as readonly HostPeripheral[], isArmed = false, isFirst = false, evaluated: by = known } = {},
 ) => eventsOf(host, applyReport(stored, changes, null), isFirst, by, isArmed)
-const after = (...changes: JudgedChange[]) => applyReport([], changes, null).all
+const after = (...changes: EvaluatedChange[]) => applyReport([], changes, null).all
 const kinds = (events: ReturnType<typeof of>) => events.map(({ kind }) => kind)
 const details = '[Agent] Device VID/PID are 0781/5581 SN S1  (Maker Stick)'
 const named = { vendorName: 'Maker', productName: 'Stick', icon: 7 }
@@ -116,8 +116,8 @@ describe('a blocked device', () => {
     const [peripheral] = after(attach(stick(enforced()), named))
     if (peripheral === undefined) return expect.unreachable()
     const by = (change: Partial<HostPeripheral>) => new Map([[peripheral.deviceId, { ...peripheral, ...change }]])
-    const armed = (report: object, judged = new Map<string, HostPeripheral>()) =>
-      blocked(of([attach(stick(report), named)], { isArmed: true, judged }))
+    const armed = (report: object, evaluated = new Map<string, HostPeripheral>()) =>
+      blocked(of([attach(stick(report), named)], { isArmed: true, evaluated }))
     expect(armed(enforced())).toEqual({
       ...{ ...ofHost, kind: 'blocked', icon: 7, deviceId: peripheral.deviceId, occurred },
       details: `${details}: Denied by a rule`,

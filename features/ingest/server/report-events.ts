@@ -4,7 +4,7 @@ import type { AgentState } from '#features/agents/server/index.ts'
 import { decisionReason, eventDevice } from '#features/devices/server/index.ts'
 import { eventOrigin, type NewEvent, type OtherEventKind } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
-import type { Applied, HostChange, JudgedChange, Repeated } from './apply-report.ts'
+import type { Applied, EvaluatedChange, HostChange, Repeated } from './apply-report.ts'
 
 type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
 
@@ -42,7 +42,7 @@ const instant = ({ at }: Occurrence): string => `${new Date(at).toISOString().sl
 /** Returns the event of changes that an agent dropped, because the devices of one port filled its spool. */
 export const droppedEvent = (
   host: EventHost,
-  { portPath, occurred, repeated }: Extract<JudgedChange, { portPath: string }>,
+  { portPath, occurred, repeated }: Extract<EvaluatedChange, { portPath: string }>,
 ): NewEvent => {
   const count = 1 + (repeated?.count ?? 0)
   const [from, to] = [occurred, repeated?.last ?? occurred].map((one) => (one === undefined ? '?' : instant(one)))
@@ -65,14 +65,14 @@ export const eventsOf = (
   applied: Applied,
   isFirst: boolean,
   /** The host's peripherals with their decisions, by id. */
-  judged: ReadonlyMap<string, HostPeripheral>,
+  evaluated: ReadonlyMap<string, HostPeripheral>,
   isArmed: boolean,
 ): NewEvent[] => {
   const events: NewEvent[] = []
   /** Adds the reason and the case number for the user of the host. */
   function blocked(peripheral: HostPeripheral): NewEvent {
-    const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
-    const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''
+    const source = peripheral.enforced?.source ?? evaluated.get(peripheral.deviceId)?.source
+    const number = evaluated.get(peripheral.deviceId)?.caseNumber ?? ''
     const reasons = [
       ...(source === undefined ? [] : [decisionReason(policySources.indexOf(source), null)]),
       ...(number === '' ? [] : [`case number ${number}`]),

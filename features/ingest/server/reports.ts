@@ -4,9 +4,16 @@ import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import { dictionaryTexts } from '#features/agents/server/index.ts'
-import type { JudgedDevice, StoredPeripheral } from '#features/devices/server/index.ts'
+import type { EvaluatedDevice, StoredPeripheral } from '#features/devices/server/index.ts'
 import { assessHosts, hostOf } from '#features/policy/server/index.ts'
-import { type CollectedReport, collectReport, isArmed, type Judged, type Outcome, refusalOf } from './collect-report.ts'
+import {
+  type CollectedReport,
+  collectReport,
+  type Evaluated,
+  isArmed,
+  type Outcome,
+  refusalOf,
+} from './collect-report.ts'
 import type { IngestContext } from './context.ts'
 import { createWriteReports } from './write-reports.ts'
 
@@ -41,14 +48,14 @@ export const createReports = (context: IngestContext) => {
   const write = createWriteReports(context)
   const { designs } = peripherals
 
-  /** Judges all devices of a batch before its transaction. */
-  async function judgeBatch(items: readonly CheckIn[], now: Date): Promise<Judged[]> {
-    const judged = await designs.judgeAll(
+  /** Evaluates all devices of a batch before its transaction. */
+  async function evaluateBatch(items: readonly CheckIn[], now: Date): Promise<Evaluated[]> {
+    const evaluated = await designs.evaluateAll(
       items.flatMap(({ request }) => reportsOf(request)),
       now,
     )
-    const rest = judged.values()
-    const next = (): JudgedDevice => mustExist(rest.next().value, 'the verdict on a report')
+    const rest = evaluated.values()
+    const next = (): EvaluatedDevice => mustExist(rest.next().value, 'the verdict on a report')
     return items.map(({ request }) => ({
       changes: (request.changes ?? []).map((c) =>
         'device' in c ? { op: c.op, device: next() } : { op: c.op, portPath: c.portPath },
@@ -108,7 +115,7 @@ export const createReports = (context: IngestContext) => {
     const now = new Date(clock.now())
     const outcomes: Outcomes = new Map()
     const sound = consistentOf(items, outcomes)
-    const judged = await judgeBatch(sound, now)
+    const evaluated = await evaluateBatch(sound, now)
     const dictionary = await dictionaryOf(sound)
 
     await db.transaction(async (tx) => {
@@ -125,7 +132,7 @@ export const createReports = (context: IngestContext) => {
             collectReport(
               state,
               { request, ageMs, address, receivedAt: now.getTime(), attachedAt },
-              mustExist(judged[i], 'the verdicts on a check-in'),
+              mustExist(evaluated[i], 'the verdicts on a check-in'),
               hosts.storedOf(agentId),
               dictionary,
             ),

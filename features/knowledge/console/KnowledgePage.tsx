@@ -26,7 +26,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
-import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
+import { ageText, evaluationText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
 import { strings } from './strings.ts'
 
 const fileLabels: Readonly<Record<KnowledgeFileName, string>> = {
@@ -38,8 +38,8 @@ const fileLabels: Readonly<Record<KnowledgeFileName, string>> = {
   registries: strings.fileRegistries,
 }
 
-// Judging all fingerprints takes seconds, so the page refreshes its progress this often.
-const judgingGap = 2_000
+// Evaluating all fingerprints takes seconds, so the page refreshes its progress this often.
+const evaluationGap = 2_000
 
 /** Uploads an update, and asks whether to trust the first key. */
 const useUpload = (reread: () => Promise<unknown>) => {
@@ -122,7 +122,7 @@ const useKnowledge = () => {
     queryKey: ['knowledge'],
     queryFn: ({ signal }) => api.call(getKnowledge, { signal }),
     refetchInterval: ({ state }) =>
-      (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? judgingGap : false,
+      (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? evaluationGap : false,
   })
   const data = knowledge.data
   const candidate = data?.candidate ?? null
@@ -194,7 +194,7 @@ const InForce = ({ data }: { data: Data }) => (
       version: <strong>{data.version}</strong>,
       age: ageText(data.ageDays),
       shipped: data.releaseVersion,
-      judging: judgingText(data.judging),
+      progress: evaluationText(data.judging),
     })}
   </Text>
 )

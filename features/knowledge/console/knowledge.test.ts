@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ageText, judgingText, readKnowledgeFile, trustAsked } from './knowledge.ts'
+import { ageText, evaluationText, readKnowledgeFile, trustAsked } from './knowledge.ts'
 
 const fingerprint = 'ab'.repeat(32)
 
@@ -17,14 +17,16 @@ describe('knowledge', () => {
     expect(trustAsked({ code: 'knowledge_key_refused', message })).toBeNull()
   })
 
-  it('describes its age and the progress of judging', () => {
+  it('describes its age and the progress of evaluation', () => {
     expect([ageText(0), ageText(1), ageText(1200)]).toEqual([
       'created today',
       'created yesterday',
       'created 1,200 days ago',
     ])
-    expect(judgingText({ designs: 1200, waiting: 200, hosts: 9 })).toBe('1,000 of 1,200 fingerprints evaluated so far.')
-    expect(judgingText({ designs: 1200, waiting: 0, hosts: 9 })).toBe('9 hosts are still getting new verdicts.')
-    expect(judgingText({ designs: 3, waiting: 0, hosts: 0 })).toBe('3 fingerprints are evaluated with this version.')
+    expect(evaluationText({ designs: 1200, waiting: 200, hosts: 9 })).toBe(
+      '1,000 of 1,200 fingerprints evaluated so far.',
+    )
+    expect(evaluationText({ designs: 1200, waiting: 0, hosts: 9 })).toBe('9 hosts are still getting new verdicts.')
+    expect(evaluationText({ designs: 3, waiting: 0, hosts: 0 })).toBe('3 fingerprints are evaluated with this version.')
   })
 })

@@ -26,9 +26,9 @@ export const trustAsked = ({ code, message }: Pick<CallFailure, 'code' | 'messag
 /** Describes the age of the knowledge. */
 export const ageText = (days: number): string => strings.age({ days: Math.max(0, days) })
 
-/** Describes how far judging with the active knowledge is. */
-export const judgingText = ({ designs, waiting, hosts }: KnowledgeStatus['judging']): string => {
-  if (waiting > 0) return strings.judging({ done: designs - waiting, all: designs })
+/** Describes how far the evaluation with the active knowledge is. */
+export const evaluationText = ({ designs, waiting, hosts }: KnowledgeStatus['judging']): string => {
+  if (waiting > 0) return strings.evaluating({ done: designs - waiting, all: designs })
   if (hosts > 0) return strings.updatingHosts({ hosts })
-  return strings.judged({ count: designs })
+  return strings.evaluated({ count: designs })
 }

@@ -5,7 +5,7 @@ import { createKnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeService, type KnowledgeDeps } from './knowledge.service.ts'
 
 export { loadKnowledge } from './knowledge.files.ts'
-export { judgingJob } from './knowledge.service.ts'
+export { evaluationJob } from './knowledge.service.ts'
 
 export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>
 

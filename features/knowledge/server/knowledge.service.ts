@@ -22,7 +22,7 @@ import type { KnowledgeContext } from './context.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
 import type { KnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
-import type { JudgingPort } from './ports.ts'
+import type { EvaluationPort } from './ports.ts'
 
 type Files = KnowledgePayload['files']
 /** Stored files of a set: its own and inherited ones, each with its original version. */
@@ -31,11 +31,11 @@ type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content:
 export interface KnowledgeDeps extends KnowledgeContext {
   seals: KnowledgeSeals
   release: Knowledge
-  judging: JudgingPort
+  evaluation: EvaluationPort
 }
 
-/** Kind of the job that judges all devices by the knowledge in force; the peripherals feature handles it. */
-export const judgingJob = 'knowledge'
+/** Kind of the job that evaluates all devices by the knowledge in force; the peripherals feature handles it. */
+export const evaluationJob = 'knowledge'
 
 interface SetChange {
   what: 'apply' | 'rollback'
@@ -83,7 +83,7 @@ const shown = (row: SetRow): KnowledgeSet => ({
   appliedBy: row.applied_by,
 })
 
-/** JSON text of the knowledge by which agents judge attack tools, and its SHA-256. */
+/** JSON text of the knowledge by which agents recognise attack tools, and its SHA-256. */
 export interface AgentDocument {
   text: string
   hash: string
@@ -109,9 +109,9 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
 export const createKnowledgeService = async (context: KnowledgeDeps) => {
   const { db, clock, log, bus, seals, audit, changeRequests, release, jobs } = context
   /** Starts the job that re-evaluates all fingerprints, at COMMIT. */
-  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
+  const startEvaluation = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {
-      kind: judgingJob,
+      kind: evaluationJob,
       title: `Re-evaluate all devices with knowledge ${version}`,
       data: { version },
     })
@@ -181,7 +181,7 @@ export const createKnowledgeService = async (context: KnowledgeDeps) => {
   const effect = async (knowledge: Knowledge, version: string): Promise<KnowledgeEffect> => ({
     version,
     computedAt: new Date(clock.now()).toISOString(),
-    ...(await context.judging.effectOf(knowledge)),
+    ...(await context.evaluation.effectOf(knowledge)),
   })
 
   async function candidateOf(): Promise<WholeSet> {
@@ -278,7 +278,7 @@ export const createKnowledgeService = async (context: KnowledgeDeps) => {
 
   async function announced(tx: Tx, actor: Actor, version: string): Promise<string> {
     await bus.publish(tx, topic)
-    return startJudging(tx, actor, version)
+    return startEvaluation(tx, actor, version)
   }
 
   async function applyIn(tx: Tx, actor: Actor, id: string): Promise<string> {
@@ -369,7 +369,7 @@ export const createKnowledgeService = async (context: KnowledgeDeps) => {
     const set = authentic(await store.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
-    const { designs, hosts, worse, better } = await context.judging.effectOf(build(set))
+    const { designs, hosts, worse, better } = await context.evaluation.effectOf(build(set))
     const text = `signed by key ${set.fingerprint}, replaces ${set.brings.join(', ')}; changes the verdict on ${designs} models on ${hosts} hosts: ${worse} worse, ${better} better`
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
@@ -395,7 +395,7 @@ export const createKnowledgeService = async (context: KnowledgeDeps) => {
     const [keys, history, judging] = await Promise.all([
       trusted(),
       store.history(historyLength),
-      context.judging.progress(info.version),
+      context.evaluation.progress(info.version),
     ])
     const contents = {
       usbIds: [sources.usbIdsText, info.usbIdsNames],
@@ -459,8 +459,8 @@ export const createKnowledgeService = async (context: KnowledgeDeps) => {
      */
     catchUp: async (): Promise<void> => {
       const { version } = current.knowledge.info
-      const { waiting, hosts } = await context.judging.progress(version)
-      if (waiting + hosts > 0) await db.transaction((tx) => startJudging(tx, { userName: 'system' }, version))
+      const { waiting, hosts } = await context.evaluation.progress(version)
+      if (waiting + hosts > 0) await db.transaction((tx) => startEvaluation(tx, { userName: 'system' }, version))
     },
   }
 }

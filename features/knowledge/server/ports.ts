@@ -2,7 +2,7 @@ import type { KnowledgeEffect, KnowledgeStatus } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 
 /** The functions that knowledge needs from peripherals, a higher feature. */
-export interface JudgingPort {
+export interface EvaluationPort {
   /** Computes what other knowledge would change for attached devices. Reads for seconds, outside a transaction. */
   effectOf(knowledge: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>>
   /** Returns the remaining work of the job that re-evaluates verdicts. */

@@ -18,7 +18,7 @@ const findingOn = async (speedMbps: number): Promise<{ agentId: string; deviceID
   return { agentId: agent.agentId, deviceID: device?.deviceID ?? '', attackTool: device?.attackTool ?? '' }
 }
 
-it('does not judge devices by an acceptance that this server did not write', async () => {
+it('does not evaluate devices by an acceptance that this server did not write', async () => {
   const { agentId: uuid, deviceID } = await findingOn(12)
   const api = t.as(await t.signIn())
   const answer = await api.post('/prime/webui/policy/acceptedFindings', { uuid, deviceID, reason: 'our own' })

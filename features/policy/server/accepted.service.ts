@@ -41,7 +41,7 @@ const nameOf = ({ vid, pid, vendorName, productName }: Fingerprint): string =>
 /** Accepts suspected findings. An acceptance only lifts the block as an attack tool: rules then decide. */
 export const createAcceptedFindings = (context: PolicyContext) => {
   const { db, clock, log, store, audit, changeRequests, peripherals, newlyAllowed, announceChange } = context
-  const { accepted, rejudge } = peripherals
+  const { accepted, reevaluation } = peripherals
   const listeners: AcceptedListener[] = []
 
   /** Returns the device that a request means, with its suspected finding. */
@@ -68,7 +68,7 @@ export const createAcceptedFindings = (context: PolicyContext) => {
   const hostsOf = async (q: Queryable, { device }: Fingerprint): Promise<number> =>
     newlyAllowed.accepting(q, await accepted.fingerprintIds(q, device.ruleFingerprint))
 
-  /** Judges the devices of an acceptance again, and records the change as a version of the policy. */
+  /** Evaluates the devices of an acceptance again, and records the change as a version of the policy. */
   async function apply(
     tx: Tx,
     actor: Actor,
@@ -77,7 +77,7 @@ export const createAcceptedFindings = (context: PolicyContext) => {
     reason: string,
     before: number,
   ): Promise<number> {
-    await rejudge.again(tx, row.fingerprint)
+    await reevaluation.again(tx, row.fingerprint)
     const verb = action === 'finding.accepted' ? 'Accepted the finding' : 'Revoked the acceptance of the finding'
     const summary = `${verb} about ${row.vid}:${row.pid}${inBrackets(reason)}`
     await store.addVersion(tx, { version: before + 1, at: new Date(clock.now()), by: actor.userName, summary }, [])
@@ -112,15 +112,15 @@ export const createAcceptedFindings = (context: PolicyContext) => {
     return { version, id: row.acceptance_id, fingerprint: device.ruleFingerprint }
   }
 
-  /** The change is in force. If this fails, the next job that judges devices repeats it. */
+  /** The change is in force. If this fails, the next job that evaluates devices repeats it. */
   const settle = (fingerprint: string) => async (): Promise<void> => {
-    // A report that was judged in the meantime may have missed the change.
-    await db.transaction((tx) => rejudge.again(tx, fingerprint))
-    await rejudge.settle()
+    // A report that was evaluated in the meantime may have missed the change.
+    await db.transaction((tx) => reevaluation.again(tx, fingerprint))
+    await reevaluation.settle()
   }
   const settled = (fingerprint: string): Promise<void> =>
     settle(fingerprint)().catch((error: unknown) =>
-      log.warn({ err: error }, 'cannot recalculate the decisions about a finding; the next judging job retries'),
+      log.warn({ err: error }, 'cannot recalculate the decisions about a finding; the next evaluation job retries'),
     )
 
   changeRequests.handle<CarriedAcceptance>('accept-finding', {

@@ -86,7 +86,7 @@ const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDeci
  * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes
  * only changes.
  */
-const judgeHost = (
+const evaluateHost = (
   agentId: string,
   all: readonly HostPeripheral[],
   host: HostPolicy,
@@ -204,7 +204,7 @@ export const assessHosts = async (
     const policy = policies.get(agentId)
     if (policy === undefined) throw new Error(`host ${agentId} has no opened policy`)
     const before = new Map(stored.map((p) => [p.deviceId, p]))
-    const peripherals = judgeHost(agentId, current, policy, now)
+    const peripherals = evaluateHost(agentId, current, policy, now)
     assessed.push({
       agentId,
       peripherals,

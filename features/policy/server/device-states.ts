@@ -5,7 +5,7 @@ import { isAllowing, type PolicySource, sourceOf } from '@portcullis/domain'
 export interface Effects {
   /** Mode of the hosts afterwards; null: each keeps its own. */
   mode: 'Armed' | 'Free' | null
-  /** Arming also judges the devices that are attached now. */
+  /** Arming also evaluates the devices that are attached now. */
   applyToPresent: boolean
   /** Every attached device is allowed on its host, except attack tools. */
   isApproved: boolean

@@ -33,7 +33,7 @@ const rowView = (row: PredictedRow): PolicyTestRow => ({
   attachments: row.attachments,
 })
 
-/** Simulates arming: judges every device of the stored inventory and history as if newly attached to an armed host. */
+/** Simulates arming: evaluates every device of the stored inventory and history as if newly attached to an armed host. */
 export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, drafts: Pick<Drafts, 'rulesOf'>) => {
   const scopeOf = ({ days = predictedDays, tags, host }: TestSelection): PredictionScope => ({
     days,

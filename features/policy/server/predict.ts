@@ -27,7 +27,7 @@ export interface Change {
   tags?: readonly HostTagChange[]
   /** New mode of the hosts. Deleted hosts count as `Free`. */
   mode?: 'Armed' | 'Free'
-  /** Arming also judges the devices that are attached now. */
+  /** Arming also evaluates the devices that are attached now. */
   applyToPresent?: boolean
   /** Every attached device is allowed on its host. */
   isApproved?: boolean
@@ -152,7 +152,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
       serials: [...new Set([...wide, ...own].flatMap(({ serial }) => (serial === null ? [] : serialKey(serial))))],
       // A verdict that depends on a serial number has its own fingerprint.
       serialFingerprints: [...known.values()]
-        .filter(({ judgedBy }) => judgedBy === null || typeof judgedBy.serial === 'string')
+        .filter(({ inputs }) => inputs === null || typeof inputs.serial === 'string')
         .map(({ id }) => id),
     }
     const classes = await read.classes(q, fingerprintIds, some, by)

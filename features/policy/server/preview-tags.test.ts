@@ -30,7 +30,7 @@ const post = async (path: string, body: unknown) => {
 const uuids = () => hosts.map(({ agentId }) => agentId)
 
 describe('the preview of a tag change', () => {
-  it('judges all changes together and names blocked attack tools', async () => {
+  it('evaluates all changes together and names blocked attack tools', async () => {
     await post('generalconfig/addhashtags', { hashtags: ['closed'], elementIds: uuids() })
     await post('generalconfig/addhashtags', { hashtags: ['open'] })
     await post('policy/rules', { effect: 'deny', ...stick, tag: 'closed', reason: 'no sticks' })

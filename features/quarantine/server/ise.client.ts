@@ -96,7 +96,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
   const colon = (text: string): string => (text === '' ? '.' : `: ${text}`)
 
   /** Returns the response of ERS, or throws the fault it shows. */
-  function judged(answer: PeerAnswer): PeerAnswer {
+  function checked(answer: PeerAnswer): PeerAnswer {
     if (answer.status === 401)
       throw new NacFault(
         'setup',
@@ -140,13 +140,13 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
 
   /** Returns null if the object does not exist. */
   async function read(path: string): Promise<Json | null> {
-    const answer = judged(await send({ method: 'GET', path, headers: json }))
+    const answer = checked(await send({ method: 'GET', path, headers: json }))
     return answer.status === 404 ? null : parse(answer)
   }
 
   /** Fetches the token that a server with CSRF protection requires for changes. */
   async function fetchToken(): Promise<boolean> {
-    const answer = judged(
+    const answer = checked(
       await send({
         method: 'GET',
         path: '/ers/config/ancpolicy?size=1',
@@ -171,8 +171,8 @@ export const createIse = ({ config, traffic, signal, before, known, isTest, isLi
     }
     const first = await attempt()
     // Only servers with CSRF protection get here; they refuse before they change anything.
-    if (first.status === 403 && (await fetchToken())) return judged(await attempt())
-    return judged(first)
+    if (first.status === 403 && (await fetchToken())) return checked(await attempt())
+    return checked(first)
   }
 
   const anc = (operation: 'apply' | 'clear', mac: string, policy: string): Promise<PeerAnswer> =>

@@ -135,13 +135,13 @@ export const createAdvance = (context: RolloutsContext) => {
     return fixed
   }
 
-  /** Judges the hosts that were not commanded. Windows hosts of earlier rings are armed first, up to the limit. */
-  async function judge(tx: Tx, row: RolloutRow): Promise<void> {
+  /** Evaluates the hosts that were not commanded. Windows hosts of earlier rings are armed first, up to the limit. */
+  async function evaluate(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     const id = row.rollout_id
     const refused = row.kind === 'arm' ? await windows.refused(tx, hosts.undecided(id), hosts.inTurn(id)) : []
     const reasons = new Map([...refused].map(([agentId, code]) => [agentId, windowsRefusals[code]]))
-    await hosts.judge(row, await updateFacts(tx, row), reasons)
+    await hosts.evaluate(row, await updateFacts(tx, row), reasons)
   }
 
   /** Updates the states of the hosts. For 36,000 commanded hosts this takes a second, so it runs once per run. */
@@ -149,14 +149,14 @@ export const createAdvance = (context: RolloutsContext) => {
     const hosts = createHostsStore(tx)
     await hosts.noteOutcomes(row)
     if (row.kind === 'arm') await hosts.watchArmed(row)
-    await judge(tx, row)
+    await evaluate(tx, row)
   }
 
   async function carryOut(tx: Tx, row: RolloutRow, decision: Decision): Promise<void> {
     const after = apply(positionOf(row), decision)
     if (decision.do === 'startRing') {
       await createHostsStore(tx).analyze(await startRing(tx, row, decision.ring))
-      await judge(tx, row)
+      await evaluate(tx, row)
     }
     const mark = row.rings[after.ring]
     if (mark !== undefined) mark.dwellUntil = after.dwellUntil
@@ -310,5 +310,5 @@ export const createAdvance = (context: RolloutsContext) => {
     return next
   }
 
-  return { announceState, startRing, judge, advance }
+  return { announceState, startRing, evaluate, advance }
 }

@@ -103,7 +103,7 @@ export const createHostsStore = (db: Queryable) => ({
    * Updates the states of hosts that were not commanded: connected again, not ready, or already up to date. `refused`
    * has the reasons of hosts that must not be armed.
    */
-  judge: async (
+  evaluate: async (
     { rollout_id: id }: Owner,
     update: UpdateFacts | null,
     refused: ReadonlyMap<string, string>,

@@ -151,13 +151,13 @@ describe('a rollout', () => {
 
   it('halts on the first failure over the budget, and does not count accepted failures', () => {
     const position: Position = { ...start('arm'), ring: 0 }
-    const judge = (change: Partial<Tally>) => decide(position, [tally(change)], limits, 0)
-    expect(judge({ failed: 1 }).do).toBe('dwell')
-    expect(judge({ failed: 2 })).toEqual({
+    const evaluate = (change: Partial<Tally>) => decide(position, [tally(change)], limits, 0)
+    expect(evaluate({ failed: 1 }).do).toBe('dwell')
+    expect(evaluate({ failed: 2 })).toEqual({
       do: 'halt',
       reason: '2 of 10 hosts of ring 1 failed, which exceeds the budget of 10 %.',
     })
-    expect(judge({ over: 2 }).do).toBe('halt')
-    expect(judge({ failed: 2, accepted: { failed: 1, over: 0 } }).do).toBe('dwell')
+    expect(evaluate({ over: 2 }).do).toBe('halt')
+    expect(evaluate({ failed: 2, accepted: { failed: 1, over: 0 } }).do).toBe('dwell')
   })
 })

@@ -100,7 +100,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 export const createRolloutsService = (context: RolloutsContext) => {
   const { db, exportDb, clock, packages, changeRequests } = context
   const read = createRolloutsRead(db)
-  const { advance, announceState, startRing, judge } = createAdvance(context)
+  const { advance, announceState, startRing, evaluate } = createAdvance(context)
 
   /** Refuses characters that reorder or hide text, because names appear in audit records and in approval requests. */
   function assertName(name: string, field: string): void {
@@ -157,12 +157,12 @@ export const createRolloutsService = (context: RolloutsContext) => {
     return view
   }
 
-  /** Selects the hosts of all rings and judges them, as a rollout would. */
+  /** Selects the hosts of all rings and evaluates them, as a rollout would. */
   async function fixAll(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.joinByHash()
     for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
-    await judge(tx, row)
+    await evaluate(tx, row)
   }
 
   /** Accepts the failures so far, to continue after a halt or a pause. */

@@ -46,7 +46,7 @@ const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
   a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
 
 /** Throws the faults that involve several items of a group. */
-export const judge = (
+export const assertConsistent = (
   group: ConfigGroupName,
   before: ReadonlyMap<string, Draft>,
   after: ReadonlyMap<string, Draft>,

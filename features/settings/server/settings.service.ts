@@ -18,12 +18,12 @@ import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { SettingsContext } from './context.ts'
 import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import {
+  assertConsistent,
   assertTogether,
   changesOf,
   type Draft,
   draftOf,
   faulty,
-  judge,
   masked,
   namesOf,
   textOf,
@@ -156,8 +156,8 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     // A guard may look at files and other hosts, which its answer reveals.
     if (changed.some((name) => needsFresh(name, textOf(before, name), textOf(after, name))))
       assertFresh(actor, clock.now())
-    const judged = guards.get(group)
-    if (judged !== undefined) await judged(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+    const validate = guards.get(group)
+    if (validate !== undefined) await validate(actor, new Map(names.map((name) => [name, textOf(after, name)])))
     else if (guardedGroups.includes(group)) throw new Error(`the settings of ${group} have no guard`)
   }
 
@@ -232,15 +232,15 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
         after.set(name, { value, sealed, isFresh: true })
     for (const group of groups) {
       assertTogether(group, before, after, new Map(then.map((row) => [row.name, row.value])))
-      judge(group, before, after)
+      assertConsistent(group, before, after)
     }
     return { last, names, groups, before, after, changes: changesOf(before, after) }
   }
 
   return {
     /** Registers the guard of a group, at start. It checks every change of the group. */
-    guard: (group: ConfigGroupName, judge: ConfigGuard): void => {
-      guards.set(group, judge)
+    guard: (group: ConfigGroupName, validate: ConfigGuard): void => {
+      guards.set(group, validate)
     },
     /** Conditions that must hold before groups may be changed: their guards, and the gate of the sign-in settings. */
     needs: [
@@ -265,13 +265,13 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       const outside = await readDrafts(db, names)
       const wanted = applied(outside, given)
       await guard(group, actor, outside, wanted)
-      judge(group, outside, wanted)
+      assertConsistent(group, outside, wanted)
       await assertSignInAlone(actor, outside, wanted, given)
       return db.transaction(async (tx) => {
         const last = await store.lock(tx)
         const before = await readDrafts(tx, names)
         const after = applied(before, given)
-        judge(group, before, after)
+        assertConsistent(group, before, after)
         const changes = changesOf(before, after)
         const version = await storeChange(tx, actor, last, before, after, changes, 'config.changed')
         return saved(version, changes, after, names)
@@ -302,7 +302,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
         const before = await readDrafts(db, namesOf(group))
         const after = applied(before, items)
         await guard(group, actor, before, after)
-        judge(group, before, after)
+        assertConsistent(group, before, after)
         await assertSignInAlone(actor, before, after, items)
       }
     },
@@ -319,7 +319,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
         groups.flatMap(([group]) => namesOf(group)),
       )
       const after = applied(before, given)
-      for (const [group] of groups) judge(group, before, after)
+      for (const [group] of groups) assertConsistent(group, before, after)
       const changes = changesOf(before, after)
       if (!isDry) await storeChange(tx, actor, last, before, after, changes, 'config.changed')
       return changes
@@ -346,7 +346,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     ): Promise<GroupValues<G>> => {
       const before = await readDrafts(q, namesOf(group))
       const drafts = Object.keys(given).length === 0 ? before : applied(before, given)
-      if (drafts !== before) judge(group, before, drafts)
+      if (drafts !== before) assertConsistent(group, before, drafts)
       function open(name: string): Secret | null {
         const sealed = drafts.get(name)?.sealed ?? null
         return sealed === null ? null : envelope.open(sealed, itemContext(name))
@@ -385,7 +385,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       for (const [group, items] of byGroup(given)) {
         const before = await readDrafts(tx, namesOf(group))
         const after = applied(before, items)
-        judge(group, before, after)
+        assertConsistent(group, before, after)
         assertSame(before, after)
         await storeChange(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
       }

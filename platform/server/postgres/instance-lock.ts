@@ -72,14 +72,14 @@ function linked(draft: string, path: string): boolean {
 }
 
 /** Removes a dead holder's lock. If the lock changed in the meantime, puts it back. */
-function takeAway(path: string, judged: string | undefined): void {
+function takeAway(path: string, expected: string | undefined): void {
   const aside = `${path}.stale.${process.pid}`
   try {
     renameSync(path, aside)
   } catch {
     return
   }
-  if (read(aside) !== judged) linked(aside, path)
+  if (read(aside) !== expected) linked(aside, path)
   rmSync(aside, { force: true })
 }
 

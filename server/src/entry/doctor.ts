@@ -14,7 +14,7 @@ import { backups } from './doctor/backups.ts'
 import { type DatabaseForBundle, readForBundle } from './doctor/bundle/bundle.read.ts'
 import { assertFree, type BundleInput, writeBundle } from './doctor/bundle/bundle.ts'
 import { certificate } from './doctor/certificate.ts'
-import { judgeDatabase, schema } from './doctor/database.ts'
+import { checkDatabase, schema } from './doctor/database.ts'
 import { connect, createDoctorRead } from './doctor/doctor.read.ts'
 import {
   auditFolder,
@@ -102,7 +102,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean, isForBundle: b
       return {
         findings: [
           ok('database', 'it responds'),
-          ...judgeDatabase(facts, isRunning),
+          ...checkDatabase(facts, isRunning),
           schema(applied, floor, migrations),
           ...(await rules(isReadable ? await read.ruleSet() : null, keysOf(config))),
           ...backups(isReadable ? await read.backups() : null, systemClock.now(), isRunning),

@@ -212,7 +212,7 @@ export const createInsightsRead = (db: Queryable) => {
     },
 
     /**
-     * Returns fingerprints of attached devices that are judged as attack tools, or whose shape differs from the others
+     * Returns fingerprints of attached devices that are evaluated as attack tools, or whose shape differs from the others
      * with the same ids.
      */
     suspects: async (rule: { devices: number; share: number }): Promise<SuspectRow[]> => {

@@ -28,7 +28,7 @@ export const documentFeature = (
     const items = given.settings ?? {}
     const groups = given.notificationGroups ?? []
     if (!isDry) await settings.guardAll(actor, items)
-    await notifications.judgeGroups(groups)
+    await notifications.validateGroups(groups)
     const wantedTags = given.tags ?? []
     const outcome = await transactionAgain(db, async (tx) => {
       await policy.lock(tx)

@@ -7,7 +7,7 @@ export interface Verdict {
   word: string
 }
 
-type Judged = Pick<
+type Evaluated = Pick<
   Peripheral,
   'decision' | 'guard' | 'inAction' | 'isDisabled' | 'isUnapprovedPeripherals' | 'present' | 'rule'
 >
@@ -18,7 +18,7 @@ type Judged = Pick<
  *
  * @param armed null if unknown
  */
-export const verdictOf = (device: Judged, armed: boolean | null): Verdict => {
+export const verdictOf = (device: Evaluated, armed: boolean | null): Verdict => {
   const { decision, guard, inAction, isDisabled, isUnapprovedPeripherals, present } = device
   if (decision === 'allow') {
     if (present && isDisabled)

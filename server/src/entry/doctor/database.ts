@@ -182,7 +182,7 @@ const wal = ({ walBytes, archiver, heldBySlots, settings, sizeBytes, wraparound 
   return findings
 }
 
-export const judgeDatabase = (facts: DatabaseFacts, isRunning: boolean): Finding[] => [
+export const checkDatabase = (facts: DatabaseFacts, isRunning: boolean): Finding[] => [
   version(facts),
   ...text(facts),
   durability(facts),

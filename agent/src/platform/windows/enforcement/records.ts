@@ -11,7 +11,7 @@ export interface DeviceRecord {
   isAllowed: boolean
   /** Nodes below the device that need an entry of their own. */
   parts: readonly string[]
-  /** Key of the device (`JudgedDevice.key`) and the properties that rules match. Null until the device was judged. */
+  /** Key of the device (`IdentifiedDevice.key`) and the properties that rules match. Null until the device was evaluated. */
   key: string
   device: PolicyDevice | null
   /** True if the agent disabled the device because Windows did not remove it. */
@@ -60,7 +60,7 @@ export const createRecords = (registry: Registry) => {
     const found = new Map<string, DeviceRecord>()
     for (const value of registry.list(DEVICES_KEY)) {
       const record = parse(value.name, textOf(value) ?? '')
-      // Invalid records are ignored: the device is judged again.
+      // Invalid records are ignored: the device is evaluated again.
       if (record !== undefined) found.set(foldId(record.instanceId), record)
     }
     records = found

@@ -32,7 +32,7 @@ const rank: Record<HealthStatus, number> = { Unknown: 0, OK: 0, Warning: 1, Erro
  * better after two, and after twice as many for each time it got worse within the hour. A flapping subsystem therefore
  * makes few changes, and keeps its usual status.
  */
-export const createJudge = () => {
+export const createStatusChanges = () => {
   let observations: Observation[] = []
   let worsened: number[] = []
 

@@ -2,30 +2,31 @@ import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { createAttackTools, type PolicyDecision } from '@portcullis/domain'
 import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { createJudge } from '../src/enforcement/judge.ts'
+import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import { createTruth } from '../src/enforcement/truth.ts'
 import type { DeviceInterface } from '../src/platform/platform.ts'
 import { rule } from './enforcing.ts'
 import { heldPolicy } from './passing.ts'
 
 const stick = storageStick({ portPath: '1-2' })
-const judgeOf = (rules: readonly PolicyRule[]) => {
-  const judge = createJudge()
-  judge.use(heldPolicy(rules))
-  return judge
+const evaluateOf = (rules: readonly PolicyRule[]) => {
+  const evaluator = createEvaluator()
+  evaluator.use(heldPolicy(rules))
+  return evaluator
 }
-const identify = (judge: ReturnType<typeof createJudge>, report = stick) => judge.identify({ report, instance: '1' })
+const identify = (evaluator: ReturnType<typeof createEvaluator>, report = stick) =>
+  evaluator.identify({ report, instance: '1' })
 
-describe('a judge', () => {
+describe('an evaluator', () => {
   it('decides by the current policy, and allows only hubs without one', () => {
-    const judge = judgeOf([rule({ id: 'sticks', effect: 'allow', vid: '0781' })])
-    const decide = (report = stick) => judge.decide(identify(judge, report).device, 0).source
-    expect([decide(), judge.policy?.version]).toEqual(['global', 1])
+    const evaluator = evaluateOf([rule({ id: 'sticks', effect: 'allow', vid: '0781' })])
+    const decide = (report = stick) => evaluator.decide(identify(evaluator, report).device, 0).source
+    expect([decide(), evaluator.policy?.version]).toEqual(['global', 1])
     expect(decide(rubberDucky({ portPath: '1-2' }))).toBe('attack-tool')
-    judge.use(undefined)
-    expect([decide(), decide(hub({ portPath: '1-2' })), judge.policy]).toEqual(['default', 'hub', undefined])
+    evaluator.use(undefined)
+    expect([decide(), decide(hub({ portPath: '1-2' })), evaluator.policy]).toEqual(['default', 'hub', undefined])
     expect(decide(rubberDucky({ portPath: '1-2' }))).toBe('default')
-    expect(judge.nextExpiry(0)).toBe(Number.POSITIVE_INFINITY)
+    expect(evaluator.nextExpiry(0)).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('drops the level suspected for an accepted fingerprint, and no other level', () => {
@@ -33,17 +34,17 @@ describe('a judge', () => {
     const confirmed = rubberDucky({ portPath: '1-2', product: 'Sure' })
     const row = { id: 'd', group: 'own', vid: '03EB', pid: '2401', name: 'Ducky', kind: 'k', source: 's' } as const
     const attackTools = createAttackTools([{ ...row, support: [{ product: 'Sure' }] }], [])
-    const plain = judgeOf([])
+    const plain = evaluateOf([])
     const prints = [tool, confirmed].map((report) => identify(plain, report).device.ruleFingerprint)
-    const judge = createJudge()
+    const evaluator = createEvaluator()
     const { policy } = heldPolicy([rule({ id: 'all', effect: 'allow', kinds: ['Keyboard'] })])
-    judge.use({ policy: { ...policy, accepted: prints }, attackTools })
-    const sourceOf = (report: typeof tool) => judge.decide(identify(judge, report).device, 0).source
+    evaluator.use({ policy: { ...policy, accepted: prints }, attackTools })
+    const sourceOf = (report: typeof tool) => evaluator.decide(identify(evaluator, report).device, 0).source
     expect(sourceOf(tool)).toBe('global')
     // At a port of another speed, packets have other sizes.
     expect(sourceOf(rubberDucky({ portPath: '2-1', bcdUsb: 0x0210, maxPacketSize0: 64 }))).toBe('global')
     expect(sourceOf({ ...tool, manufacturer: 'Other' })).toBe('attack-tool')
-    expect(identify(judge, confirmed).device.attackTool).toBe('confirmed')
+    expect(identify(evaluator, confirmed).device.attackTool).toBe('confirmed')
     expect(sourceOf(confirmed)).toBe('attack-tool')
   })
 
@@ -62,12 +63,12 @@ describe('a judge', () => {
     ['that it is an attack tool', 'attack-tool', null, 'This device is a known attack tool or behaves like one.'],
     ['that it is not on the allowlist', 'default', null, 'This device is not on the allowlist of your organisation.'],
   ])('gives as the reason %s', (_, source, ruleId, text) => {
-    expect(judgeOf(rules).reasonOf({ effect: 'block', source, ruleId })).toBe(text)
+    expect(evaluateOf(rules).reasonOf({ effect: 'block', source, ruleId })).toBe(text)
   })
 
   it('gives the same reason without a policy', () => {
     const decision = { effect: 'block', source: 'default', ruleId: null } as const
-    expect(createJudge().reasonOf(decision)).toBe('This device is not on the allowlist of your organisation.')
+    expect(createEvaluator().reasonOf(decision)).toBe('This device is not on the allowlist of your organisation.')
   })
 
   it.each<[string, PolicyDecision['source'], string | null, object]>([
@@ -77,16 +78,16 @@ describe('a judge', () => {
     ['a device of a vendor: its claimed kinds', 'global', 'vendor', { by: 'kinds', kinds: ['Mass Storage'] }],
     ['an exception without a rule: its identity', 'default', null, { by: 'identity' }],
   ])('returns the scope of a device that is allowed as %s', (_, source, ruleId, scope) => {
-    const judge = judgeOf(rules)
-    expect(judge.scopeOf({ effect: 'allow', source, ruleId }, identify(judge).device)).toEqual(scope)
+    const evaluator = evaluateOf(rules)
+    expect(evaluator.scopeOf({ effect: 'allow', source, ruleId }, identify(evaluator).device)).toEqual(scope)
     expect(
-      createJudge().scopeOf({ effect: 'allow', source: 'default', ruleId: 'model' }, identify(judge).device),
+      createEvaluator().scopeOf({ effect: 'allow', source: 'default', ruleId: 'model' }, identify(evaluator).device),
     ).toEqual({ by: 'identity' })
   })
 
   it('returns the end of the next grant', () => {
     const until = (...times: (string | undefined)[]) =>
-      judgeOf(
+      evaluateOf(
         times.map((expiresAt) =>
           rule({ effect: 'allow', vid: '0781', ...(expiresAt === undefined ? {} : { expiresAt }) }),
         ),
@@ -102,9 +103,9 @@ describe('a judge', () => {
 })
 
 describe('the drivers of a device', () => {
-  const judge = createJudge()
+  const evaluator = createEvaluator()
   const typing = plainKeyboard({ portPath: '1-1', interfaces: ['03:01:01', '08:06:50', '03:00:00'] })
-  const judged = identify(judge, typing)
+  const identified = identify(evaluator, typing)
   const identity = { by: 'identity' } as const
   const setUp = (binds: Record<number, string>, accepts = false, foreign: string[] = []) => {
     const opened: string[] = []
@@ -134,34 +135,38 @@ describe('the drivers of a device', () => {
 
   it('are bound one by one; an interface without a descriptor stays closed', () => {
     const { truth, opened, state } = setUp({ 0: 'usbhid', 1: 'usb-storage' })
-    expect(truth.open(judged, identity)).toBeNull()
+    expect(truth.open(identified, identity)).toBeNull()
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.1', '1-1:1.2'])
     expect(state.map(({ isAuthorized }) => isAuthorized)).toEqual([true, true, true, false])
-    expect([truth.open(judged, identity), opened.length]).toEqual([null, 3])
+    expect([truth.open(identified, identity), opened.length]).toEqual([null, 3])
   })
 
   it('are compared after each binding, and a mismatch opens no further interfaces', () => {
     const { truth, opened } = setUp({ 1: 'rtl8150' })
-    expect(truth.open(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
+    expect(truth.open(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
     expect(opened).toHaveLength(2)
-    expect(truth.mismatch(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
+    expect(truth.mismatch(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
   })
 
   it('are compared even if no interface is closed', () => {
     const { truth, state, opened } = setUp({})
     for (const one of state) Object.assign(one, { isAuthorized: true })
     Object.assign(state[0] ?? {}, { driver: 'rtl8150' })
-    expect([truth.open(judged, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
+    expect([truth.open(identified, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
   })
 
   it('match if an operator accepted them', () => {
     const { truth, opened } = setUp({ 1: 'rtl8150' }, true)
-    expect([truth.open(judged, identity), truth.mismatch(judged, identity), opened.length]).toEqual([null, null, 3])
+    expect([truth.open(identified, identity), truth.mismatch(identified, identity), opened.length]).toEqual([
+      null,
+      null,
+      3,
+    ])
   })
 
   it('are not bound to an interface that was closed before arming', () => {
     const { truth, opened } = setUp({}, false, ['1-1:1.1|1', '1-1:1.2|2'])
-    truth.open(judged, identity)
+    truth.open(identified, identity)
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.2'])
   })
 })

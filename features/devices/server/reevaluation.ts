@@ -14,7 +14,7 @@ import { createOwnFingerprints } from './own-fingerprints.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
 import { hasChanged, levels, newVerdict, reevaluate } from './reevaluate.ts'
-import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
+import { createReevaluationStore, type EvaluatedRow, type NewVerdict } from './reevaluation.store.ts'
 
 /** Number of fingerprints per transaction: about 20 ms of evaluation. */
 const fingerprintsAtOnce = 200
@@ -22,21 +22,21 @@ const hostsAtOnce = 200
 const rowsShown = 500
 /** Number of inventories requested per second. A server can apply this number in addition to its check-ins. */
 const inventoriesAtOnce = 250
-/** Maximum time between judging a report and storing it. */
+/** Maximum time between evaluating a report and storing it. */
 const underWayMs = 60_000
 
 /** Topic of the bus that announces changed fingerprints. */
 const topic = 'designs'
 
 /** A step of the job that re-evaluates verdicts, saved in the transaction that made it. */
-export interface JudgingStep {
+export interface EvaluationJob {
   /** Null: no new knowledge came into force, and the job only processes the queue. */
   data: unknown
   cursor: unknown
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
 }
 
-export interface RejudgeDeps extends DevicesContext {
+export interface ReevaluationDeps extends DevicesContext {
   designs: ReturnType<typeof createFingerprints>
   peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   accepted: Pick<Accepted, 'all'>
@@ -57,14 +57,14 @@ const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(reso
  * Returns the names of a model. If the knowledge has no name, the model keeps the name that its first device reported. This
  * replaces the owner of the VID, which an earlier release stored for a registered product.
  */
-const modelNames = (by: Knowledge, row: JudgedRow): { vendor: string; product: string } => ({
+const modelNames = (by: Knowledge, row: EvaluatedRow): { vendor: string; product: string } => ({
   vendor: by.vendorName(row.vid, row.pid) ?? (row.vendor === by.vendorName(row.vid) ? row.manufacturer : row.vendor),
   product: by.productName(row.vid, row.pid) ?? row.model_product,
 })
 
-export const createRejudge = (context: RejudgeDeps) => {
+export const createReevaluation = (context: ReevaluationDeps) => {
   const { db, clock, bus, designs, knowledge, accepted, agents, decisions, events, peripherals } = context
-  const store = createRejudgeStore(db)
+  const store = createReevaluationStore(db)
   const giveOwnFingerprints = createOwnFingerprints({ ...context, store, peripherals, accepted })
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
@@ -72,7 +72,7 @@ export const createRejudge = (context: RejudgeDeps) => {
   const progress = (version: string) => store.progress(verdictVersion(version))
 
   /** Stores the verdicts of the knowledge in force on locked fingerprints. */
-  async function judgeRows(tx: Tx, by: Knowledge, rows: readonly JudgedRow[]): Promise<void> {
+  async function evaluateRows(tx: Tx, by: Knowledge, rows: readonly EvaluatedRow[]): Promise<void> {
     const known = await accepted.all(tx)
     const models = []
     const verdicts: NewVerdict[] = []
@@ -93,14 +93,14 @@ export const createRejudge = (context: RejudgeDeps) => {
     await store.writeVerdicts(tx, verdictVersion(by.info.version), verdicts)
   }
 
-  /** Judges one batch of fingerprints after an id. Returns the last id, or null if none was left. */
-  const judgeFingerprints = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
+  /** Evaluates one batch of fingerprints after an id. Returns the last id, or null if none was left. */
+  const evaluateFingerprints = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
     db.transaction(async (tx): Promise<number | null> => {
       const by = knowledge.current()
       const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, fingerprintsAtOnce)
       const last = rows.at(-1)?.design_id
       if (last === undefined) return null
-      await judgeRows(tx, by, rows)
+      await evaluateRows(tx, by, rows)
       await note(tx, last, rows.length)
       await bus.publish(tx, topic)
       return last
@@ -119,8 +119,8 @@ export const createRejudge = (context: RejudgeDeps) => {
     })
   }
 
-  /** Judges one batch of hosts. Returns their number; 0 if none was left. */
-  const judgeHosts = (note: (tx: Tx, count: number) => Promise<void>): Promise<number> =>
+  /** Evaluates one batch of hosts. Returns their number; 0 if none was left. */
+  const evaluateHosts = (note: (tx: Tx, count: number) => Promise<void>): Promise<number> =>
     db.transaction(async (tx) => {
       const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
       if (ids.length === 0) return 0
@@ -148,7 +148,7 @@ export const createRejudge = (context: RejudgeDeps) => {
   }
 
   /** Runs the whole job, which can resume: fingerprints first, then the hosts whose verdicts changed. */
-  async function run(job: JudgingStep): Promise<void> {
+  async function run(job: EvaluationJob): Promise<void> {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
     designs.forget()
@@ -160,7 +160,7 @@ export const createRejudge = (context: RejudgeDeps) => {
         await job.save(tx, { total, cursor: { after } })
       })
     while (after !== null) {
-      after = await judgeFingerprints(after, (tx, last, count) =>
+      after = await evaluateFingerprints(after, (tx, last, count) =>
         job.save(tx, { done: count, total, cursor: { after: last } }),
       )
       designs.forget()
@@ -169,14 +169,14 @@ export const createRejudge = (context: RejudgeDeps) => {
     if (job.data !== null) await giveOwnFingerprints(yieldNow)
     total += (await progress(knowledge.current().info.version)).hosts
     // Reports that arrived in the meantime may carry the previous verdict of a fingerprint.
-    do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
+    do while ((await evaluateHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
     if (job.data !== null) await askForInventories()
   }
 
   /** Computes what other knowledge would change for all attached devices. */
   async function effectOf(other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> {
-    const found: { row: JudgedRow; verdict: Verdict }[] = []
+    const found: { row: EvaluatedRow; verdict: Verdict }[] = []
     const renamed = new Set<number>()
     const known = await accepted.all(db)
     for (let after = 0; ; ) {
@@ -231,18 +231,18 @@ export const createRejudge = (context: RejudgeDeps) => {
     progress,
 
     /**
-     * Judges all fingerprints with a rule fingerprint again. Queues their hosts, and all armed hosts, because their policies
+     * Evaluates all fingerprints with a rule fingerprint again. Queues their hosts, and all armed hosts, because their policies
      * list accepted findings. Call `settle` after COMMIT.
      */
     again: async (tx: Tx, fingerprint: string): Promise<void> => {
-      await judgeRows(tx, knowledge.current(), await store.takeByPolicy(tx, fingerprint))
+      await evaluateRows(tx, knowledge.current(), await store.takeByPolicy(tx, fingerprint))
       await store.queueArmed(tx)
       await bus.publish(tx, topic)
     },
     /** Recalculates the decisions of queued hosts, and appends events for new findings about attached devices. */
     settle: async (): Promise<void> => {
       designs.forget()
-      while ((await judgeHosts(async () => {})) > 0) await yieldNow()
+      while ((await evaluateHosts(async () => {})) > 0) await yieldNow()
     },
   }
 }

@@ -18,7 +18,7 @@ import type { ScannedDevice } from '../platform/platform.ts'
 import type { HeldPolicy } from './policy-file.ts'
 
 /** A device with the values that the policy matches. */
-export interface JudgedDevice {
+export interface IdentifiedDevice {
   portPath: string
   /** Location of its controller, which stays the same when the system numbers its buses anew. */
   controller: string | undefined
@@ -40,14 +40,14 @@ const nameOf = (report: DeviceReport, device: PolicyDevice): string =>
   cleanText(report.manufacturer ?? '', 80) ||
   `${device.kinds[0]} ${device.vid}:${device.pid}`
 
-/** Judges devices by a policy. Caches the identity of each attachment, because parsing and fingerprints are expensive. */
-export const createJudge = () => {
+/** Evaluates devices by a policy. Caches the identity of each attachment, because parsing and fingerprints are expensive. */
+export const createEvaluator = () => {
   let held: HeldPolicy | undefined
-  let known = new Map<string, { text: string; judged: JudgedDevice }>()
+  let known = new Map<string, { text: string; identified: IdentifiedDevice }>()
   // Stryker disable next-line ArrayDeclaration: A text matches no device and never expires.
   const rules = () => held?.policy.rules ?? []
 
-  function identify({ report, instance }: ScannedDevice): JudgedDevice {
+  function identify({ report, instance }: ScannedDevice): IdentifiedDevice {
     const steady = steadyReport(report)
     // The agent sets the authorisation, so it is not part of the identity.
     const text = JSON.stringify([
@@ -55,14 +55,14 @@ export const createJudge = () => {
       { ...steady, serial: report.serial, authorized: undefined, enforced: undefined, mismatch: undefined },
     ])
     const cached = known.get(report.portPath)
-    if (cached?.text === text) return cached.judged
+    if (cached?.text === text) return cached.identified
     const parsed = parseReport(steady)
     const { kinds } = classify(parsed, steady)
     const finding = held?.attackTools.assess({ parsed, report: steady, kinds }).finding ?? null
     const found = policyDevice(parsed, report, finding?.level ?? null)
     const isAccepted = found.attackTool === 'suspected' && held?.policy.accepted?.includes(found.ruleFingerprint)
     const device = isAccepted ? { ...found, attackTool: null } : found
-    const judged = {
+    const identified = {
       portPath: report.portPath,
       controller: report.controller,
       instance,
@@ -76,8 +76,8 @@ export const createJudge = () => {
           : `${portsOf(report.portPath)}|${device.fingerprintWithoutRevision}|${steady.serial ?? ''}`,
       name: nameOf(report, device),
     }
-    known.set(report.portPath, { text, judged })
-    return judged
+    known.set(report.portPath, { text, identified })
+    return identified
   }
 
   return {
@@ -115,4 +115,4 @@ export const createJudge = () => {
     },
   }
 }
-export type Judge = ReturnType<typeof createJudge>
+export type Evaluator = ReturnType<typeof createEvaluator>

@@ -1,16 +1,16 @@
 import type { HealthStatus } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { createJudge } from './health.judge.ts'
+import { createStatusChanges } from './status-changes.ts'
 
 const statuses = { o: 'OK', w: 'Warning', e: 'Error', u: 'Unknown' } as const satisfies Record<string, HealthStatus>
 const letter = (status: HealthStatus) => status[0]?.toLowerCase()
 
 /** Feeds statuses 15 s apart, by their first letters. Returns each change as `<from><to>@<first observation>`. */
 const changes = (statusLetters: string, from: HealthStatus = 'OK'): string[] => {
-  const judge = createJudge()
+  const evaluate = createStatusChanges()
   let current = from
   return [...statusLetters].flatMap((one, i) => {
-    const change = judge(current, { status: statuses[one as 'o'], description: `observation ${i}`, at: i * 15_000 })
+    const change = evaluate(current, { status: statuses[one as 'o'], description: `observation ${i}`, at: i * 15_000 })
     if (change === null) return []
     const text = `${letter(current)}${letter(change.status)}@${change.at / 15_000}`
     current = change.status

@@ -1,4 +1,4 @@
-/** Judges the devices of a simulated host by the rules of its server, with the same function as a real agent. */
+/** Evaluates the devices of a simulated host by the rules of its server, with the same function as a real agent. */
 import type { DeviceReport, PolicyRule } from '@portcullis/contract'
 import { decide, hasSerial, type PolicyDevice, parseReport, policyDevice } from '@portcullis/domain'
 
@@ -17,8 +17,8 @@ const deviceOf = (report: DeviceReport): PolicyDevice => {
   return { ...known.device, serial: known.hasSerial ? (report.serial ?? '') : '' }
 }
 
-/** Creates the judge of an armed host. An exempt device was present at arming, so only a deny blocks it. */
-export const createJudge =
+/** Creates the evaluator of an armed host. An exempt device was present at arming, so only a deny blocks it. */
+export const createEvaluator =
   (rules: readonly PolicyRule[], policyVersion: number, isExempt: (report: DeviceReport) => boolean, now: number) =>
   (report: DeviceReport): DeviceReport => {
     const { effect, source, ruleId } = decide(rules, deviceOf(report), now)
@@ -29,4 +29,4 @@ export const createJudge =
       enforced: { effect, source, ruleId, policyVersion, ...(isSpared ? { guard: 'present' as const } : {}) },
     }
   }
-export type Judge = ReturnType<typeof createJudge>
+export type Evaluator = ReturnType<typeof createEvaluator>

@@ -11,7 +11,7 @@ export interface Sample {
 }
 
 /** A fingerprint with its verdict and some of its devices. */
-export interface JudgedRow {
+export interface EvaluatedRow {
   design_id: number
   model_id: number
   fingerprint: string
@@ -88,34 +88,34 @@ export interface SerialRow {
  */
 const samplesPerFingerprint = 20
 
-const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
+const evaluatedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
   d.configuration, d.folded, d.icon, d.kinds, d.class_code, d.subclass_code, d.protocol_code, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
   d.saw_reports, d.judged_by, d.policy_rule_fingerprint,
   coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
   coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
     select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerFingerprint}::int) p), '[]') as samples`
 
-export const createRejudgeStore = (db: Db) => ({
+export const createReevaluationStore = (db: Db) => ({
   /**
    * Locks and returns fingerprints above an id with verdicts of other knowledge. Their devices can still attach and
    * detach.
    */
-  takeOutdated: (tx: Tx, version: string, after: number, limit: number): Promise<JudgedRow[]> =>
-    tx.query<JudgedRow>(sql`
-      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+  takeOutdated: (tx: Tx, version: string, after: number, limit: number): Promise<EvaluatedRow[]> =>
+    tx.query<EvaluatedRow>(sql`
+      select ${evaluatedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id > ${after}::int and d.knowledge_version <> ${version}
       order by d.design_id limit ${limit}::int for no key update of d`),
 
   /** Locks and returns the fingerprints that share a rule fingerprint. */
-  takeByPolicy: (tx: Tx, fingerprint: string): Promise<JudgedRow[]> =>
-    tx.query<JudgedRow>(sql`
-      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+  takeByPolicy: (tx: Tx, fingerprint: string): Promise<EvaluatedRow[]> =>
+    tx.query<EvaluatedRow>(sql`
+      select ${evaluatedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.policy_rule_fingerprint = ${fingerprint} order by d.design_id for no key update of d`),
 
   /** Returns fingerprints above an id with attached devices, to test other knowledge on them. */
-  present: (after: number, limit: number): Promise<JudgedRow[]> =>
-    db.query<JudgedRow>(sql`
-      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id join design_counts c on c.design_id = d.design_id
+  present: (after: number, limit: number): Promise<EvaluatedRow[]> =>
+    db.query<EvaluatedRow>(sql`
+      select ${evaluatedColumns} from designs d join models m on m.model_id = d.model_id join design_counts c on c.design_id = d.design_id
       where d.design_id > ${after}::int and c.devices > 0 order by d.design_id limit ${limit}::int`),
 
   hostsOf: async (fingerprintIds: readonly number[]): Promise<number> =>
@@ -183,9 +183,9 @@ export const createRejudgeStore = (db: Db) => ({
   },
 
   /** Reads fingerprints by id, with the inputs of their verdicts. */
-  byIds: (tx: Queryable, ids: readonly number[]): Promise<JudgedRow[]> =>
-    tx.query<JudgedRow>(sql`
-      select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
+  byIds: (tx: Queryable, ids: readonly number[]): Promise<EvaluatedRow[]> =>
+    tx.query<EvaluatedRow>(sql`
+      select ${evaluatedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id = any(${ids}::int[])`),
 
   /** Reads the next peripherals with a serial number. Other serial numbers may share their fingerprints. */

@@ -22,7 +22,7 @@ interface Judging {
   hosts: number
 }
 
-export const benchRejudge = async ({ server, fleet, client, startReplica }: Prepared): Promise<BenchResult> => {
+export const benchReevaluation = async ({ server, fleet, client, startReplica }: Prepared): Promise<BenchResult> => {
   const token = await server.signIn()
   const judging = async (): Promise<Judging> =>
     (await server.call(path, undefined, token)).judging as unknown as Judging

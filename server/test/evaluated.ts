@@ -1,11 +1,11 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { parseReport, policyDevice } from '@portcullis/domain'
-import type { Fingerprint, JudgedDevice } from '@portcullis/features/devices/server/index.ts'
+import type { EvaluatedDevice, Fingerprint } from '@portcullis/features/devices/server/index.ts'
 
 const designs = new Map<string, Fingerprint>()
 
 /** Returns a reported device with its verdict. Equal descriptors and strings have the same fingerprint. */
-export const judged = (report: DeviceReport, verdict: Partial<Fingerprint> = {}): JudgedDevice => {
+export const evaluated = (report: DeviceReport, verdict: Partial<Fingerprint> = {}): EvaluatedDevice => {
   const key = JSON.stringify([report.descriptors, report.manufacturer, report.product, verdict])
   const { vid, pid } = parseReport(report)
   const design = designs.get(key) ?? {
@@ -29,7 +29,7 @@ export const judged = (report: DeviceReport, verdict: Partial<Fingerprint> = {})
     manufacturer: report.manufacturer ?? '',
     product: report.product ?? '',
     configuration: '',
-    judgedBy: null,
+    inputs: null,
     device: policyDevice(parseReport(report), report, null),
     levelOf: () => null,
     ...verdict,
