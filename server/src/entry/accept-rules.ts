@@ -1,8 +1,8 @@
 /** Runs `portcullis admin accept-rules`, after rules were changed in the database. */
 import { parseArgs } from 'node:util'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
+import { runCommand } from './local.ts'
 
 const listed = (lines: readonly string[]): string =>
   lines.length === 0 ? 'The rules match the history of the policy.\n' : `${lines.join('\n')}\n`
@@ -23,8 +23,4 @@ const run = async (): Promise<void> => {
   })
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A partly composed server has timers that keep the process alive.
-  process.exit(1)
-})
+runCommand(run)

@@ -1,8 +1,8 @@
 /** Runs `portcullis audit anchor` after a restore. It needs access to the machine and its key file. */
 import { parseArgs } from 'node:util'
 import { TrailFault } from '@portcullis/features/audit/server/index.ts'
-import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
+import { runCommand } from './local.ts'
 
 const run = async (): Promise<void> => {
   parseArgs({ options: {} })
@@ -16,9 +16,4 @@ const run = async (): Promise<void> => {
   })
 }
 
-run().catch((error: unknown) => {
-  const isPlain = error instanceof StartError || error instanceof TrailFault
-  process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A partly composed server has timers that keep the process alive.
-  process.exit(1)
-})
+runCommand(run, TrailFault)

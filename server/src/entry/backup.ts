@@ -1,18 +1,15 @@
 /**
  * Runs `portcullis backup make --with-keys`, the only way to export the key file. Its caller can read that file anyway.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import { makeLocalBackup } from '@portcullis/features/operations/server/backup/index.ts'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
-import { loadConfig } from '@portcullis/platform/server/config.ts'
-import { createDb } from '@portcullis/platform/server/db/db.ts'
-import { createLog } from '@portcullis/platform/server/log.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { openLocalDatabase } from './local-database.ts'
+import { assertKeyFile, ownConfig, runCommand, withDatabase } from './local.ts'
 
 const passphraseOf = (file: string): Secret => {
   let text: string
@@ -37,36 +34,18 @@ const run = async (): Promise<void> => {
   if (out === undefined) throw new StartError('Set the output file with --out.')
   if (passphraseFile === undefined) throw new StartError('A backup with keys must be encrypted. Add --passphrase-file.')
   const passphrase = passphraseOf(passphraseFile)
-  const config = loadConfig(process.env, process.getuid?.() === 0)
-  if (!existsSync(config.keyFile))
-    throw new StartError(
-      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
-    )
-  const log = createLog('error')
-  const database = await openLocalDatabase(config, log)
-  const db = createDb({ connection: database.connection, max: 2, name: 'backup', log, statementTimeoutMs: 0 })
-  try {
-    const { bytes } = await makeLocalBackup({
-      db,
-      clock: systemClock,
-      version: packageFile.version,
-      out,
-      passphrase,
-      keyFile: config.keyFile,
-      by: userInfo().username,
-    })
-    process.stdout.write(
-      values.json
-        ? `${JSON.stringify({ file: out, bytes, hasKeys: true })}\n`
-        : `${out}: ${bytes.toLocaleString('en')} bytes, with the key file. Verify it: portcullis backup verify ${out} --passphrase-file ${passphraseFile}\n`,
-    )
-  } finally {
-    await db.close()
-    await database.stop()
-  }
+  const config = ownConfig()
+  assertKeyFile(config)
+  const { keyFile } = config
+  const by = userInfo().username
+  const { bytes } = await withDatabase(config, { name: 'backup' }, (db) =>
+    makeLocalBackup({ db, clock: systemClock, version: packageFile.version, out, passphrase, keyFile, by }),
+  )
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify({ file: out, bytes, hasKeys: true })}\n`
+      : `${out}: ${bytes.toLocaleString('en')} bytes, with the key file. Verify it: portcullis backup verify ${out} --passphrase-file ${passphraseFile}\n`,
+  )
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  process.exitCode = 1
-})
+runCommand(run)

@@ -1,5 +1,4 @@
 /** Runs `portcullis command-key show` and `rotate`, for operators who can read the key file of the server. */
-import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import { publicKeyHash } from '@portcullis/domain'
@@ -7,13 +6,11 @@ import { readKeyHolders } from '@portcullis/features/agents/server/index.ts'
 import { auditWriter } from '@portcullis/features/audit/server/index.ts'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
-import { loadConfig } from '@portcullis/platform/server/config.ts'
-import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
-import { createLog } from '@portcullis/platform/server/log.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
-import { openLocalDatabase } from './local-database.ts'
+import { assertKeyFile, ownConfig, runCommand, withDatabase } from './local.ts'
 
 const dayMs = 86_400_000
 
@@ -74,32 +71,20 @@ const run = async (): Promise<void> => {
   const [verb] = positionals
   if (verb !== 'show' && verb !== 'rotate') throw new StartError('Unknown command. Use show or rotate.')
   const keepDays = daysOf(values['keep-days'])
-  const config = loadConfig(process.env, process.getuid?.() === 0)
-  if (!existsSync(config.keyFile))
-    throw new StartError(
-      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
-    )
-  const log = createLog('error')
+  const config = ownConfig()
+  assertKeyFile(config)
   const keys = loadKeys(config.keyFile).command
-  const database = await openLocalDatabase(config, log)
-  const db = createDb({ connection: database.connection, max: 2, name: 'command-key', log, statementTimeoutMs: 0 })
-  try {
+  const rows = await withDatabase(config, { name: 'command-key' }, async (db) => {
     if (verb === 'rotate') await rotate(db, keys, keepDays)
-    const rows = await rowsOf(db, keys)
-    const next =
-      'Copy the key file to every replica and to your backups. Hosts that follow this rotation do not trust older copies.'
-    process.stdout.write(
-      values.json
-        ? `${JSON.stringify({ keys: rows })}\n`
-        : `${rows.map(textOf).join('\n')}\n${verb === 'rotate' ? `${next}\n` : ''}`,
-    )
-  } finally {
-    await db.close()
-    await database.stop()
-  }
+    return rowsOf(db, keys)
+  })
+  const next =
+    'Copy the key file to every replica and to your backups. Hosts that follow this rotation do not trust older copies.'
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify({ keys: rows })}\n`
+      : `${rows.map(textOf).join('\n')}\n${verb === 'rotate' ? `${next}\n` : ''}`,
+  )
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  process.exitCode = 1
-})
+runCommand(run)

@@ -1,15 +1,14 @@
 /** Composes the server of this checkout with the configuration of this machine. */
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadReleaseKey } from '@portcullis/features/builds/server/index.ts'
 import { loadKnowledge } from '@portcullis/features/knowledge/server/index.ts'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
-import { type Config, loadConfig } from '@portcullis/platform/server/config.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
-import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { type ComposeOptions, compose, type Server } from '../compose.ts'
+import { assertKeyFile, ownConfig } from './local.ts'
 
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
@@ -35,12 +34,8 @@ export const withOfflineServer = async (
   work: (server: Server) => Promise<void>,
   open: typeof openDatabase = openDatabase,
 ): Promise<void> => {
-  const config = loadConfig(process.env, process.getuid?.() === 0)
-  // No server would accept anything that the command signs with a new key file.
-  if (!existsSync(config.keyFile))
-    throw new StartError(
-      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
-    )
+  const config = ownConfig()
+  assertKeyFile(config)
   const log = createLog('error')
   const database = await open(config, log)
   try {

@@ -5,6 +5,7 @@ import { type DatabaseHost, databaseHosts } from '@portcullis/platform/server/db
 import { PromotionFailed, PromotionRefused, promote } from '@portcullis/platform/server/failover/promote.ts'
 import { clusterStatus, statusText } from '@portcullis/platform/server/failover/status.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
+import { problemOf } from './local.ts'
 
 /** Exit code if a promotion is refused: nothing was changed. */
 const refusedCode = 2
@@ -58,8 +59,7 @@ const run = async (): Promise<void> => {
 run().then(
   () => process.exit(0),
   (error: unknown) => {
-    const isPlain = [StartError, PromotionRefused, PromotionFailed].some((kind) => error instanceof kind)
-    process.stderr.write(`${isPlain ? (error as Error).message : String((error as Error).stack ?? error)}\n`)
+    process.stderr.write(`${problemOf(error, PromotionRefused, PromotionFailed)}\n`)
     // Connections to servers that hang keep the process alive.
     process.exit(error instanceof PromotionRefused ? refusedCode : 1)
   },

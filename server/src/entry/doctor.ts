@@ -33,6 +33,7 @@ import { configuredTargets, environmentTargets, type Outbound, outbound, outboun
 import { releaseKey } from './doctor/release-key.ts'
 import { rules } from './doctor/rules.ts'
 import { serverKeyFile } from './doctor/server-environment.ts'
+import { runCommand } from './local.ts'
 import { askOwnServer } from './own-server.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -250,7 +251,4 @@ const run = async (): Promise<void> => {
   process.exitCode = isGood || written !== null ? 0 : 1
 }
 
-run().catch((fault: unknown) => {
-  process.stderr.write(`${fault instanceof StartError ? fault.message : String((fault as Error).stack ?? fault)}\n`)
-  process.exitCode = 1
-})
+runCommand(run)

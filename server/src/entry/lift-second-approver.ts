@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
+import { runCommand } from './local.ts'
 
 const mostMinutes = 1_440
 
@@ -19,8 +20,4 @@ const run = async (): Promise<void> => {
   })
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A partly composed server has timers that keep the process alive.
-  process.exit(1)
-})
+runCommand(run)

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
-import { openLocalDatabase } from './local-database.ts'
+import { openLocalDatabase, runCommand } from './local.ts'
 
 const hoursOf = (text: string): number => {
   const hours = Number(text)
@@ -43,9 +43,4 @@ const run = async (): Promise<void> => {
   }, openLocalDatabase)
 }
 
-run().catch((error: unknown) => {
-  const isPlain = error instanceof StartError || error instanceof AppError
-  process.stderr.write(`${isPlain ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A partly composed server has timers that keep the process alive.
-  process.exit(1)
-})
+runCommand(run, AppError)

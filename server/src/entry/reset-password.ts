@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
 import { withOfflineServer } from './composed.ts'
+import { runCommand } from './local.ts'
 
 const run = async (): Promise<void> => {
   const { values } = parseArgs({
@@ -24,8 +25,4 @@ const run = async (): Promise<void> => {
   })
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  // A partly composed server has timers that keep the process alive.
-  process.exit(1)
-})
+runCommand(run)

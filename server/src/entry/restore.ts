@@ -16,7 +16,6 @@ import {
   removeAbandonedDrills,
   restore,
 } from '@portcullis/platform/server/backup/index.ts'
-import { loadConfig } from '@portcullis/platform/server/config.ts'
 import { makeDirs } from '@portcullis/platform/server/data-dir.ts'
 import { createDb } from '@portcullis/platform/server/db/db.ts'
 import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
@@ -24,6 +23,7 @@ import { compareKeyFiles, loadKeys } from '@portcullis/platform/server/keys.ts'
 import { createLog } from '@portcullis/platform/server/log.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { isDiskFull, StartError } from '@portcullis/platform/server/start-error.ts'
+import { ownConfig } from './local.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -93,7 +93,7 @@ const run = async (): Promise<void> => {
   if (file === undefined || !existsSync(file)) throw new StartError(`The file ${file} does not exist.`)
   const passphraseFile = values['passphrase-file']
   const passphrases = passphraseFile === undefined ? [] : passphrasesOf(passphraseFile)
-  const given = loadConfig(process.env, process.getuid?.() === 0)
+  const given = ownConfig()
   // A verification uses a temporary database.
   const log = createLog('error')
   if (verify) await removeAbandonedDrills(tmpdir(), log)

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
-import { type Config, loadConfig } from '@portcullis/platform/server/config.ts'
+import type { Config } from '@portcullis/platform/server/config.ts'
 import { prepareDataDir } from '@portcullis/platform/server/data-dir.ts'
 import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
 import { createIdleMemory } from '@portcullis/platform/server/idle-memory.ts'
@@ -22,6 +22,7 @@ import { chooseAddress } from './address.ts'
 import { composeFor } from './composed.ts'
 import { demoSize, startDemo } from './demo.ts'
 import { assertKeyFileOf } from './key-file-check.ts'
+import { ownConfig } from './local.ts'
 import { startOwnWorker } from './own-worker.ts'
 import { tryToListen } from './try-to-listen.ts'
 
@@ -133,7 +134,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
 
 const main = async (): Promise<void> => {
   const demoHosts = demoSize(process.argv.slice(2))
-  const config = loadConfig(process.env, process.getuid?.() === 0)
+  const config = ownConfig()
   const log = createLog(
     config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true),
     createLogFile(logFileOf(config.dataDir)),

@@ -15,14 +15,12 @@ import {
   readCheckpointLines,
   trailLines,
 } from '@portcullis/features/audit/server/index.ts'
-import { loadConfig } from '@portcullis/platform/server/config.ts'
 import { connectionOf } from '@portcullis/platform/server/db/connection.ts'
-import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
-import { type OpenDatabase, openDatabase } from '@portcullis/platform/server/db/open-database.ts'
+import { openDatabase } from '@portcullis/platform/server/db/open-database.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { streamLines } from '@portcullis/platform/server/list/stream.ts'
-import { createLog } from '@portcullis/platform/server/log.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
+import { ownConfig, problemOf, withDatabase } from './local.ts'
 import { auditReport, type Copy, type Verdict } from './verify-audit-text.ts'
 
 const readKeys = (files: readonly string[]): Map<string, KeyObject> =>
@@ -137,7 +135,7 @@ const ofFile = async (file: string, values: Options) => {
 }
 
 const ofDatabase = async (values: Options) => {
-  const config = loadConfig(process.env, process.getuid?.() === 0)
+  const config = ownConfig()
   const keys = readKeys(values.key)
   if (values.key.length === 0) {
     // A new key would not have signed anything.
@@ -153,21 +151,16 @@ const ofDatabase = async (values: Options) => {
   const dirs = expected.filter((dir) => !missing.includes(dir))
   // Reads the folders before the database, because new checkpoints are written to the database first.
   const files = await Promise.all(dirs.map(fileSource))
-  const log = createLog('error')
   // Reading requires neither write access nor a database that passes the server's checks.
-  const database: OpenDatabase =
+  const open: typeof openDatabase = async (_, log) =>
     config.databaseUrl === null
-      ? await openDatabase(config, log)
+      ? openDatabase(config, log)
       : { connection: connectionOf(config.databaseUrl.reveal(), log), stop: async () => {} }
-  const db: Db = createDb({ connection: database.connection, max: 3, name: 'verify', log, statementTimeoutMs: 0 })
-  try {
+  return withDatabase(config, { name: 'verify', max: 3, open }, async (db) => {
     const own: Source = { name: 'database', isDatabase: true, open: () => readCheckpointLines(db) }
     const sources = (await hasCheckpoints(db)) ? [...files, own] : files
-    return await verify(() => streamLines(db, trailLines), sources, keys, missing)
-  } finally {
-    await db.close()
-    await database.stop()
-  }
+    return verify(() => streamLines(db, trailLines), sources, keys, missing)
+  })
 }
 
 const run = async (): Promise<void> => {
@@ -184,7 +177,7 @@ const run = async (): Promise<void> => {
 
 // Exit code 1 means a broken trail; 2 means that the check could not be completed.
 const fail = (error: unknown): void => {
-  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.stderr.write(`${problemOf(error)}\n`)
   process.exitCode = 2
 }
 process.once('uncaughtException', (error) => {
