@@ -17,7 +17,12 @@ describe('lifted second approver', unless(whyNoChromium), () => {
     await server.stop()
     execFileSync(
       process.execPath,
-      [fileURLToPath(new URL('../server/src/entry/lift-second-approver.ts', import.meta.url)), '--minutes', '30'],
+      [
+        fileURLToPath(new URL('../server/src/entry/recovery.ts', import.meta.url)),
+        'lift-second-approver',
+        '--minutes',
+        '30',
+      ],
       { env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', PORTCULLIS_DATA_DIR: dir } },
     )
     server = await startServer(dir)

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { type AuditStatus, auditStatus, exportAuditCheckpoints, exportAuditTrail } from '@portcullis/contract'
 import type { Command, OptionValues } from 'commander'
 import { refuseExisting, type Terminal } from './client.ts'
-import { argumentsOf, runEntry } from './run-entry.ts'
+import { argumentsOf, recover, runEntry } from './run-entry.ts'
 import { plain } from './table.ts'
 
 const collect = (value: string, before: string[]): string[] => [...before, value]
@@ -49,7 +49,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
     .description(
       'accepts the restored database as the valid trail, after a restore; runs on the server and is recorded in the trail',
     )
-    .action(() => runEntry('anchor-audit', []))
+    .action(() => recover('anchor-audit'))
 
   function download(name: string, what: string, path: string): void {
     audit

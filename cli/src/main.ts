@@ -16,7 +16,7 @@ import { registerKnowledgeCommands } from './knowledge-commands.ts'
 import { registerLicenceCommands } from './licence-commands.ts'
 import { registerPackageCommands } from './package-commands.ts'
 import { registerReleaseKeyCommands } from './release-key-commands.ts'
-import { argumentsOf, runEntry } from './run-entry.ts'
+import { argumentsOf, recover, runEntry } from './run-entry.ts'
 import { signIn } from './sign-in.ts'
 import { plain, table } from './table.ts'
 
@@ -212,27 +212,25 @@ onServer
   )
   .option('--revoke-tokens', 'revoke all API tokens of the account; without it, they keep working')
   .action((options: OptionValues) =>
-    runEntry('reset-password', argumentsOf({ user: accountOr('admin'), 'revoke-tokens': options.revokeTokens })),
+    recover('reset-password', { user: accountOr('admin'), 'revoke-tokens': options.revokeTokens }),
   )
 onServer
   .command('lift-suspension')
   .description('lifts the suspension of the account --user; the server can keep running')
-  .action(() => runEntry('recover-account', ['lift-suspension', '--user', accountOr()]))
+  .action(() => recover('lift-suspension', { user: accountOr() }))
 onServer
   .command('reset-second-factor')
   .description(
     'removes the authenticator app, passkeys and recovery codes of the account --user; ends its sessions; the server can keep running',
   )
-  .action(() => runEntry('recover-account', ['reset-second-factor', '--user', accountOr()]))
+  .action(() => recover('reset-second-factor', { user: accountOr() }))
 onServer
   .command('exempt-second-factor')
   .description(
     'lets the account --user sign in without a required second factor for a limited time; the server can keep running',
   )
   .option('--hours <n>', 'number of hours, 1 to 168', '24')
-  .action((options: OptionValues) =>
-    runEntry('recover-account', ['exempt-second-factor', '--user', accountOr(), '--hours', options.hours]),
-  )
+  .action((options: OptionValues) => recover('exempt-second-factor', { user: accountOr(), hours: options.hours }))
 
 onServer
   .command('lift-second-approver')
@@ -240,7 +238,7 @@ onServer
     'lets one person act without a second approver for a limited time, if no second approver exists; stop the server first',
   )
   .option('--minutes <n>', 'number of minutes, 1 to 1440', '60')
-  .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
+  .action((options: OptionValues) => recover('lift-second-approver', { minutes: options.minutes }))
 
 onServer
   .command('accept-rules')
@@ -248,7 +246,7 @@ onServer
     'lists rules that were changed in the database, and with --yes accepts the rules as they are stored; stop the server first',
   )
   .option('--yes', 'accept the rules')
-  .action((options: OptionValues) => runEntry('accept-rules', argumentsOf({ yes: options.yes })))
+  .action((options: OptionValues) => recover('accept-rules', { yes: options.yes }))
 
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof CliError ? error.message : String((error as Error).stack ?? error)}\n`)

@@ -56,3 +56,7 @@ export const runEntry = async (
     child.once('exit', (code) => resolve(code ?? whenKilled))
   })
 }
+
+/** Runs a recovery command on the server. */
+export const recover = (command: string, options: Parameters<typeof argumentsOf>[0] = {}): Promise<void> =>
+  runEntry('recovery', [command, ...argumentsOf(options)])
