@@ -1,6 +1,6 @@
 import { statusTable } from '@portcullis/features/agentless/console/agentless.view.tsx'
 import { noticesView, riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
-import { auditColumns, auditFilters, auditView } from '@portcullis/features/audit/console/audit.view.tsx'
+import { auditTable } from '@portcullis/features/audit/console/audit.view.tsx'
 import { commandColumns, commandFilters, commandsView } from '@portcullis/features/commands/console/commands.view.tsx'
 import {
   deliveriesView,
@@ -43,7 +43,7 @@ const lists: Record<string, [ViewSpec, readonly Filter[], readonly AnyColumn[]]>
   peripherals: partsOf(peripheralsTable),
   models: partsOf(modelsTable),
   events: partsOf(eventsTable),
-  audit: [auditView, auditFilters, auditColumns],
+  audit: partsOf(auditTable),
   rules: partsOf(rulesTable),
   grants: partsOf(grantsTable),
   connectionRuns: partsOf(statusTable),

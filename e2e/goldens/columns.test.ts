@@ -2,7 +2,7 @@ import { columnsOf, type FileList, type ReportListName, reportLists, reportTrait
 import { expect, it } from 'vitest'
 import { connectionsList, statusList } from '../../features/agentless/server/index.ts'
 import { agentsList } from '../../features/agents/server/index.ts'
-import { auditList } from '../../features/audit/server/index.ts'
+import { recordsFileList } from '../../features/audit/server/index.ts'
 import { modelsList, peripheralsList } from '../../features/devices/server/index.ts'
 import { violationsList } from '../../features/devices/server/insights/index.ts'
 import { eventsList } from '../../features/events/server/index.ts'
@@ -15,7 +15,7 @@ const specs: Partial<Record<ReportListName, { columns: Readonly<Record<string, {
   peripherals: peripheralsList,
   attackTools: peripheralsList,
   events: eventsList,
-  audit: auditList,
+  audit: recordsFileList,
   rules: rulesFileList,
   violations: violationsList,
   connections: connectionsList,

@@ -1,5 +1,6 @@
 import type {
   agentList,
+  auditList,
   connectionStatusList,
   eventList,
   grantList,
@@ -10,7 +11,6 @@ import type {
 } from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
 import type { riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
-import type { auditFilters } from '@portcullis/features/audit/console/audit.view.tsx'
 import type { commandFilters } from '@portcullis/features/commands/console/commands.view.tsx'
 import type { deliveryFilters } from '@portcullis/features/deliveries/console/deliveries.view.tsx'
 import type { changeFilters } from '@portcullis/features/health/console/history.view.tsx'
@@ -393,7 +393,7 @@ const healthHistory = createRoute({
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  validateSearch: listSearch<NamesOf<typeof auditFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof auditList>>(),
   staticData: { page: async (): Page => (await import('@portcullis/features/audit/console/AuditPage.tsx')).AuditPage },
 })
 const deliveries = createRoute({

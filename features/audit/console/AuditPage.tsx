@@ -14,7 +14,7 @@ import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { auditColumns, auditView, filtersWith, phoneColumns } from './audit.view.tsx'
+import { auditTable, filtersWith, phoneColumns } from './audit.view.tsx'
 import { Checkpoints } from './Checkpoints.tsx'
 import { strings } from './strings.ts'
 
@@ -28,7 +28,7 @@ export const AuditPage = () => {
   useTitle(strings.auditTrail)
   useIdlePreload(AuditDetail)
   const { api } = useServices()
-  const list = useList('/inside/settings/audit', auditView, getAuditRecords, idOf)
+  const list = useList('/inside/settings/audit', auditTable.view, getAuditRecords, idOf)
   const people = useQuery({
     queryKey: ['audit', 'people'],
     queryFn: ({ signal }) => api.call(getAuditPeople, { signal }),
@@ -42,7 +42,7 @@ export const AuditPage = () => {
       list={list}
       searchPlaceholder={strings.search}
       label={strings.auditTrail}
-      table={{ columns: isPhone ? phoneColumns : auditColumns, filters: filters }}
+      table={{ columns: isPhone ? phoneColumns : auditTable.columns, filters }}
       topics={[]}
       hrefOf={hrefOf}
       above={<Checkpoints />}

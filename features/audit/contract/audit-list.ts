@@ -10,7 +10,7 @@ import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { AuditRecord, severityNames } from './audit.ts'
-import { auditActionCodes, auditAreas, auditObjectKinds } from './audit-actions.ts'
+import { auditActionCodes, auditAreaNames, auditAreas, auditObjectKinds } from './audit-actions.ts'
 
 const textMax = 256
 
@@ -37,14 +37,17 @@ export const auditFilters = {
     ),
     { kind: 'enum', label: 'Person', isSingle: true },
   ),
-  area: enumFilter('the area of the action', auditAreas, { label: 'Area' }),
+  area: enumFilter('the area of the action', auditAreas, { label: 'Area', labels: auditAreaNames }),
   actions: enumFilter('the action', auditActionCodes, { label: 'Action' }),
   host: objectFilter('Host', 'a host', 'ID'),
   device: objectFilter('Device', 'a device model', '`VID:PID`'),
   rule: objectFilter('Rule', 'a rule', 'ID'),
   account: objectFilter('Account', 'an account that was acted on', 'user name'),
   time: timeFilter('creationTime', { of: 'time' }),
-  outcome: enumFilter('outcome', ['success', 'failure'], { isSingle: true }),
+  outcome: enumFilter('outcome', ['success', 'failure'], {
+    isSingle: true,
+    labels: { success: 'Done', failure: 'Refused' },
+  }),
   minimumSeverity: minimumSeverityFilter(severityNames.slice(0, 7)),
 }
 

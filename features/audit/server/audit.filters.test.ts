@@ -14,8 +14,7 @@ import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AuditTarget, createAuditService } from './audit.service.ts'
-import { createAuditStore } from './audit.store.ts'
+import { type AuditTarget, auditWriter } from './audit.service.ts'
 
 const base = 'admin/audit/records'
 let t: TestApp
@@ -139,7 +138,7 @@ const actorOf = (userName: string): Actor => ({ ...systemActor(userName), kind: 
 
 describe('the records of the audit trail', () => {
   it('are filtered by any combination of person, action, object, time, outcome and text', async () => {
-    const audit = createAuditService({ store: createAuditStore(t.db), clock: t.clock })
+    const audit = auditWriter(t.clock)
     const made: Made[] = []
     for (const { pause, ...one } of fc.sample(entry, { numRuns: 250, seed: 20_310_504 })) {
       t.clock.advance(pause)

@@ -2,20 +2,27 @@ import {
   type AuditAction,
   type AuditArea,
   type AuditObjectKind,
-  type AuditRecord,
   auditActionCodes,
   auditActions,
   auditAreas,
+  auditFileList,
+  auditList,
+  type getAudits,
+  paging,
+  type QueryOf,
   severityNames,
 } from '@portcullis/contract'
+import type { Context } from '@portcullis/platform/server/context.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
-import { type Column, contains, type Filter, fold, isTime, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
+import { largePage } from '@portcullis/platform/server/http/heavy-work.ts'
+import { contains, type Filter, fold, isTime, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import { compileList } from '@portcullis/platform/server/list/compile.ts'
+import { type ListSql, listSpec } from '@portcullis/platform/server/list/spec.ts'
+import { streamArray } from '@portcullis/platform/server/list/stream.ts'
 import { requireSeverity } from '@portcullis/platform/server/severity.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
 
-/** Returns the SQL for a member of the chained record. */
-const member = (key: keyof AuditRecord): string => `(r.record::json->>'${key}')`
 const severityName = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[r.severity + 1]`
 
 const quotedTerm = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
@@ -31,7 +38,7 @@ const concerns =
     sql`i.terms @@ (${quotedTerm(`i:${kind}:${fold(text).slice(0, 256)}`)}::text::tsquery || audit_query(${`n:${kind}:`}::text, ${text}::text))`
 
 /** The filters of the trail, over `audit_index i`. Those on terms share one scan of the index. */
-const indexFilters: Readonly<Record<string, Filter>> = {
+const indexFilters = {
   person: (_field, text) => sql`lower(i.actor) = ${fold(text)}::text`,
   area: oneOf(Object.fromEntries(auditAreas.map((area) => [area, anyAction(codesOf(area))]))),
   actions: oneOf(Object.fromEntries(auditActionCodes.map((code) => [code, anyAction([code])]))),
@@ -42,46 +49,106 @@ const indexFilters: Readonly<Record<string, Filter>> = {
   time: isTime('i.created_at'),
   outcome: oneOf({ success: 'not i.is_failure', failure: 'i.is_failure' }),
   minimumSeverity: (field, text) => sql`i.severity <= ${requireSeverity(field, text)}::smallint`,
-}
+} satisfies ListSql<typeof auditList>['filters']
 const hasWords = (text: string): SqlFragment => sql`i.terms @@ audit_query(''::text, ${text}::text)`
-
-const filterColumns = (of: (filter: Filter) => Filter): Record<string, Column> =>
-  Object.fromEntries(Object.entries(indexFilters).map(([name, filter]) => [name, { filter: of(filter) }]))
 
 const objectsOf = (limit: string): string => `(select coalesce(json_agg(json_build_object(
     'kind', o.kind, 'id', o.id, 'name', o.name, 'exists', audit_object_exists(o.kind, o.id, o.name))), '[]')
   from (select * from audit_objects(j.record) ${limit}) o)`
 
-const rowMember = (key: string): string => `coalesce(j.record->>'${key}', '')`
-const rowSelect = `r.audit_id as "auditTrailID", ${rowMember('creationTime')} as "creationTime", ${rowMember('userName')} as "userName",
-  ${rowMember('action')} as "action", r.severity as "severity", ${severityName} as "severityString", ${rowMember('entity')} as "entity",
-  ${rowMember('sourceIp')} as "sourceIp", ${rowMember('outcome')} as "outcome", ${rowMember('variant')} as "variant",
-  (j.record->>'count')::bigint as "count", (j.record->>'hosts')::bigint as "hosts", ${rowMember('reason')} as "reason"`
-
-/** The trail as people read it: filters by the index, newest first. */
-export const auditRowsList: ListSpec = {
-  name: 'audit-records',
+/** Returns the SQL for a member of a record, whose text is an `audit_json` in `j`. */
+const member = (key: string): string => `coalesce(j.record->>'${key}', '')`
+/** The columns of both lists. */
+const shown = {
+  userName: member('userName'),
+  action: member('action'),
+  severity: 'r.severity',
+  severityString: severityName,
+  entity: member('entity'),
+  sourceIp: member('sourceIp'),
+  outcome: member('outcome'),
+}
+const keys = {
+  auditTrailID: { select: 'r.audit_id', sort: 'i.audit_id' },
+  creationTime: { select: member('creationTime'), sort: 'i.created_at' },
+}
+const line = {
+  ...keys,
+  ...shown,
+  variant: member('variant'),
+  count: "(j.record->>'count')::bigint",
+  hosts: "(j.record->>'hosts')::bigint",
+  reason: member('reason'),
+}
+/** Source of both lists. Every record is in the index. */
+const trail = {
   from: 'audit_index i',
   id: 'i.audit_id',
   ties: ['i.audit_id'],
-  defaultSort: [{ key: 'creationTime', descending: true }],
   search: hasWords,
   total: sql`select h.n from ordered_head h where h.stream = 'audit'`,
-  columns: {
-    creationTime: { sort: 'i.created_at' },
-    auditTrailID: { sort: 'i.audit_id' },
-    ...filterColumns((filter) => filter),
-  },
   rowJoins: 'join audit_records r on r.audit_id = ids.id cross join lateral audit_json(r.record) j(record)',
-  rowSelect: `${rowSelect}, ${objectsOf('limit 3')} as "objects"`,
 }
 
+/** The trail as people read it: filters by the index, newest first. */
+export const recordsList = listSpec(auditList, {
+  ...trail,
+  name: 'audit-records',
+  columns: { ...line, objects: objectsOf('limit 3') },
+  filters: indexFilters,
+  defaultSort: [{ key: 'creationTime', descending: true }],
+})
+
+const inRecord = (key: 'entity' | 'sourceIp') => ({
+  select: shown[key],
+  sort: `audit_json(s.record)->>'${key}'`,
+  sortJoin: 'join audit_records s on s.audit_id = i.audit_id',
+})
+
+/** The trail for exports and SIEM connectors. */
+export const recordsFileList = listSpec(auditFileList, {
+  ...trail,
+  name: 'audit',
+  columns: {
+    ...keys,
+    userName: { select: shown.userName, sort: 'lower(i.actor)' },
+    action: { select: shown.action, sort: 'i.action' },
+    severity: { select: shown.severity, sort: 'i.severity' },
+    severityString: { select: shown.severityString, sort: 'i.severity' },
+    entity: inRecord('entity'),
+    details: member('details'),
+    sourceIp: inRecord('sourceIp'),
+    outcome: { select: shown.outcome, sort: 'not i.is_failure' },
+  },
+  filters: {
+    ...indexFilters,
+    FromDate: (field, text) => sql`i.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+    userName: contains('lower(i.actor)'),
+    action: contains('lower(i.action)'),
+    entity: (_field, text) => sql`i.audit_id in (
+      select s.audit_id from audit_records s where lower(audit_json(s.record)->>'entity') like ${likePattern(text)}::text)`,
+  },
+  defaultSort: [{ key: 'auditTrailID', descending: true }],
+})
+
+const surroundings = ['{"data":[', ']}'] as const
+
+const detailSelect = Object.entries({
+  ...line,
+  auditTrailID: keys.auditTrailID.select,
+  creationTime: keys.creationTime.select,
+  objects: objectsOf(''),
+  details: member('details'),
+  credential: member('credential'),
+  requestId: member('requestId'),
+})
+  .map(([key, select]) => `${select} as "${key}"`)
+  .join(', ')
+
 /** Selects one record with everything that it states; `audit_records r` is its source. */
-export const auditDetail = (id: string): SqlFragment => sql`
+const auditDetail = (id: string): SqlFragment => sql`
   select row_to_json(t)::text as row from (
-    select ${raw(rowSelect)}, ${raw(objectsOf(''))} as "objects", ${raw(rowMember('details'))} as "details",
-      coalesce(j.record->'facts', '[]') as "facts", ${raw(rowMember('credential'))} as "credential",
-      ${raw(rowMember('requestId'))} as "requestId", r.record as "record", encode(r.hash, 'hex') as "hash",
+    select ${raw(detailSelect)}, coalesce(j.record->'facts', '[]') as "facts", r.record as "record", encode(r.hash, 'hex') as "hash",
       coalesce(encode(p.hash, 'hex'), repeat('0', 64)) as "previousHash",
       (select json_build_object('number', c.number, 'auditTrailID', c.audit_id, 'time', c.line::json->>'time', 'keyId', c.line::json->>'keyId')
         from audit_checkpoints c where c.audit_id >= r.audit_id order by c.audit_id limit 1) as "checkpoint"
@@ -91,50 +158,32 @@ export const auditDetail = (id: string): SqlFragment => sql`
     where r.audit_id = ${id}::bigint) t`
 
 /** Selects the actors of the trail. Each step of the recursion reads one entry of the index on actors. */
-export const auditPeople: SqlFragment = sql`
+const auditPeople: SqlFragment = sql`
   with recursive p(actor) as (
     (select i.actor from audit_index i order by i.actor limit 1)
     union all
     select (select i.actor from audit_index i where i.actor > p.actor order by i.actor limit 1) from p where p.actor is not null)
   select p.actor from p where p.actor is not null limit 1000`
 
-/** Returns the condition over `audit_records r` of a condition over the index. */
-const inIndex = (condition: SqlFragment): SqlFragment =>
-  sql`r.audit_id in (select i.audit_id from audit_index i where ${condition})`
-
-/** The trail as a list, for exports. */
-export const auditList: ListSpec = {
-  name: 'audit',
-  from: 'audit_records r',
-  id: 'r.audit_id',
-  ties: ['r.audit_id'],
-  defaultSort: [{ key: 'auditTrailID', descending: true }],
-  search: (needle) => inIndex(hasWords(needle)),
-  columns: {
-    ...filterColumns((filter) => (field, text) => {
-      const condition = filter(field, text)
-      return inIndex('set' in condition ? condition.set : condition)
-    }),
-    auditTrailID: { sort: 'r.audit_id' },
-    creationTime: { sort: 'r.created_at' },
-    userName: { sort: 'lower(r.actor)', filter: contains('lower(r.actor)') },
-    action: { sort: 'r.action', filter: contains('lower(r.action)') },
-    severity: { sort: 'r.severity' },
-    severityString: { sort: 'r.severity' },
-    entity: { sort: member('entity'), filter: contains(`lower(${member('entity')})`) },
-    details: {},
-    sourceIp: { sort: member('sourceIp') },
-    outcome: {
-      sort: member('outcome'),
-      filter: oneOf({ success: `${member('outcome')} = 'success'`, failure: `${member('outcome')} = 'failure'` }),
-    },
-    minimumSeverity: { filter: (field, text) => sql`r.severity <= ${requireSeverity(field, text)}::smallint` },
-    fromDate: {
-      filter: (field, text) => sql`r.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
-    },
+export const createAuditRead = ({ db, exportDb }: Pick<Context, 'db' | 'exportDb'>) => ({
+  /** Returns the oldest matching records from a start, otherwise the newest. Newest first in both cases. */
+  follow: async ({ FromAuditTrailId, ...query }: QueryOf<typeof getAudits>): Promise<JsonText | JsonStream> => {
+    const { PageSize: limit = paging.defaultSize, FromDate } = query
+    const order = raw(FromAuditTrailId === undefined && FromDate === undefined ? 'desc' : 'asc')
+    const rows = sql`
+      with ids as (
+        select i.audit_id as id from audit_index i
+        where i.audit_id >= ${FromAuditTrailId ?? 0}::bigint and ${compileList(recordsFileList, query).where}
+        order by i.audit_id ${order} limit ${limit}::bigint)
+      select row_to_json(t)::text as row from (
+        select ${raw(recordsFileList.rowSelect)} from ids ${raw(recordsFileList.rowJoins)} order by ids.id desc) t`
+    if (limit > largePage) return new JsonStream(streamArray(exportDb, rows, surroundings))
+    const data = await db.query<{ row: string }>(rows)
+    return new JsonText(`${surroundings[0]}${data.map(({ row }) => row).join(',')}${surroundings[1]}`)
   },
-  rowJoins: 'join audit_records r on r.audit_id = ids.id',
-  rowSelect: `r.audit_id as "auditTrailID", ${member('creationTime')} as "creationTime", ${member('userName')} as "userName",
-    ${member('action')} as "action", r.severity as "severity", ${severityName} as "severityString", ${member('entity')} as "entity",
-    ${member('details')} as "details", ${member('sourceIp')} as "sourceIp", ${member('outcome')} as "outcome"`,
-}
+
+  /** Returns a record with everything that it states, as JSON text. */
+  one: async (id: string): Promise<string | undefined> => (await db.query<{ row: string }>(auditDetail(id)))[0]?.row,
+
+  people: async (): Promise<string[]> => (await db.query<{ actor: string }>(auditPeople)).map(({ actor }) => actor),
+})

@@ -4,13 +4,12 @@ import {
   type AuditObject,
   type AuditRecord,
   auditActions,
-  severityNames,
 } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { zoneless } from '@portcullis/platform/server/time.ts'
-import type { AuditSelection, AuditStore } from './audit.store.ts'
+import { appendRecord } from './audit.store.ts'
 
 /** An object of an entry. */
 export type AuditTarget = Pick<AuditObject, 'kind' | 'name'> & { id?: string }
@@ -110,10 +109,8 @@ const factsOf = (actor: Actor, entry: AuditEntry) => {
   }
 }
 
-export type AuditService = ReturnType<typeof createAuditService>
-
-export const createAuditService = ({ store, clock }: { store: AuditStore; clock: Clock }) => ({
-  write: async (tx: Tx, actor: Actor, entry: AuditEntry): Promise<void> => {
+export const auditWriter = (clock: Clock): Audit => ({
+  write: async (tx, actor, entry) => {
     const createdAt = new Date(clock.now())
     const record: StoredRecord = {
       creationTime: zoneless(createdAt),
@@ -125,7 +122,7 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       sourceIp: actor.ip,
       outcome: entry.outcome ?? 'success',
     }
-    await store.append(tx, {
+    await appendRecord(tx, {
       createdAt,
       actor: record.userName,
       action: record.action,
@@ -133,26 +130,4 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       record: JSON.stringify({ ...record, ...factsOf(actor, entry) }),
     })
   },
-
-  one: store.one,
-  people: store.people,
-
-  read: async (selection: AuditSelection): Promise<AuditRecord[]> =>
-    (await store.select(selection)).map((row) => {
-      const { creationTime, userName, action, severity, entity, details, sourceIp, outcome } = JSON.parse(
-        row.record,
-      ) as StoredRecord
-      return {
-        auditTrailID: row.audit_id,
-        creationTime,
-        userName,
-        action,
-        severity,
-        severityString: severityNames[severity] ?? 'Notice',
-        entity,
-        details,
-        sourceIp,
-        outcome,
-      }
-    }),
 })

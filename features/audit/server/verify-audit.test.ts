@@ -11,8 +11,7 @@ import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type AuditFiles, tryMutations } from '@portcullis/server/test/audit-mutations.ts'
 import { codeCache } from '@portcullis/server/test/code-cache.ts'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createAuditService } from './audit.service.ts'
-import { createAuditStore } from './audit.store.ts'
+import { auditWriter } from './audit.service.ts'
 
 const entry = new URL('../../../server/src/entry/verify-audit.ts', import.meta.url).pathname
 const dir = mkdtempSync(join(tmpdir(), 'portcullis-verify-'))
@@ -36,7 +35,7 @@ const hostileTexts = [
 
 beforeAll(async () => {
   t = await startTestApp()
-  const audit = createAuditService({ store: createAuditStore(t.db), clock: t.clock })
+  const audit = auditWriter(t.clock)
   for (let i = 0; i < 260; i++) {
     const entity = `${hostileTexts[i % hostileTexts.length]} ${i}`
     const details = (hostileTexts[(i * 7) % hostileTexts.length] as string).repeat(i % 9)

@@ -70,12 +70,12 @@ export const streamList = (
 export const streamLines = (db: Db, rows: SqlFragment): Readable =>
   streamed(db, (client, body) => copyPlain(client, body, rows, { after: '\n' }))
 
-/** Streams a JSON array from a statement that returns one JSON text per row. */
-export const streamArray = (db: Db, rows: SqlFragment): Readable =>
+/** Streams a JSON array from a statement that returns one JSON text per row. `ends`: what surrounds the rows. */
+export const streamArray = (db: Db, rows: SqlFragment, ends: readonly [string, string] = ['[', ']']): Readable =>
   streamed(db, async (client, body) => {
-    putText(body, '[')
+    putText(body, ends[0])
     await copyPlain(client, body, rows, { between: ',' })
-    putText(body, ']')
+    putText(body, ends[1])
   })
 
 /** Streams rows as CSV by RFC 4180 after `head`. `rewrite` changes a row before it is sent. */

@@ -24,7 +24,7 @@ const rotate = async (db: Db, keys: CommandKeys, keepDays: number): Promise<void
   const before = keys.newest()
   // The file is written last: if the audit record cannot be stored, nothing is rotated.
   await db.transaction(async (tx) => {
-    await auditWriter(db, systemClock).write(tx, systemActor('command line'), {
+    await auditWriter(systemClock).write(tx, systemActor('command line'), {
       action: 'command_key.rotated',
       entity: `command key ${before.number + 1}`,
       details: `on the command line of the server, by ${userInfo().username}; key ${before.number} (${before.id}) signs for another ${keepDays} days for hosts that hold it`,

@@ -43,7 +43,7 @@ export const makeLocalBackup = async (options: LocalBackup): Promise<{ bytes: nu
   }
   const madeAt = new Date(clock.now())
   await db.transaction((tx) =>
-    auditWriter(db, clock).write(tx, systemActor('command line'), {
+    auditWriter(clock).write(tx, systemActor('command line'), {
       action: 'backup.made',
       entity: keys === null ? 'database' : 'database and key file',
       details: `on the command line of the server, by ${by}; ${passphrase === null ? 'not encrypted' : 'encrypted'}`,

@@ -10,7 +10,7 @@ import {
 } from '@portcullis/contract'
 import { connectionsList, statusList } from '#features/agentless/server/index.ts'
 import { agentsList } from '#features/agents/server/index.ts'
-import { auditList } from '#features/audit/server/index.ts'
+import { recordsFileList } from '#features/audit/server/index.ts'
 import { modelsList, peripheralsList } from '#features/devices/server/index.ts'
 import { violationsList } from '#features/devices/server/insights/index.ts'
 import { eventsList } from '#features/events/server/index.ts'
@@ -50,7 +50,7 @@ export const exportLists = {
     fixed: { isKnownAttackTool: 'true' },
   }),
   events: list('events', { spec: eventsList, plan: 'walk', csvPath: exportEventsCsv.path, time: 'e.created_at' }),
-  audit: list('audit', { spec: auditList, plan: 'walk', time: 'r.created_at' }),
+  audit: list('audit', { spec: recordsFileList, plan: 'walk', time: 'i.created_at' }),
   rules: list('rules', { spec: rulesFileList, plan: 'join', time: 'r.changed_at' }),
   violations: list('violations', { spec: violationsList, plan: 'join', time: 'v.last_seen' }),
   connections: list('connections', { spec: connectionsList, plan: 'join', csvPath: exportAgentlessCsv.path }),
