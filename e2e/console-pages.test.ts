@@ -4,8 +4,9 @@ import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
-import { consolePages, enrolDesk, settled } from './console-pages.ts'
+import { enrolDesk, settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+import { consolePages } from './page-paths.ts'
 
 /** Words that are the same in every language: names, units, formats, and months of the browser's own dates. */
 const international =

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
-import { consolePages, settled } from './console-pages.ts'
+import { settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 import { adminPassword, until } from './harness.ts'
+import { consolePages } from './page-paths.ts'
 
 const width = 390
 /** Pages of a person on call: here not even tables scroll sideways. */

@@ -8,8 +8,10 @@ import { rubberDucky } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import { api, type Environment } from '../kit/environment.ts'
 import type { Fixture } from '../kit/fixture.ts'
+import { uploadLog } from '../kit/host.ts'
 import { adminPassword } from '../kit/server.ts'
 import { jsonOf } from '../kit/wire.ts'
+import { integrations, smtpAt } from './configuration.ts'
 
 type Answer = Record<string, unknown> & { id?: unknown }
 
@@ -43,32 +45,13 @@ const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefine
 export const callSettings = async (environment: Environment): Promise<void> => {
   const { get, post, put } = callerOf(environment)
   const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
-  const smtp = { SMTP_HOST: '127.0.0.1', SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'gate@example.org' }
+  const smtp = smtpAt(1)
   await config('AddOrUpdateSMPTConfig', smtp)
   await config('TestSMTP', { ...smtp, SMTP_TEST_RECIPIENT: 'gate@example.org' })
-  await config('AddOrUpdateCACTServer', { CACT_ENABLED: 'false' })
-  await config('TestCACT', {
-    CACT_URL: 'https://127.0.0.1:1',
-    CACT_USER: 'a',
-    CACT_PASSWORD: 'b',
-    CACT_DEX_ACCOUNT: 'a',
-    CACT_DEX_PASSWORD: 'b',
-  })
-  await config('AddOrUpdateISEServer', { ISE_ENABLED: 'false' })
-  await config('TestISE', {
-    ISE_URL: 'https://127.0.0.1:1',
-    ISE_USER: 'a',
-    ISE_PASSWORD: 'b',
-    ISE_ANC_POLICY: 'a',
-  })
-  await config('AddOrUpdateLDAPServer', { LDAP_ENABLED: 'false' })
-  await config('TestLDAP', {
-    LDAP_URL: 'ldaps://127.0.0.1:1',
-    LDAP_SECURITY: 'tls',
-    LDAP_BASE_DN: 'dc=example,dc=org',
-  })
-  await config('AddOrUpdateOIDCProvider', { OIDC_ENABLED: 'false' })
-  await config('TestOIDC', { OIDC_ISSUER: 'https://127.0.0.1:1', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' })
+  for (const [name, settings] of Object.entries(integrations(() => 'a secret'))) {
+    await config(`AddOrUpdate${name}`, settings)
+    await config(`Test${name.replace(/Server|Provider/, '')}`, settings)
+  }
   await config('AddOrUpdateCustomLogin', { CUSTOM_LOGIN_TITLE: 'Gate' })
   await config('AddOrUpdateHealthThresholds', { VENDORA_HEALTH_DATABASE_WARNING_MS: '200' })
   await config('AddOrUpdateSecurity', { SECURITY_FACTOR_USERS: 'false' })
@@ -151,18 +134,7 @@ const callFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<
 
 /** A host uploads its debug log and reports an attack tool. */
 const callHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [host] }: Fixture): Promise<void> => {
-  const asked = await wire.send({ method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() })
-  const { commands = [] } = (jsonOf(asked.text) ?? {}) as { commands?: { payload: string }[] }
-  for (const { payload } of commands) {
-    const { id } = jsonOf(payload) as { id: string }
-    await wire.send({
-      method: 'POST',
-      path: `${agentPaths.debugLogs}/${id}`,
-      token: host.token,
-      body: gzipSync('a line of the log'),
-      headers: { 'content-type': 'application/gzip' },
-    })
-  }
+  for (const id of await host.commands()) await uploadLog(wire, id, host.token, gzipSync('a line of the log'))
   const { debugLogs = [] } = (await get(`agents/agent/${host.agentId}`)) as { debugLogs?: { id: unknown }[] }
   await get(`agents/agent/${host.agentId}/debuglogs/${debugLogs[0]?.id}`)
   const devices = [host.device, rubberDucky({ portPath: '4-1' })]

@@ -9,13 +9,13 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
 import { Secret, TOTP } from 'otpauth'
-import pg from 'pg'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
 import { filled, offeredBy, readDocument } from '../kit/operations.ts'
 import { adminPassword } from '../kit/server.ts'
 import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
+import { integrations, smtpAt } from './configuration.ts'
 
 /** A planted secret that must not appear in any output. `of` says which kind of secret it is. */
 interface Canary {
@@ -60,38 +60,12 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
     call('POST', `${api}/${path}`, body, token)
 
   const config = 'generalconfig'
-  const smtp = {
-    SMTP_HOST: '127.0.0.1',
-    SMTP_PORT: String(smtpPort),
-    SMTP_SECURITY: 'starttls',
-    SMTP_FROM: 'gate@example.org',
-  }
+  const smtp = smtpAt(smtpPort, 'starttls')
   // Set it twice, because the history keeps the first value.
   for (const which of ['former SMTP password', 'SMTP password'])
     await post(`${config}/AddOrUpdateSMPTConfig`, { ...smtp, SMTP_USER: 'gate', SMTP_PASSWORD: make(which) })
-  await post(`${config}/AddOrUpdateLDAPServer`, {
-    LDAP_URL: 'ldaps://directory.example.org',
-    LDAP_SECURITY: 'tls',
-    LDAP_BIND_DN: 'cn=gate',
-    LDAP_BIND_PASSWORD: make('LDAP bind password'),
-  })
-  await post(`${config}/AddOrUpdateOIDCProvider`, {
-    OIDC_ISSUER: 'https://login.example.org',
-    OIDC_CLIENT_ID: 'gate',
-    OIDC_CLIENT_SECRET: make('OIDC client secret'),
-  })
-  await post(`${config}/AddOrUpdateISEServer`, {
-    ISE_URL: 'https://ise.example.org:9060',
-    ISE_USER: 'gate',
-    ISE_PASSWORD: make('ISE password'),
-  })
-  await post(`${config}/AddOrUpdateCACTServer`, {
-    CACT_URL: 'https://cact.example.org',
-    CACT_USER: 'gate',
-    CACT_PASSWORD: make('CounterACT password'),
-    CACT_DEX_ACCOUNT: 'gate@gate',
-    CACT_DEX_PASSWORD: make('DEX password'),
-  })
+  for (const [name, settings] of Object.entries(integrations(make)))
+    await post(`${config}/AddOrUpdate${name}`, settings)
   await post(`${config}/AddOrUpdateBackup`, { BACKUP_PASSPHRASE: make('passphrase of backups') })
   for (const id of [1, 2]) {
     const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -137,17 +111,10 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
   const own = await addPerson('canary-changing', 20)
   take('former password', own.password)
   await post('admin/updateuserdetails', { oldPassword: own.password, newPassword: make('new password') }, own.token)
-  for (const userProfile of [10, 20, 30] as const)
-    take(
-      `API token of profile ${userProfile}`,
-      (
-        await post('admin/apiTokens', {
-          name: `canary ${userProfile}`,
-          userProfile,
-          scopes: permissionsOf(userProfile),
-        })
-      ).token,
-    )
+  for (const userProfile of [10, 20, 30] as const) {
+    const body = { name: `canary ${userProfile}`, userProfile, scopes: permissionsOf(userProfile) }
+    take(`API token of profile ${userProfile}`, (await post('admin/apiTokens', body)).token)
+  }
   for (let i = 0; i < 3; i++) take('enrolment token', await enrolmentToken())
   take('worker token', await workerToken())
   take('worker key', await environment.addWorker())
@@ -159,75 +126,45 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
   for (const word of readFileSync(keyFile, 'utf8').match(/[A-Za-z0-9+/_-]{32,}={0,2}/g) ?? []) take('key file', word)
 
   // Errors for requests whose body or URL contains a secret.
-  const refused = [
+  const refused: [string, unknown][] = [
+    [`${config}/AddOrUpdateSMPTConfig`, { ...smtp, SMTP_PASSWORD: make('password that is refused'), SMTP_NOTHING: 1 }],
+    [`${config}/AddOrUpdateSMPTConfig`, { ...smtp, SMTP_PASSWORD: make('password that is too long').repeat(50) }],
+    [`${config}/TestLDAP`, { LDAP_URL: 'ldap://127.0.0.1:9', LDAP_TEST_PASSWORD: make('password for a test') }],
+    [`${config}/TestSMTP`, { ...smtp, SMTP_PASSWORD: make('password of a test mail') }],
+    [`${config}/TestISE`, { ISE_URL: 'https://127.0.0.1:9', ISE_PASSWORD: make('password of a tested ISE') }],
     [
-      'POST',
-      `${config}/AddOrUpdateSMPTConfig`,
-      { ...smtp, SMTP_USER: '', SMTP_PASSWORD: make('password that is refused'), SMTP_NOTHING: 1 },
-    ],
-    [
-      'POST',
-      `${config}/AddOrUpdateSMPTConfig`,
-      { ...smtp, SMTP_PASSWORD: make('password that is too long').repeat(50) },
-    ],
-    [
-      'POST',
-      `${config}/TestLDAP`,
-      { LDAP_URL: 'ldap://127.0.0.1:9', LDAP_TEST_USER: 'x', LDAP_TEST_PASSWORD: make('password for a test') },
-    ],
-    ['POST', `${config}/TestSMTP`, { ...smtp, SMTP_PASSWORD: make('password of a test mail') }],
-    [
-      'POST',
-      `${config}/TestISE`,
-      { ISE_URL: 'https://127.0.0.1:9', ISE_USER: 'x', ISE_PASSWORD: make('password of a tested ISE') },
-    ],
-    [
-      'POST',
       'systemNotification/notifications/update',
       { id: 1, channels: { webhook: { secret: make('invalid webhook secret') } } },
     ],
-    ['POST', 'admin/adduser', { userName: 'x', userProfile: 30, password: make('short').slice(0, 30), nothing: 1 }],
-    ['POST', 'Auth/LocalLogin', { userName: 'admin', password: make('wrong password') }],
-    ['POST', 'Auth/LocalLogin', { userName: make('password as a name'), password: 'x' }],
-    ['POST', 'Auth/SetPassword', { token: make('invalid link'), newPassword: make('password for an invalid link') }],
+    ['admin/adduser', { userName: 'x', userProfile: 30, password: make('short').slice(0, 30), nothing: 1 }],
+    ['Auth/LocalLogin', { userName: 'admin', password: make('wrong password') }],
+    ['Auth/LocalLogin', { userName: make('password as a name'), password: 'x' }],
+    ['Auth/SetPassword', { token: make('invalid link'), newPassword: make('password for an invalid link') }],
     [
-      'POST',
       `${base}/connectiondetails`,
-      {
-        computerName: 'x.example.org',
-        privateKey: make('invalid private key'),
-        passphrase: make('passphrase'),
-        nothing: 1,
-      },
+      { computerName: 'x', privateKey: make('invalid private key'), passphrase: make('passphrase'), nothing: 1 },
     ],
-    ['POST', 'admin/backup', { passphrase: make('passphrase of a backup'), nothing: true }],
-    ['GET', `agents?_ticket=${make('invalid ticket')}`, undefined],
-  ] as const
-  for (const [method, path, body] of refused)
-    errors.push((await wire.send({ method, path: `${api}/${path}`, body, token: admin.token })).text)
+    ['admin/backup', { passphrase: make('passphrase of a backup'), nothing: true }],
+  ]
+  for (const [path, body] of refused)
+    errors.push((await wire.send({ method: 'POST', path: `${api}/${path}`, body, token: admin.token })).text)
+  const ticket = `${api}/agents?_ticket=${make('invalid ticket')}`
+  errors.push((await wire.send({ method: 'GET', path: ticket, token: admin.token })).text)
   errors.push((await wire.send({ method: 'GET', path: `${api}/agents`, token: make('invalid bearer token') })).text)
   return { canaries, errors }
 }
 
 /** Returns every table as text, as a database reader sees it. */
-const dumpOf = async ({ database }: Environment): Promise<Map<string, Buffer>> => {
-  const client = new pg.Client(database.connection)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ name: string }>(
-      "SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind = 'r'",
-    )
-    const dump = new Map<string, Buffer>()
-    for (const { name } of rows) {
-      const { rows: texts } = await client.query<{ text: string | null }>(
-        `SELECT string_agg(t::text, E'\\n') AS text FROM ${name} t`,
-      )
-      dump.set(name, Buffer.from(texts[0]?.text ?? ''))
-    }
-    return dump
-  } finally {
-    await client.end()
+const dumpOf = async ({ rows }: Environment): Promise<Map<string, string>> => {
+  const tables = await rows<{ name: string }>(
+    "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+  )
+  const dump = new Map<string, string>()
+  for (const { name } of tables) {
+    const [all] = await rows<{ text: string | null }>(`SELECT string_agg(t::text, E'\\n') AS text FROM ${name} t`)
+    dump.set(name, all?.text ?? '')
   }
+  return dump
 }
 
 /** Decompresses a backup without passphrase: a plain line, then gzip. */
@@ -260,7 +197,7 @@ export const canaries: Check = {
   what: 'Plants secrets of every kind (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and searches for them in plain, hexadecimal, Base64 and URL form. Searches all GET responses to an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most verbose level, every table, a backup without a passphrase, and a support bundle with personal data.',
   run: ({ root }): Promise<Outcome> =>
     withEnvironment({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (environment) => {
-      const { wire, admin, call, server } = environment
+      const { wire, admin, server } = environment
       const receiver = await startSmtpReceiver()
       try {
         const { canaries: planted, errors } = await plant(environment, receiver.port)
@@ -314,43 +251,25 @@ export const canaries: Check = {
         })
         keep('backup with keys', Buffer.from(await withKeys.arrayBuffer()))
         // Trigger mails: a test mail and an invitation.
-        await call(
-          'POST',
-          `${api}/generalconfig/AddOrUpdateSMPTConfig`,
-          { SMTP_SECURITY: 'none', SMTP_USER: '', SMTP_PASSWORD: '' },
-          admin.token,
-        )
-        await wire.send({
-          method: 'POST',
-          path: `${api}/generalconfig/TestSMTP`,
-          token: admin.token,
-          body: { SMTP_TEST_TO: 'somebody@example.org' },
-        })
-        const invited = await call(
-          'POST',
-          `${api}/admin/adduser`,
-          { userName: 'canary-mailed', userProfile: 30, email: 'mailed@example.org' },
-          admin.token,
-        )
+        const post = (path: string, body: unknown) =>
+          wire.send({ method: 'POST', path: `${api}/${path}`, token: admin.token, body })
+        await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'none', SMTP_USER: '', SMTP_PASSWORD: '' })
+        await post('generalconfig/TestSMTP', { SMTP_TEST_TO: 'somebody@example.org' })
+        const mailed = { userName: 'canary-mailed', userProfile: 30, email: 'mailed@example.org' }
+        const invited = await post('admin/adduser', mailed)
         for (let i = 0; i < 200 && receiver.mails.length === 0; i++) await pause(50)
-        keep('answer of an invitation', JSON.stringify(invited))
+        keep('answer of an invitation', invited.text)
         for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
         for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)
         keep('log', server.output())
         const bundle = await supportBundle(environment, root)
         keep('support bundle', bundle)
 
-        const notes: string[] = []
-        let bytes = 0
-        for (const text of sinks.values()) bytes += text.length
+        const bytes = [...sinks.values()].reduce((sum, text) => sum + text.length, 0)
         const hits = new Set<string>()
         for (const { of, text } of planted)
           for (const form of formsOf(text))
-            for (const [where, sink] of sinks)
-              if (sink.includes(form)) {
-                hits.add(`${of} in ${where}`)
-              }
-        notes.push(...hits)
+            for (const [where, sink] of sinks) if (sink.includes(form)) hits.add(`${of} in ${where}`)
         return {
           findings: [
             atLeast('secrets planted', planted.length, 40),
@@ -363,7 +282,7 @@ export const canaries: Check = {
             atMost('found again', hits.size, 0),
             atMost('exports of the key file over HTTP', withKeys.status === 403 ? 0 : 1, 0),
           ],
-          notes: notes.slice(0, 40),
+          notes: [...hits].slice(0, 40),
         }
       } finally {
         receiver.close()

@@ -1,4 +1,4 @@
-/** Generates requests for the fuzzer, in parts that can be removed one by one. */
+/** Generates requests for the fuzzer. */
 
 import { createRandom, type Random } from '../../cli/simulator/random.ts'
 import type { Fixture } from '../kit/fixture.ts'
@@ -20,33 +20,13 @@ export interface FuzzRequest {
   raw?: string | Buffer
 }
 
-const brokenQueries = [
-  '%',
-  '%zz=1',
-  'a%00=1',
-  '%ed%a0%80=1',
-  '=',
-  '&&&',
-  'PageSize[]=1',
-  'PageSize[$gt]=1',
-  '__proto__[x]=1',
-  'constructor=1',
-]
+const brokenQueries =
+  '% %zz=1 a%00=1 %ed%a0%80=1 = &&& PageSize[]=1 PageSize[$gt]=1 __proto__[x]=1 constructor=1'.split(' ')
 
 /** Valid and invalid sort keys. */
-const sortKeys = [
-  'hostIdentifier',
-  'uuid',
-  'id',
-  'severity',
-  'creationTime',
-  'name',
-  'deviceID',
-  'constructor',
-  '__proto__',
-  'agent_id',
-  '1',
-]
+const sortKeys = 'hostIdentifier uuid id severity creationTime name deviceID constructor __proto__ agent_id 1'.split(
+  ' ',
+)
 
 const queryOf = ({ described }: Offered, random: Random, resolve: (schema: Schema) => Schema): FuzzRequest['query'] => {
   const known = (described.parameters ?? []).filter((parameter) => parameter.in === 'query')
@@ -204,37 +184,3 @@ export const targetOf = ({ offered, values, query }: FuzzRequest): string => {
 }
 
 export const bodyOf = ({ raw, value }: FuzzRequest): string | Buffer | undefined => raw ?? JSON.stringify(value)
-
-/** Returns smaller variants of a request, each with one part removed. */
-export const smaller = (request: FuzzRequest): FuzzRequest[] => {
-  const result: FuzzRequest[] = request.query.map((_, i) => ({
-    ...request,
-    query: request.query.filter((_q, k) => k !== i),
-  }))
-  if (request.headers.accept !== undefined) {
-    const { accept: _, ...headers } = request.headers
-    result.push({ ...request, headers })
-  }
-  if (request.raw !== undefined && request.value !== undefined) {
-    const { raw: _, ...plain } = request
-    result.push(plain)
-  }
-  const without = (value: unknown, put: (changed: unknown) => void): void => {
-    if (Array.isArray(value))
-      value.forEach((item, i) => {
-        put(value.filter((_, k) => k !== i))
-        without(item, (changed) => put(value.with(i, changed)))
-      })
-    else if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) {
-        put(Object.fromEntries(Object.entries(value).filter(([name]) => name !== key)))
-        without(item, (changed) => put({ ...value, [key]: changed }))
-      }
-    else if (typeof value === 'string' && value.length > 1) {
-      put(value.slice(0, Math.floor(value.length / 2)))
-      put('a')
-    }
-  }
-  if (request.raw === undefined) without(request.value, (value) => result.push({ ...request, value }))
-  return result
-}

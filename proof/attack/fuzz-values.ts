@@ -2,105 +2,23 @@
 
 import type { Random } from '../../cli/simulator/random.ts'
 import type { Schema } from '../kit/operations.ts'
+import { hostileTexts } from './hostile/texts.ts'
 
 const texts: readonly string[] = [
-  '',
-  ' ',
-  'constructor',
-  '__proto__',
-  'toString',
-  'hasOwnProperty',
-  '\u0000',
-  'a\u0000b',
-  '\ud800',
-  'x\udfff',
-  '\u202ereversed',
-  '\ufeffmark',
-  '😀'.repeat(64),
-  'İıſ',
-  'x'.repeat(256),
-  'x'.repeat(5_000),
-  "'; drop table agents; --",
-  "' or '1'='1",
-  '$1',
-  '%',
-  '_',
-  '\\',
-  '\\N',
-  '"',
-  '{{7*7}}',
-  '<img src=x onerror=alert(1)>',
-  '=cmd|x!A1',
-  '../../etc/passwd',
-  'a\r\nb: c',
-  'null',
-  'undefined',
-  'NaN',
-  'Infinity',
-  '-0',
-  '1e400',
-  '0x10',
-  '٣',
-  '9'.repeat(40),
-  '2147483648',
-  '-2147483649',
-  '9223372036854775808',
-  '>=',
-  '>=2147483648',
-  '<=-9223372036854775809',
-  'true',
-  'TRUE',
-  ',',
-  ',,,',
-  'a,b,,c',
-  '0000-00-00',
-  '0001-01-01',
-  '9999-12-31T23:59:59.999999Z',
-  '2031-02-30',
-  '2031-05-04T25:61:61Z',
-  '2031-05-04..2031-05-03',
-  '..',
-  '2031-05-04..',
-  '275760-09-13T00:00:00Z',
-  '-271821-04-20T00:00:00Z',
-  '294277-01-01T00:00:00Z',
-  '24:00',
-  'infinity',
-  'epoch',
-  'http://169.254.169.254/',
-  'file:///etc/passwd',
-  'https://[::ffff:127.0.0.1]:1/',
-  '1.2.3.4/99',
-  '{"a":1}',
-  '[]',
-  '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f',
-  '01977F6E-6A4C-7C3E-8F2A-2D1C6B5A4E3G',
+  ...hostileTexts,
+  ...['', ' ', '\u0000', '😀'.repeat(64), 'İıſ', 'x'.repeat(256), 'x'.repeat(5_000), '9'.repeat(40)],
+  ...String.raw`toString hasOwnProperty $1 % _ \ \N " null undefined NaN Infinity -0 1e400 0x10 ٣ 2147483648 -2147483649
+    9223372036854775808 >= >=2147483648 <=-9223372036854775809 true TRUE , ,,, a,b,,c 0000-00-00 0001-01-01
+    9999-12-31T23:59:59.999999Z 2031-02-30 2031-05-04T25:61:61Z 2031-05-04..2031-05-03 .. 2031-05-04..
+    275760-09-13T00:00:00Z -271821-04-20T00:00:00Z 294277-01-01T00:00:00Z 24:00 infinity epoch http://169.254.169.254/
+    file:///etc/passwd https://[::ffff:127.0.0.1]:1/ 1.2.3.4/99 {"a":1} [] 01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f
+    01977F6E-6A4C-7C3E-8F2A-2D1C6B5A4E3G`.split(/\s+/),
 ]
 
-const numbers: readonly number[] = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  255,
-  256,
-  65_535,
-  65_536,
-  999_999,
-  1_000_000,
-  1_000_001,
-  2_147_483_647,
-  2_147_483_648,
-  -2_147_483_648,
-  -2_147_483_649,
-  2 ** 53 - 1,
-  2 ** 53,
-  -(2 ** 53),
-  1e21,
-  1e308,
-  5e-324,
-]
+const numbers = `0 -0 1 -1 0.5 255 256 65535 65536 999999 1000000 1000001 2147483647 2147483648 -2147483648 -2147483649
+  9007199254740991 9007199254740992 -9007199254740992 1e21 1e308 5e-324`
+  .split(/\s+/)
+  .map(Number)
 
 const deep = (levels: number): unknown => {
   let value: unknown = 1
@@ -109,28 +27,18 @@ const deep = (levels: number): unknown => {
 }
 
 /** Returns a value that ignores the schema. */
-const hostileValue = (random: Random): unknown => {
-  switch (random.between(0, 8)) {
-    case 0:
-      return null
-    case 1:
-      return random.chance(0.5)
-    case 2:
-      return random.pick(numbers)
-    case 3:
-      return []
-    case 4:
-      return {}
-    case 5:
-      return [random.pick(texts), random.pick(numbers), null]
-    case 6:
-      return { constructor: { prototype: { polluted: 1 } }, [random.pick(texts)]: random.pick(texts) }
-    case 7:
-      return deep(random.pick([3, 40, 70, 200]))
-    default:
-      return random.pick(texts)
-  }
-}
+const hostileValue = (random: Random): unknown =>
+  random.pick<() => unknown>([
+    () => null,
+    () => random.chance(0.5),
+    () => random.pick(numbers),
+    () => [],
+    () => ({}),
+    () => [random.pick(texts), random.pick(numbers), null],
+    () => ({ constructor: { prototype: { polluted: 1 } }, [random.pick(texts)]: random.pick(texts) }),
+    () => deep(random.pick([3, 40, 70, 200])),
+    () => random.pick(texts),
+  ])()
 
 export const hostileText = (random: Random): string => random.pick(texts)
 
@@ -145,18 +53,7 @@ const textFor = (schema: Schema, random: Random): string => {
     if (schema.pattern.includes('{64}')) return '9f'.repeat(32)
     if (schema.pattern.includes('-[0-9a-f]{4}')) return '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
   }
-  return random.pick([
-    'gate',
-    'lab',
-    'text',
-    'a b',
-    'Ünïcödé',
-    '10.0.0.1',
-    'host-1.example.org',
-    '5',
-    'true',
-    '2031-05-04',
-  ])
+  return random.pick('gate|lab|text|a b|Ünïcödé|10.0.0.1|host-1.example.org|5|true|2031-05-04'.split('|'))
 }
 
 const fittingFor = (schema: Schema, random: Random, resolve: (schema: Schema) => Schema): unknown => {
@@ -223,17 +120,10 @@ export const spoiled = (value: unknown, random: Random): unknown => {
   return copy
 }
 
-const tokens = [
-  '1e999',
-  '-1e999',
-  '9'.repeat(400),
-  '-0',
-  '1.0',
-  '"\\ud800"',
-  '"\\u0000"',
-  '[[[[[[]]]]]]',
-  '{"__proto__":{"polluted":1}}',
-]
+const tokens =
+  String.raw`1e999 -1e999 ${'9'.repeat(400)} -0 1.0 "\ud800" "\u0000" [[[[[[]]]]]] {"__proto__":{"polluted":1}}`.split(
+    ' ',
+  )
 
 /** Returns JSON that no serialiser writes: duplicate members, `__proto__`, huge numbers, truncation, invalid UTF-8. */
 export const oddJson = (text: string, random: Random): string | Buffer => {

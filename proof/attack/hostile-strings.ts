@@ -10,6 +10,7 @@ import { filled, offeredBy, readDocument } from '../kit/operations.ts'
 import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { atLeast, atMost, type Check, figure, type Outcome } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
+import { smtpAt } from './configuration.ts'
 import { enrolHostile, type HostileHost } from './hostile/hosts.ts'
 import {
   csvFaults,
@@ -26,11 +27,8 @@ import { fieldLimits, hostileTexts, otherFields } from './hostile/texts.ts'
 
 const formats = ['rfc5424', 'cef', 'ocsf'] as const
 
-/** Group 6 sends single events; the other groups send alerts. */
-const formOf = (groupId: number): 0 | 1 => (groupId === 6 ? 1 : 0)
-
-/** Starts all receivers: mail, webhook, and a SIEM for each format. */
-const startReceivers = async (environment: Environment) => {
+/** Starts a mail server, a webhook, and a SIEM for each format, and enters them in the server. */
+const startReceivers = async ({ call, admin }: Environment) => {
   const [smtp, webhook, ...siems] = await Promise.all([
     startSmtpReceiver(),
     startWebhookReceiver(),
@@ -40,59 +38,39 @@ const startReceivers = async (environment: Environment) => {
     smtp.close()
     await Promise.all([webhook.close(), ...siems.map((siem) => siem.close())])
   }
+  const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
+  const siem = (i: 0 | 1 | 2) => ({ isEnabled: true, address: siems[i]?.address, protocol: 'tcp', format: formats[i] })
+  const update = (group: { id: number } & Record<string, unknown>) =>
+    post('systemNotification/notifications/update', group)
   try {
-    return { smtp, webhook, siems, close, switchTo: await nameReceivers(environment, { smtp, webhook, siems }) }
+    await post('generalconfig/AddOrUpdateSMPTConfig', smtpAt(smtp.port))
+    const groups = (await call(
+      'GET',
+      `${api}/systemNotification/notifications`,
+      undefined,
+      admin.token,
+    )) as unknown as {
+      id: number
+      notifications: { id: string }[]
+    }[]
+    const people = {
+      email: { isEnabled: true, recipients: ['soc@example.org'] },
+      webhook: { isEnabled: true, url: webhook.url },
+    }
+    for (const { id, notifications } of groups)
+      await update({
+        ...{ id, isEnabled: true, minimumSeverity: 'Debug', digestMinutes: 0 },
+        notifications: notifications.map((one) => ({ id: one.id, isEnabled: true })),
+        // Group 6 sends single events, which are never mailed; the other groups send alerts.
+        channels: id === 6 ? { syslog: siem(1) } : { ...people, syslog: siem(0) },
+      })
   } catch (error) {
     // Open listeners would keep the process alive.
     await close()
     throw error
   }
-}
-
-interface Receivers {
-  smtp: { port: number }
-  webhook: { url: string }
-  siems: readonly { address: string }[]
-}
-
-/** Configures the receivers in the server. */
-const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siems }: Receivers) => {
-  const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
-  await post('generalconfig/AddOrUpdateSMPTConfig', {
-    SMTP_HOST: '127.0.0.1',
-    SMTP_PORT: String(smtp.port),
-    SMTP_SECURITY: 'none',
-    SMTP_FROM: 'portcullis@example.org',
-  })
-  const groups = (await call('GET', `${api}/systemNotification/notifications`, undefined, admin.token)) as unknown as {
-    id: number
-    kind: string
-    notifications: { id: string; isEnabled: boolean }[]
-  }[]
-  for (const { id, notifications } of groups)
-    await post('systemNotification/notifications/update', {
-      id,
-      isEnabled: true,
-      minimumSeverity: 'Debug',
-      digestMinutes: 0,
-      notifications: notifications.map((one) => ({ id: one.id, isEnabled: true })),
-      channels: {
-        // Group 6 sends single events, which are never mailed.
-        ...(id === 6
-          ? {}
-          : {
-              email: { isEnabled: true, recipients: ['soc@example.org'] },
-              webhook: { isEnabled: true, url: webhook.url },
-            }),
-        syslog: { isEnabled: true, address: siems[formOf(id)]?.address, protocol: 'tcp', format: formats[formOf(id)] },
-      },
-    })
   /** Sends single events to another SIEM, in its format. */
-  return (i: 0 | 1 | 2) =>
-    post('systemNotification/notifications/update', {
-      id: 6,
-      channels: { syslog: { isEnabled: true, address: siems[i]?.address, protocol: 'tcp', format: formats[i] } },
-    })
+  return { smtp, webhook, siems, close, switchTo: (i: 0 | 1 | 2) => update({ id: 6, channels: { syslog: siem(i) } }) }
 }
 
 const until = async (seconds: number, isThere: () => boolean): Promise<void> => {
@@ -134,16 +112,8 @@ export const hostileStrings: Check = {
           await forEachOf(reads, 4, async ({ id, path }) => {
             const got = await get(`${filled(path, { agentId: ids[0] as string, uuid: ids[0] as string })}`)
             const type = String(got.headers['content-type'])
-            if (/ndjson/.test(type))
-              judge(
-                'JSON',
-                id,
-                got.text
-                  .split('\n')
-                  .filter((line) => line !== '')
-                  .flatMap(jsonFaults),
-              )
-            else if (/json/.test(type)) judge('JSON', id, jsonFaults(got.text))
+            const lines = /ndjson/.test(type) ? got.text.split('\n').filter(Boolean) : [got.text]
+            if (/json/.test(type)) judge('JSON', id, lines.flatMap(jsonFaults))
             if (got.status >= 500) judge('JSON', id, [`${got.status}`])
           })
           await forEachOf(ids, 4, async (agentId) => {
@@ -151,22 +121,14 @@ export const hostileStrings: Check = {
               judge('JSON', path, jsonFaults((await get(`${api}/${path}`)).text))
           })
           for (const list of [
-            'agents',
-            'peripherals',
-            'peripherals/models',
-            'events/getevents',
-            'events/GetEventsIntegration',
-            'agents/commands',
-            'agents/errorTotal',
-            'agents/getloggedagents',
-          ])
-            judge(
-              'JSON',
-              list,
-              jsonFaults(
-                (await get(`${api}/${list}${list === 'agents/getloggedagents' ? '' : '?PageSize=1000'}`)).text,
-              ),
-            )
+            ...'agents peripherals peripherals/models events/getevents events/GetEventsIntegration agents/commands'.split(
+              ' ',
+            ),
+            ...['agents/errorTotal', 'agents/getloggedagents'],
+          ]) {
+            const query = list === 'agents/getloggedagents' ? '' : '?PageSize=1000'
+            judge('JSON', list, jsonFaults((await get(`${api}/${list}${query}`)).text))
+          }
           judge('audit', 'trail', jsonFaults((await get(`${api}/events/GetAuditsIntegration?PageSize=5000`)).text))
           // If a text had run as SQL, rows or tables would be missing.
           const [stored] = await rows<{ hosts: number }>('SELECT count(*)::int AS hosts FROM agents')
@@ -175,12 +137,8 @@ export const hostileStrings: Check = {
           for (const { id, path, method } of offered.filter(({ id }) =>
             /csv$|AggExport$|agentExportFile|exportTags/i.test(id),
           )) {
-            const got = await wire.send({
-              method,
-              path,
-              token: admin.token,
-              ...(method === 'POST' ? { body: 'null' } : {}),
-            })
+            const body = method === 'POST' ? { body: 'null' } : {}
+            const got = await wire.send({ method, path, token: admin.token, ...body })
             judge('CSV', id, got.status === 200 ? csvFaults(got.text) : [`${got.status}`])
           }
           for (const { id, path } of offered.filter(({ id }) => /pdf$/i.test(id))) {
@@ -190,13 +148,10 @@ export const hostileStrings: Check = {
               headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
             })
             const isOfHosts = /exportAgentPdf|exportPeripheralsPdf/.test(id)
-            judge(
-              'PDF',
-              id,
-              answer.status === 200
-                ? pdfFaults(Buffer.from(await answer.arrayBuffer()), folder, isOfHosts ? ['<img'] : [])
-                : [`${answer.status}`],
-            )
+            const pdf = Buffer.from(await answer.arrayBuffer())
+            const found =
+              answer.status === 200 ? pdfFaults(pdf, folder, isOfHosts ? ['<img'] : []) : [`${answer.status}`]
+            judge('PDF', id, found)
           }
           const stream = await fetch(`${server.url}${api}/assetproducer/stream?after=0&follow=false`, {
             headers: { authorization: `Bearer ${admin.token}`, accept: 'application/x-ndjson' },
@@ -255,19 +210,8 @@ export const hostileStrings: Check = {
           judge('log', 'log', logFaults(server.output()))
 
           const said = hosts.reduce((sum, host) => sum + host.said, 0)
-          const sinks = [
-            'JSON',
-            'CSV',
-            'PDF',
-            'mail',
-            'webhook',
-            ...formats,
-            'asset stream',
-            'metrics',
-            'audit',
-            'debug logs',
-            'log',
-          ]
+          const sinks = ['JSON', 'CSV', 'PDF', 'mail', 'webhook', ...formats, 'asset stream', 'metrics', 'audit', 'log']
+          sinks.push('debug logs')
           const fieldCount = Object.keys(fieldLimits).length + otherFields.length
           return {
             findings: [

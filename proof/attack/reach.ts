@@ -24,7 +24,7 @@ const matcherOf = (operations: readonly Offered[]) => {
 }
 
 /** Records the ids of operations that return 200 to any request on a wire from now on. */
-export const recordReached = (wire: Wire, operations: readonly Offered[]): ReadonlySet<string> => {
+export const recordReached = (wire: Pick<Wire, 'send'>, operations: readonly Offered[]): ReadonlySet<string> => {
   const reached = new Set<string>()
   const match = matcherOf(operations)
   const { send } = wire
@@ -45,7 +45,7 @@ const orderOf = ({ id, method }: Offered): number =>
 
 /** Calls each operation that has not returned 200 yet once, with the example from the document. */
 export const callExamples = async (
-  { wire, admin }: Pick<Environment, 'wire' | 'admin'>,
+  { wire, admin }: Pick<Environment, 'admin'> & { wire: Pick<Wire, 'send'> },
   fixture: Fixture,
   operations: readonly Offered[],
   reached: ReadonlySet<string>,

@@ -2,9 +2,8 @@
 
 import { createFollower, messagesOf } from '../../server/test/assets.ts'
 import { startNats, whyNoNats } from '../../server/test/nats.ts'
-import { freePort } from '../kit/free-port.ts'
 import type { Installation } from '../kit/installation.ts'
-import { startNetworkPath } from '../kit/network-path.ts'
+import { startRelay } from '../kit/relay.ts'
 import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
 
 /** Starts a real NATS server behind a breakable path, or returns the reason why NATS is unavailable. */
@@ -12,7 +11,7 @@ export const startBroker = async () => {
   const reason = whyNoNats()
   if (reason !== null) return reason
   const nats = await startNats()
-  const path = await startNetworkPath(nats.port, await freePort())
+  const path = await startRelay(() => nats)
   return {
     path,
     env: { NATS_URL: `nats://127.0.0.1:${path.port}` },

@@ -6,20 +6,19 @@ import { startSyslogReceiver } from '../../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../../server/test/peers/webhook-receiver.ts'
 import { createClient } from '../kit/client.ts'
 import { temporaryFolder } from '../kit/database.ts'
-import { freePort } from '../kit/free-port.ts'
 import { startServer } from '../kit/installation.ts'
-import { type PathMode, startNetworkPath } from '../kit/network-path.ts'
-import { enrolReportingHost } from '../kit/reporting-host.ts'
+import { type RelayMode, startRelay } from '../kit/relay.ts'
+import { enrolReportingHosts } from '../kit/reporting-host.ts'
 import { createServerMetrics } from '../kit/server-metrics.ts'
 import { startSmtpReceiver } from '../kit/smtp-receiver.ts'
 import { compareStored } from '../kit/stored.ts'
-import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome, relative, round } from '../kit/verdict.ts'
 import { startBroker } from './broken-broker.ts'
 
 const hosts = 32
-const modes: readonly PathMode[] = ['refuse', 'hang', 'reset', 'trickle', 'garbage']
+const modes: readonly RelayMode[] = ['refuse', 'hang', 'reset', 'trickle', 'garbage']
 const base = '/prime/webui/systemNotification'
-const round = (value: number): number => Math.round(value * 10) / 10
+const oneDigit = (value: number): number => round(value, 1)
 
 /** D11: breaks every receiver of events in every way. */
 export const brokenPeers: Check = {
@@ -31,11 +30,10 @@ export const brokenPeers: Check = {
     const syslog = await startSyslogReceiver({ protocol: 'tcp' })
     const webhook = await startWebhookReceiver()
     const mail = await startSmtpReceiver()
-    const mailPort = mail.port
     const paths = [
-      await startNetworkPath(syslog.port, await freePort()),
-      await startNetworkPath(webhook.port, await freePort()),
-      await startNetworkPath(mailPort, await freePort()),
+      await startRelay(() => syslog),
+      await startRelay(() => webhook),
+      await startRelay(() => mail),
     ] as const
     const started = await startBroker()
     const broker = typeof started === 'string' ? undefined : started
@@ -80,11 +78,7 @@ export const brokenPeers: Check = {
       )
       await pause(3_000)
       const { n: firstId } = (await client.query("SELECT n FROM ordered_head WHERE stream = 'events'")).rows[0]
-      const { token } = await server.call(
-        '/prime/webui/agents/enrollmenttokens',
-        { name: 'drill', maxUses: hosts },
-        admin,
-      )
+      const token = await server.enrolmentToken(hosts, admin)
       let times = createPercentiles()
       const timed = {
         post: async (...args: Parameters<typeof transport.post>) => {
@@ -92,9 +86,7 @@ export const brokenPeers: Check = {
           return transport.post(...args).finally(() => times.add(performance.now() - startedAt))
         },
       } as typeof transport
-      const fleet = await Promise.all(
-        Array.from({ length: hosts }, (_, i) => enrolReportingHost(() => timed, String(token), `told-${i}`)),
-      )
+      const fleet = await enrolReportingHosts(hosts, () => timed, token, 'told')
       const running = fleet.map((host) => host.run(100))
       // Each blocked device of a new model raises an alert, and each alert sends an email.
       let models = 0
@@ -180,7 +172,7 @@ export const brokenPeers: Check = {
       )
       const lostMails = mails.rows.filter(({ delivery_id }) => !mail.mails.some((text) => text.includes(delivery_id)))
       const { acknowledged, lost, twice } = await compareStored(server.connection, fleet)
-      const mib = (bytes: number): number => round(bytes / 2 ** 20)
+      const mib = (bytes: number): number => oneDigit(bytes / 2 ** 20)
       return {
         findings: [
           atLeast(amount(isQuick, 'events'), rows.length, isQuick ? 300 : 10_000),
@@ -198,16 +190,18 @@ export const brokenPeers: Check = {
           ),
           figure('waited in the database at the end of the trouble', queued),
           atMost('left over', left, 0),
-          atMost('all told after healing', round(drainedSeconds), 300, 's'),
-          atMost('all assets published after healing', round(publishedSeconds), 300, 's'),
+          atMost('all told after healing', oneDigit(drainedSeconds), 300, 's'),
+          atMost('all assets published after healing', oneDigit(publishedSeconds), 300, 's'),
           ...assets,
           atLeast('check-ins in trouble', checkIns, 500),
-          figure('p99 of check-ins before', round(calm), 'ms'),
-          figure('p99 of check-ins in trouble', round(broken), 'ms'),
-          figure('p99 of check-ins when all was told', round(calmAgain), 'ms'),
-          figure('event loop delay in trouble, p99', round(after.delays.p99Ms), 'ms'),
+          figure('p99 of check-ins before', oneDigit(calm), 'ms'),
+          figure('p99 of check-ins in trouble', oneDigit(broken), 'ms'),
+          figure('p99 of check-ins when all was told', oneDigit(calmAgain), 'ms'),
+          figure('event loop delay in trouble, p99', oneDigit(after.delays.p99Ms), 'ms'),
           // On a shared machine, a difference below 25 ms is noise.
-          relative(atMost('p99, more than in the calm', round(broken - calm), round(Math.max(25, calm / 2)), 'ms')),
+          relative(
+            atMost('p99, more than in the calm', oneDigit(broken - calm), oneDigit(Math.max(25, calm / 2)), 'ms'),
+          ),
           figure('resident memory before', mib(before.rss), 'MiB'),
           figure('resident memory, growth', mib(after.rss - before.rss), 'MiB'),
           atMost(

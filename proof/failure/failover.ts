@@ -3,14 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from '../../cli/simulator/transport.ts'
-import { startTestNodes, type TestNode, type TestNodes } from '../../platform/server/postgres/test-nodes.ts'
+import { startTestNodes, type TestNode } from '../../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../kit/database.ts'
-import { type DelayedLink, startDelayedLink } from '../kit/delayed-link.ts'
-import { freePort } from '../kit/free-port.ts'
 import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
 import { onInterrupt } from '../kit/interrupts.ts'
-import { enrolReportingHost, type ReportingHost } from '../kit/reporting-host.ts'
-import { type ServerProcess, startServerProcess } from '../kit/server.ts'
+import { type Relay, startRelay } from '../kit/relay.ts'
+import { startReplicas } from '../kit/replicas.ts'
+import { acknowledgedBy, enrolReportingHosts, failedOf } from '../kit/reporting-host.ts'
 import { compareStored } from '../kit/stored.ts'
 import { atLeast, atMost, type Check, type Finding, type Outcome, relative } from '../kit/verdict.ts'
 
@@ -19,20 +18,6 @@ const hosts = 64
 const delayMs = 20
 /** Time until the operator runs the command. */
 const reactionMs = 1_000
-const drainSeconds = 2
-
-interface Installation {
-  nodes: TestNodes
-  replicas: [ServerProcess, ServerProcess]
-  /** Restarts a replica at its address. */
-  restart(at: 0 | 1): Promise<void>
-  fleet: ReportingHost[]
-  url: string
-  urlFile: string
-  /** Breaks the network between the primary and its standbys. */
-  cut(): Promise<void>
-  stop(): Promise<void>
-}
 
 const rights = [
   'create role failover login',
@@ -42,16 +27,16 @@ const rights = [
 ]
 
 /** Starts two servers behind HAProxy on a primary with two standbys, and enrols the hosts. */
-const install = async (root: string, synchronous: string): Promise<Installation> => {
+const install = async (root: string, synchronous: string) => {
   const folder = temporaryFolder('failover')
-  const links: DelayedLink[] = []
+  const links: Relay[] = []
   const cut = async (): Promise<void> => {
-    await Promise.all(links.splice(0).map((link) => link.cut()))
+    await Promise.all(links.splice(0).map((link) => link.close()))
   }
   const nodes = await startTestNodes({
     synchronous,
     link: async (port) => {
-      const link = await startDelayedLink(port, delayMs)
+      const link = await startRelay(() => ({ port }), delayMs)
       links.push(link)
       return link.port
     },
@@ -61,45 +46,18 @@ const install = async (root: string, synchronous: string): Promise<Installation>
   await nodes.streaming()
   const urlFile = join(folder, 'failover.url')
   writeFileSync(urlFile, nodes.url('failover'))
-  const ports = [await freePort(), await freePort()]
-  const start = (at: 0 | 1): Promise<ServerProcess> =>
-    startServerProcess({
-      databaseUrl: nodes.url(),
-      dataDir: join(folder, `replica-${at}`),
-      port: ports[at] as number,
-      root,
-      env: {
-        PORTCULLIS_KEY_FILE: join(folder, 'portcullis.key'),
-        PORTCULLIS_DRAIN_SECONDS: String(drainSeconds),
-      },
-    })
-  // The first replica creates the key file and the first account.
-  const replicas: [ServerProcess, ServerProcess] = [await start(0), await start(1)]
-  const balancer = await startHaproxy(replicas.map(({ url }) => url))
+  const replicas = await startReplicas(folder, nodes.url(), root)
+  const balancer = await startHaproxy(replicas.urls)
   const transport = createTransport({ server: new URL(balancer.url), connections: hosts, timeoutMs: 10_000 })
-  const admin = await replicas[0].signIn()
-  const { token } = await replicas[0].call(
-    '/prime/webui/agents/enrollmenttokens',
-    { name: 'drill', maxUses: hosts },
-    admin,
-  )
-  const fleet = await Promise.all(
-    Array.from({ length: hosts }, (_, i) => enrolReportingHost(() => transport, String(token), `failover-${i}`)),
-  )
+  const token = await replicas.first.enrolmentToken(hosts)
+  const fleet = await enrolReportingHosts(hosts, () => transport, token, 'failover')
   return {
-    nodes,
-    replicas,
-    fleet,
-    url: balancer.url,
-    urlFile,
+    ...{ nodes, fleet, urlFile, restart: replicas.restart },
+    /** Breaks the network between the primary and its standbys. */
     cut,
-    restart: async (at) => {
-      await replicas[at].end('SIGTERM')
-      replicas[at] = await start(at)
-    },
     stop: async () => {
       for (const host of fleet) host.leave()
-      await Promise.all(replicas.map((replica) => replica.end()))
+      await replicas.stop()
       transport.close()
       await balancer.stop()
       await cut()
@@ -129,11 +87,6 @@ const cancelWaits = async (primary: TestNode, forMs: number): Promise<number> =>
   return cancelled
 }
 
-const acknowledged = (fleet: readonly ReportingHost[]): number =>
-  fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
-const failed = (fleet: readonly ReportingHost[]): number =>
-  fleet.reduce((sum, { reported }) => sum + reported.resent + reported.refused.length, 0)
-
 /** Kills the primary under load, promotes a standby, and restarts the replicas one by one. */
 const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string): Promise<Outcome> => {
   const installation = await install(root, isSynchronous ? 'ANY 1 (a, b, c)' : '')
@@ -145,14 +98,14 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
     await installation.cut()
     const cancelled = isSynchronous ? await cancelWaits(a, 2_000) : 0
     await a.kill()
-    const atKill = acknowledged(fleet)
+    const atKill = acknowledgedBy(fleet)
     await pause(reactionMs)
     const startedAt = performance.now()
     const ordered = promote(root, ['--url-file', urlFile, ...(isSynchronous ? [] : ['--accept-loss'])])
     let backMs = Number.POSITIVE_INFINITY
-    const before = acknowledged(fleet)
+    const before = acknowledgedBy(fleet)
     while (performance.now() - startedAt < 60_000) {
-      if (acknowledged(fleet) > before) {
+      if (acknowledgedBy(fleet) > before) {
         backMs = Math.round(performance.now() - startedAt)
         break
       }
@@ -160,15 +113,15 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
     }
     const { code, output } = await ordered
     await pause(isQuick ? 2_000 : 5_000)
-    const failedBefore = failed(fleet)
-    const sentBefore = acknowledged(fleet)
+    const failedBefore = failedOf(fleet)
+    const sentBefore = acknowledgedBy(fleet)
     for (const at of isSynchronous ? ([0, 1] as const) : []) {
       await installation.restart(at)
       // HAProxy checks each replica every 0.3 s.
       await pause(1_000)
     }
-    const failedByRestarts = failed(fleet) - failedBefore
-    const sentInRestarts = acknowledged(fleet) - sentBefore
+    const failedByRestarts = failedOf(fleet) - failedBefore
+    const sentInRestarts = acknowledgedBy(fleet) - sentBefore
     for (const host of fleet) host.stop()
     await Promise.race([Promise.all(running), pause(30_000)])
     const standing = (
@@ -186,7 +139,7 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
     const name = isSynchronous ? 'synchronous' : 'asynchronous'
     const findings: Finding[] = [
       atLeast(`${name}: acknowledged before the kill`, atKill, hosts),
-      relative(atLeast(`${name}: acknowledged`, acknowledged(fleet), atKill + hosts)),
+      relative(atLeast(`${name}: acknowledged`, acknowledgedBy(fleet), atKill + hosts)),
       atMost(`${name}: exit code of the promotion`, code, 0),
       atMost(`${name}: acknowledges again after the command started`, backMs, 30_000, 'ms'),
       { what: `${name}: lost`, value: lost, ...(isSynchronous ? { atMost: 0 } : {}) },

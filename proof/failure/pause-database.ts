@@ -1,29 +1,10 @@
-import { get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startFaultTest } from '../kit/fault-test.ts'
 import { amount, atLeast, atMost, type Check, type Outcome } from '../kit/verdict.ts'
+import { createWire } from '../kit/wire.ts'
 
 const hosts = 64
 const pausedMs = 10_000
-
-interface Asked {
-  status: number
-  ms: number
-}
-
-const ask = (url: string, token?: string): Promise<Asked> =>
-  new Promise((resolve) => {
-    const startedAt = performance.now()
-    const done = (status: number): void => resolve({ status, ms: performance.now() - startedAt })
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const asked = get(url, { headers, agent: false, timeout: 20_000 }, (answer) => {
-      answer.resume()
-      answer.on('end', () => done(answer.statusCode ?? 0))
-      answer.on('error', () => done(0))
-    })
-    asked.on('timeout', () => asked.destroy())
-    asked.on('error', () => done(0))
-  })
 
 /** D4: pauses the database without closing its connections, like a frozen disk or virtual machine. */
 export const pauseDatabase: Check = {
@@ -36,6 +17,12 @@ export const pauseDatabase: Check = {
     try {
       const { url, signIn } = test.server()
       const token = await signIn()
+      const wire = createWire(url, { connections: Number.POSITIVE_INFINITY, keepAlive: false, timeoutMs: 20_000 })
+      const ask = async (path: string, token?: string): Promise<{ status: number; ms: number }> => {
+        const startedAt = performance.now()
+        const { status } = await wire.once({ method: 'GET', path, token })
+        return { status, ms: performance.now() - startedAt }
+      }
       test.run()
       await pause(1_500)
       test.weighAnew()
@@ -52,11 +39,11 @@ export const pauseDatabase: Check = {
         const readers: Promise<void>[] = []
         while (performance.now() - startedAt < pausedMs) {
           readers.push(
-            ask(`${url}/prime/webui/agents?PageSize=50`, token).then(({ status, ms }) => {
+            ask('/prime/webui/agents?PageSize=50', token).then(({ status, ms }) => {
               slowestPerson = Math.max(slowestPerson, ms)
               if (status !== 200 && status !== 503) unexpected += 1
             }),
-            ask(`${url}/readyz`).then(({ status }) => {
+            ask('/readyz').then(({ status }) => {
               if (status === 200 || isRed) return
               isRed = true
               redMs = Math.max(redMs, performance.now() - startedAt)

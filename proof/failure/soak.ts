@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
 import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { createServerMetrics, type ServerMetrics } from '../kit/server-metrics.ts'
-import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
+import { startSimulator } from '../kit/simulator.ts'
+import { amount, atLeast, atMost, type Check, figure, type Outcome, relative, round } from '../kit/verdict.ts'
 
 const mib = 2 ** 20
 /** Maximum memory growth, in MiB per hour. */
@@ -30,17 +29,6 @@ const slopeOf = (points: readonly Point[]): number => {
   return over / under
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10
-
-const endOf = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve) => {
-    let text = ''
-    child.stdout?.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
-    })
-    child.once('exit', () => resolve(text))
-  })
-
 /** D15: runs ordinary work for hours. */
 export const soak: Check = {
   name: 'D15',
@@ -51,38 +39,15 @@ export const soak: Check = {
     const folder = temporaryFolder('soak')
     const metrics = createServerMetrics(folder)
     const server = await startServer({ databaseUrl: undefined, root, env: metrics.env })
-    let fleet: ChildProcess | undefined
-    const kill = (): void => void fleet?.kill('SIGKILL')
-    process.once('exit', kill)
+    let fleet: Awaited<ReturnType<typeof startSimulator>> | undefined
     try {
-      let admin = await server.signIn()
-      const { token } = await server.call(
-        '/prime/webui/agents/enrollmenttokens',
-        { name: 'soak', maxUses: agents },
-        admin,
-      )
       const seconds = minutes * 60
-      const args = ['--server', server.url, '--token', String(token), '--agents', String(agents), '--json']
-      // The simulator has no time limit. A signal stops it, and then it prints its summary.
-      args.push(
-        '--interval',
-        isQuick ? '2' : '10',
-        '--duration',
-        '0',
-        '--wake',
-        '500',
-        '--plug-rate',
-        '20',
-        '--offline',
-        '0',
-      )
-      fleet = spawn(process.execPath, [join(root, 'cli/simulator/main.ts'), ...args], {
-        stdio: ['ignore', 'pipe', 'ignore'],
+      fleet = await startSimulator(server, agents, {
+        interval: isQuick ? 2 : 10,
+        wake: 500,
+        'plug-rate': 20,
+        offline: 0,
       })
-      const said = endOf(fleet)
-      const joined = async (): Promise<number> =>
-        Number((await server.call('/prime/webui/agents?PageSize=1', undefined, admin)).recordsTotal)
-      while ((await joined()) < agents && fleet.exitCode === null) await pause(500)
       const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
       const looks: { look: ServerMetrics; hours: number }[] = []
       const p99: number[] = []
@@ -91,7 +56,7 @@ export const soak: Check = {
       const startedAt = performance.now()
       const elapsed = (): number => (performance.now() - startedAt) / 1_000
       const work = async (): Promise<void> => {
-        admin = await server.signIn()
+        const admin = await server.signIn()
         await server.call('/prime/webui/agents?PageSize=1000', undefined, admin)
         for (const path of ['/prime/webui/agents/AgentExportFile', '/prime/webui/events/getevents?PageSize=500'])
           await fetch(server.url + path, { headers: { authorization: `Bearer ${admin}` } }).then(async (answer) => {
@@ -120,8 +85,7 @@ export const soak: Check = {
       }
       const healthy = await probe.stop()
       p99.push(healthy.p99)
-      fleet.kill('SIGTERM')
-      const report = JSON.parse((await said).trim().split('\n').at(-1) || '{}') as Record<string, number>
+      const report = await fleet.stop()
       const live = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: (look.heapUsed + look.external) / mib })))
       const resident = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: look.rss / mib })))
       const handles = looks.map(({ look }) => look.resources)
@@ -138,15 +102,15 @@ export const soak: Check = {
           atLeast('rounds of people', worked, 5),
           atMost('rounds of people that failed', failed, 0),
           ...(minutes >= leakMinutes
-            ? [atMost('growth of what lives in memory', round(live), slopeLimit, 'MiB/h')]
-            : [atMost('sudden growth of what lives in memory', round(live), suddenSlopeLimit, 'MiB/h')]),
-          figure('growth of resident memory', round(resident), 'MiB/h'),
+            ? [atMost('growth of what lives in memory', round(live, 1), slopeLimit, 'MiB/h')]
+            : [atMost('sudden growth of what lives in memory', round(live, 1), suddenSlopeLimit, 'MiB/h')]),
+          figure('growth of resident memory', round(resident, 1), 'MiB/h'),
           figure('handles, second half', middle(handles.slice(cut))),
           atMost('handles, growth', middle(handles.slice(cut)) - middle(handles.slice(0, cut)), 50),
           figure('p99, first half', first, 'ms'),
           figure('p99, second half', second, 'ms'),
           // On a shared machine, a tenth of a few milliseconds is below the measurement noise.
-          relative(atMost('p99, growth', round(second - first), Math.max(20, round(first / 10)), 'ms')),
+          relative(atMost('p99, growth', round(second - first, 1), Math.max(20, round(first / 10, 1)), 'ms')),
         ],
         notRun:
           minutes >= leakMinutes || isQuick
@@ -157,8 +121,7 @@ export const soak: Check = {
         notes: failures.slice(0, 3),
       }
     } finally {
-      kill()
-      process.removeListener('exit', kill)
+      fleet?.kill()
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     }

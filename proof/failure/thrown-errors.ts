@@ -8,7 +8,7 @@ import { createFaults, faultHeader, faultText, thrownHeader } from '../kit/fault
 import { type Fixture, pathFor, seedFixture } from '../kit/fixture.ts'
 import { audienceOf, type Offered, offeredBy, readDocument } from '../kit/operations.ts'
 import { startProbe } from '../kit/probe.ts'
-import { enrolReportingHost } from '../kit/reporting-host.ts'
+import { enrolReportingHosts } from '../kit/reporting-host.ts'
 import { compareStored } from '../kit/stored.ts'
 import { atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 import { forEachOf, type HttpRequest, type HttpResponse, jsonOf } from '../kit/wire.ts'
@@ -61,23 +61,20 @@ const lentOf = async ({ wire }: Environment): Promise<number> => {
   return lines === null ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-interface Tally {
-  calls: number
-  operations: Set<string>
-  thrown: number
-  failed: number
-  survived: number
-  slow: string[]
-  notAlone: string[]
-  notProblems: string[]
-}
+const newTally = () => ({
+  ...{ calls: 0, thrown: 0, failed: 0, survived: 0 },
+  operations: new Set<string>(),
+  slow: [] as string[],
+  notAlone: [] as string[],
+  notProblems: [] as string[],
+})
 
 /** Calls an operation repeatedly and makes it throw at a different point each time. */
 const tryOperation = async (
   { wire }: Environment,
   fixture: Fixture,
   offered: Offered,
-  tally: Tally,
+  tally: ReturnType<typeof newTally>,
   isOver: () => boolean,
   isQuick: boolean,
 ): Promise<void> => {
@@ -138,23 +135,10 @@ export const thrownErrors: Check = {
         const operations = offeredBy(await readDocument(environment))
         const transport = createTransport({ server: new URL(server.url), connections: reporters, timeoutMs: 10_000 })
         const token = await environment.enrolmentToken()
-        const hosts = await Promise.all(
-          Array.from({ length: reporters }, (_, i) =>
-            // Agents send a report again after a 500.
-            enrolReportingHost(() => transport, token, `thrown-${i}`, { repeatsAfter500: true }),
-          ),
-        )
+        // Agents send a report again after a 500.
+        const hosts = await enrolReportingHosts(reporters, () => transport, token, 'thrown', { repeatsAfter500: true })
         const healthy = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
-        const tally: Tally = {
-          calls: 0,
-          operations: new Set(),
-          thrown: 0,
-          failed: 0,
-          survived: 0,
-          slow: [],
-          notAlone: [],
-          notProblems: [],
-        }
+        const tally = newTally()
         // Collecting the metrics also runs statements, which count as used connections.
         const lentBefore = await lentOf(environment)
         faults.outside(outsideShare)

@@ -1,6 +1,7 @@
 import type { ServerProcess } from '../kit/server.ts'
 import { adminPassword } from '../kit/server.ts'
 import { atLeast, atMost, type Finding } from '../kit/verdict.ts'
+import { createWire } from '../kit/wire.ts'
 
 const password = 'a password of an older release'
 const rules = [
@@ -48,19 +49,6 @@ export const createOperators = async (server: ServerProcess) => {
   return { tokens, before: await stateOf(server, admin) }
 }
 
-const statusOf = async (server: ServerProcess, path: string, token: string, body?: unknown): Promise<number> => {
-  const answer = await fetch(server.url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  await answer.text()
-  return answer.status
-}
-
 /** Compares the state on the new release with the created one, and tries operations with the old tokens. */
 export const checkOperators = async (
   server: ServerProcess,
@@ -80,11 +68,15 @@ export const checkOperators = async (
   ).length
   let working = 0
   let refused = 0
+  const wire = createWire(server.url)
   for (const token of Object.values(tokens)) {
-    if ((await statusOf(server, '/prime/webui/agents?PageSize=1', token)) === 200) working++
-    const made = { userName: `by-${refused}`, userProfile: 10, password: adminPassword }
-    if ((await statusOf(server, '/prime/webui/admin/adduser', token, made)) === 403) refused++
+    const read = await wire.send({ method: 'GET', path: '/prime/webui/agents?PageSize=1', token })
+    if (read.status === 200) working++
+    const body = { userName: `by-${refused}`, userProfile: 10, password: adminPassword }
+    const made = await wire.send({ method: 'POST', path: '/prime/webui/admin/adduser', token, body })
+    if (made.status === 403) refused++
   }
+  wire.close()
   const signIns = await Promise.all(
     ['second', 'manager', 'viewer'].map((userName) =>
       server.call('/prime/webui/Auth/LocalLogin', { userName, password }).then(

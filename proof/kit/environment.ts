@@ -1,13 +1,14 @@
-/** The environment of all gates: database, one or two servers, a person of each profile with a token, hosts, worker. */
+/** The environment of all gates: database, server, a person of each profile with a token, hosts, worker. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UserProfile } from '@portcullis/contract'
-import pg from 'pg'
+import type pg from 'pg'
 import { startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { enrolHost, registerWorker } from './host.ts'
 import { adminPassword, startServerProcess } from './server.ts'
-import { createWire, jsonOf, type Wire } from './wire.ts'
+import { withClient } from './stored.ts'
+import { createWire, jsonOf } from './wire.ts'
 
 /** Path prefix of the product's API. */
 export const api = '/prime/webui'
@@ -24,49 +25,37 @@ export interface Person {
 export interface EnvironmentOptions {
   /** Checkout to run. */
   root: string
-  replicas?: 1 | 2
-  /** Additional environment variables of the servers. */
+  /** Additional environment variables of the server. */
   env?: Readonly<Record<string, string>>
 }
 
 export type Environment = Awaited<ReturnType<typeof openEnvironment>>
 
-/** Creates functions for calls that must succeed, because they set up the targets of the gates. */
-const callsOf =
-  (wire: Wire) =>
-  async (method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {
-    const got = await wire.send({ method, path, body, token })
-    if (got.status !== 200) throw new Error(`${method} ${path}: ${got.status} ${got.text.slice(0, 500)}`)
-    return jsonOf(got.text) as Record<string, unknown>
-  }
-
-export const openEnvironment = async ({ root, replicas = 1, env = {} }: EnvironmentOptions) => {
+const openEnvironment = async ({ root, env = {} }: EnvironmentOptions) => {
   const folder = temporaryFolder('gate')
   const database = await startDatabase()
-  const servers: Awaited<ReturnType<typeof startServerProcess>>[] = []
-  const wires: Wire[] = []
-  const close = async (): Promise<void> => {
-    for (const wire of wires) wire.close()
-    for (const server of servers) await server.end('SIGKILL')
+  let close = async (): Promise<void> => {
     await database.stop()
     rmSync(folder, { recursive: true, force: true })
   }
   try {
     const keyFile = join(folder, 'portcullis.key')
-    for (let i = 0; i < replicas; i++) {
-      const server = await startServerProcess({
-        databaseUrl: database.url,
-        dataDir: join(folder, `server-${i}`),
-        port: await freePort(),
-        root,
-        env: { PORTCULLIS_KEY_FILE: keyFile, ...env },
-      })
-      servers.push(server)
-      wires.push(createWire(server.url))
+    const server = await startServerProcess({
+      databaseUrl: database.url,
+      dataDir: join(folder, 'server'),
+      port: await freePort(),
+      root,
+      env: { PORTCULLIS_KEY_FILE: keyFile, ...env },
+    })
+    const wire = createWire(server.url)
+    const closeDatabase = close
+    close = async () => {
+      wire.close()
+      await server.end('SIGKILL')
+      await closeDatabase()
     }
-    const [server] = servers as [(typeof servers)[number]]
-    const [wire] = wires as [Wire]
-    const call = callsOf(wire)
+    const call = (method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> =>
+      server.call(path, body, token, method)
 
     const signIn = async (userName = 'admin', password = adminPassword) => {
       const answer = await call('POST', `${api}/Auth/LocalLogin`, { userName, password })
@@ -96,30 +85,18 @@ export const openEnvironment = async ({ root, replicas = 1, env = {} }: Environm
         await wire.send({ method: 'POST', path: `${api}/auth/reauthenticate`, body: { password }, token })
       } else Object.assign(person, await signIn(person.userName, person.password))
     }
-    const enrolmentToken = async (): Promise<string> =>
-      String(
-        (await call('POST', `${api}/agents/enrollmenttokens`, { name: 'gate', maxUses: 1_000 }, admin.token)).token,
-      )
+    const enrolmentToken = (): Promise<string> => server.enrolmentToken(1_000, admin.token)
     const workerToken = async (): Promise<string> =>
       String((await call('POST', `${api}/agents/agentless/workerpollerdetails/token`, undefined, admin.token)).token)
 
     return {
       server,
-      servers,
       database,
       wire,
-      wires,
       call,
       /** Runs a query directly on the server's tables. */
-      rows: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> => {
-        const client = new pg.Client(database.connection)
-        await client.connect()
-        try {
-          return (await client.query<Row>(text, values)).rows
-        } finally {
-          await client.end()
-        }
-      },
+      rows: <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
+        withClient(database.connection, async (client) => (await client.query<Row>(text, values)).rows),
       keyFile,
       admin,
       addPerson,

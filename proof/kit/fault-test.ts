@@ -9,7 +9,7 @@ import { type DatabaseOptions, startDatabase, temporaryFolder } from './database
 import { freePort } from './free-port.ts'
 import { signalPostgres } from './interrupts.ts'
 import { residentBytes } from './proc.ts'
-import { type EnrolledHost, enrolHost, enrolReportingHost } from './reporting-host.ts'
+import { acknowledgedBy, enrolReportingHosts } from './reporting-host.ts'
 import { seededRandom } from './seeded-random.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
 import { compareStored } from './stored.ts'
@@ -85,21 +85,15 @@ export const startFaultTest = async ({
     const first = await startServerProcess(options)
     server = first
     transport = reach(first.url)
-    const { token } = await first.call(
-      '/prime/webui/agents/enrollmenttokens',
-      { name: 'drill', maxUses: 10_000 },
-      await first.signIn(),
-    )
-    const fleet = await Promise.all(
-      Array.from({ length: count }, (_, i) => enrolReportingHost(way, String(token), `${name}-${i}`)),
-    )
+    const token = await first.enrolmentToken(10_000)
+    const fleet = await enrolReportingHosts(count, way, token, name)
     leave = () => {
       for (const host of fleet) host.leave()
     }
     let memoryAtFirst = residentBytes(first.pid)
     let memory = memoryAtFirst
     let running: Promise<unknown> = Promise.resolve()
-    const acknowledged = (): number => fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
+    const acknowledged = (): number => acknowledgedBy(fleet)
     return {
       connection,
       /** `DATABASE_URL` of the separate database. */
@@ -115,8 +109,6 @@ export const startFaultTest = async ({
         transport = reach(server.url)
         return server
       },
-      /** Enrols one more host, which sends nothing by itself. */
-      enrol: (name: string): Promise<EnrolledHost> => enrolHost(() => transport as Transport, String(token), name),
       /** Directs the hosts to another server from now on. That server is stopped at the end. */
       moveTo: (other: ServerProcess): void => {
         transport?.close()
@@ -160,14 +152,7 @@ export const startFaultTest = async ({
       /** Stops the reports and compares the acknowledged reports with the stored ones. */
       settle: async (): Promise<{ findings: Finding[]; notes: string[] }> => {
         for (const host of fleet) host.stop()
-        let timer: NodeJS.Timeout | undefined
-        await Promise.race([
-          running,
-          new Promise((resolve) => {
-            timer = setTimeout(resolve, settleWithinMs)
-          }),
-        ])
-        clearTimeout(timer)
+        await Promise.race([running, pause(settleWithinMs, undefined, { ref: false })])
         const stuck = fleet.filter(({ reported, pending }) => reported.refused.length === 0 && pending() !== null)
         const { lost, twice, resent, shed, refused } = await compareStored(connection, fleet)
         return {

@@ -94,26 +94,20 @@ export const seedFixture = async (environment: Environment) => {
 }
 
 /** Returns the id of the fixture's object for `{id}` in a path. */
-const idBelow = ({ others }: Fixture, path: string): string =>
-  path.includes('/ingest/feeds/')
-    ? others.feed
-    : path.includes('/Auth/Sessions/')
-      ? others.session
-      : path.includes('/apiTokens/')
-        ? others.apiToken.id
-        : path.includes('/policy/rules/')
-          ? others.rule
-          : path.includes('/policy/grants/')
-            ? others.grant
-            : path.includes('/enrollmenttokens/')
-              ? others.enrolmentToken
-              : path.includes('/reports/schedules/')
-                ? others.schedule
-                : path.includes('/jobs/')
-                  ? others.job
-                  : path.includes('/notices/')
-                    ? '1'
-                    : unknownId
+const idBelow = ({ others }: Fixture, path: string): string => {
+  const ids = {
+    '/ingest/feeds/': others.feed,
+    '/Auth/Sessions/': others.session,
+    '/apiTokens/': others.apiToken.id,
+    '/policy/rules/': others.rule,
+    '/policy/grants/': others.grant,
+    '/enrollmenttokens/': others.enrolmentToken,
+    '/reports/schedules/': others.schedule,
+    '/jobs/': others.job,
+    '/notices/': '1',
+  }
+  return Object.entries(ids).find(([part]) => path.includes(part))?.[1] ?? unknownId
+}
 
 /** Returns values that identify an existing object, or one that cannot exist. */
 export const valuesFor = (

@@ -11,15 +11,13 @@ import type { ServerProcess } from './server.ts'
 
 /** Lets a server evaluate the fingerprints of a few hosts. Returns the ids of these hosts. */
 export const seedFingerprints = async (
-  { url, ca, call, signIn }: Pick<ServerProcess, 'url' | 'ca' | 'call' | 'signIn'>,
+  { url, ca, enrolmentToken }: Pick<ServerProcess, 'url' | 'ca' | 'enrolmentToken'>,
   count: number,
   root = ownRoot,
   seedDesigns = ownSeedDesigns,
 ): Promise<string[]> => {
-  const token = { name: 'designs', maxUses: Math.ceil(count / 100) }
-  const enrolment = await call('/prime/webui/agents/enrollmenttokens', token, await signIn())
-  const usbIdsFile = join(root, 'knowledge/usb.ids')
-  return seedDesigns({ url, ca, token: String(enrolment.token), count, usbIdsFile })
+  const token = await enrolmentToken(Math.ceil(count / 100))
+  return seedDesigns({ url, ca, token, count, usbIdsFile: join(root, 'knowledge/usb.ids') })
 }
 
 /** Lets the server evaluate some fingerprints, then loads hosts with them, in the schema of the release in `root`. */

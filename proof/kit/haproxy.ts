@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { onInterrupt } from './interrupts.ts'
@@ -43,11 +42,5 @@ ${servers.join('\n')}
     rmSync(folder, { recursive: true, force: true })
   }
   onInterrupt(stop)
-  const url = `http://127.0.0.1:${port}`
-  return {
-    url,
-    /** Calls the server through HAProxy. */
-    call: createCaller(url, undefined),
-    stop,
-  }
+  return { url: `http://127.0.0.1:${port}`, stop }
 }

@@ -4,7 +4,14 @@ import { agentPaths, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
-import { jsonOf, type Wire } from './wire.ts'
+import { type HttpResponse, jsonOf, type Wire } from './wire.ts'
+
+/** Uploads a debug log for a command. */
+export const uploadLog = (wire: Wire, commandId: string, token: string, body: Buffer): Promise<HttpResponse> =>
+  wire.send({
+    ...{ method: 'POST', path: `${agentPaths.debugLogs}/${commandId}`, token, body },
+    headers: { 'content-type': 'application/gzip' },
+  })
 
 export type Host = Awaited<ReturnType<typeof enrolHost>>
 
@@ -33,7 +40,12 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
   const openSession = async (): Promise<string> => String((await post(wire, agentPaths.session, proof())).token)
   const token = await openSession()
   await post(wire, agentPaths.checkIn, checkIn({ inventory: [device] }), token)
-  return { agentId: String(agentId), name, bootId, token, device, checkIn, proof, openSession }
+  /** Checks in and returns the ids of the commands for the host. */
+  const commands = async (): Promise<string[]> => {
+    const { commands: given = [] } = await post(wire, agentPaths.checkIn, checkIn(), token)
+    return (given as { payload: string }[]).map(({ payload }) => (jsonOf(payload) as { id: string }).id)
+  }
+  return { agentId: String(agentId), name, bootId, token, device, checkIn, commands, proof, openSession }
 }
 
 /** Registers a worker and returns its key. */

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { makeCertificate } from './certificate.ts'
 import { startDatabase, temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
-import { cpuSecondsOf, cpuSecondsOfFamily } from './proc.ts'
+import { cpuSecondsOf, cpuSecondsOfTree } from './proc.ts'
 import { startServerProcess } from './server.ts'
 
 export type Installation = Awaited<ReturnType<typeof startServer>>
@@ -51,23 +51,14 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
     })
     server = started
     return {
-      url: started.url,
-      /** PEM of the CA to trust if the server uses TLS. */
-      ca: started.ca,
-      pid: started.pid,
+      ...started,
       connection,
       /** The value for `DATABASE_URL`. */
       databaseUrl: databaseUrl ?? (database?.url as string),
-      /** Data directory of the server, with the key file. */
-      dataDir: started.dataDir,
-      call: started.call,
-      isRunning: started.isRunning,
-      /** Returns an access token of the administrator. Tokens expire after minutes. */
-      signIn: started.signIn,
       /** Returns the CPU seconds so far of the server and, if it is ours, its database. */
       cpu: () => ({
         server: cpuSecondsOf(started.pid),
-        database: database === null ? Number.NaN : cpuSecondsOfFamily(database.pid()),
+        database: database === null ? Number.NaN : cpuSecondsOfTree(database.pid()),
       }),
       stop,
     }

@@ -3,7 +3,6 @@ import pg from 'pg'
 import { agentVersions, departments } from '../../cli/simulator/hosts.ts'
 import { createRandom } from '../../cli/simulator/random.ts'
 import { copyRows, withoutIndexes } from './loader/bulk.ts'
-import { createCounters } from './loader/counters.ts'
 import {
   addHost,
   columns,
@@ -117,6 +116,30 @@ const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Pr
     FROM agents a ON CONFLICT DO NOTHING`)
 }
 
+/** Writes the counters of fingerprints, shapes and models that the server's transactions would have stored. */
+const writeCounters = async (client: pg.Client, now: Date): Promise<void> => {
+  await client.query(`CREATE TEMP TABLE loaded AS SELECT design_id, agent_id, count(*)::int AS devices
+    FROM peripherals WHERE present GROUP BY 1, 2`)
+  await client.query(
+    `INSERT INTO design_counts (design_id, hosts, devices, last_seen)
+     SELECT design_id, count(*), sum(devices), $1::timestamptz FROM loaded GROUP BY 1
+     ON CONFLICT (design_id) DO UPDATE SET hosts = excluded.hosts, devices = excluded.devices, last_seen = excluded.last_seen`,
+    [now],
+  )
+  for (const [table, key] of [
+    ['shapes', 'shape_id'],
+    ['models', 'model_id'],
+  ])
+    await client.query(
+      `UPDATE ${table} t SET hosts = c.hosts, devices = c.devices, last_seen = $1::timestamptz FROM (
+         SELECT key, count(*) AS hosts, sum(devices) AS devices
+         FROM (SELECT d.${key} AS key, l.agent_id, sum(l.devices) AS devices FROM loaded l JOIN designs d USING (design_id) GROUP BY 1, 2) x
+         GROUP BY 1) c WHERE t.${key} = c.key`,
+      [now],
+    )
+  await client.query('DROP TABLE loaded')
+}
+
 /** Draws `count` distinct numbers below n, uniformly. */
 export const drawUniformly = (n: number, count: number, seed: number): ReadonlySet<number> => {
   const random = createRandom(seed ^ 0x5eed)
@@ -146,7 +169,6 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
     const played: PlayedHost[] = []
     const isPlayed = drawUniformly(options.agents, options.played ?? 0, options.seed ?? 1)
     let peripherals = 0
-    const counters = createCounters()
     const copyAll = async (): Promise<void> => {
       for (let start = 0; start < options.agents; start += hostsPerCopy) {
         const rows = Object.fromEntries(tables.map((table) => [table, []])) as unknown as Rows
@@ -164,7 +186,6 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
             rareTags: rareNames,
             nowMs: options.nowMs,
             isPlayed: isPlayed.has(index),
-            count: counters.add,
           })
           if (host !== undefined) played.push(host)
         }
@@ -179,7 +200,7 @@ export const loadFleet = async (connection: pg.ClientConfig, options: LoadOption
       await copying
     }
     await withoutTriggers(client, () => withoutIndexes(client, tables, copyAll))
-    await counters.write(client, new Date(options.nowMs))
+    await writeCounters(client, new Date(options.nowMs))
     await addEvents(client, Math.min(mostEvents, options.agents * eventsPerAgent), new Date(options.nowMs))
     await client.query('VACUUM (ANALYZE)')
     return { agents: options.agents, peripherals, played }

@@ -4,48 +4,62 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Clock ticks per second of /proc: 100 on every Linux that Node runs on (USER_HZ). */
 const ticks = 100
 
-interface Stat {
-  parent: number
-  own: number
-  children: number
+const textOf = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    // The process has ended.
+    return ''
+  }
 }
 
-const statOf = (pid: number): Stat | undefined => {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command name may contain blanks and parentheses. The fields follow the last parenthesis.
-    const fields = text
-      .slice(text.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const [parent = 0, utime = 0, stime = 0, cutime = 0, cstime = 0] = [1, 11, 12, 13, 14].map((i) => fields[i])
-    return { parent, own: (utime + stime) / ticks, children: (cutime + cstime) / ticks }
-  } catch {
-    return undefined
-  }
+const statOf = (pid: number) => {
+  const text = textOf(pid, 'stat')
+  // The command name may contain blanks and parentheses. The fields follow the last parenthesis.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [parent = 0, ...times] = [1, 11, 12, 13, 14].map((i) => fields[i] ?? 0)
+  return { parent, cpuSeconds: times.reduce((sum, time) => sum + time, 0) / ticks }
 }
 
 /** Returns the CPU seconds of a process and of its ended children. */
-export const cpuSecondsOf = (pid: number): number => {
-  const stat = statOf(pid)
-  return stat === undefined ? 0 : stat.own + stat.children
+export const cpuSecondsOf = (pid: number): number => statOf(pid).cpuSeconds
+
+/** Returns the ids of a process and its descendants, limited to those whose command `isCounted` accepts. */
+const treeOf = (pid: number, isCounted: (command: string) => boolean): number[] => {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const byParent = Map.groupBy(pids.map(Number), (one) => statOf(one).parent)
+  const below = (one: number): number[] => [one, ...(byParent.get(one) ?? []).flatMap(below)]
+  return below(pid).filter((one) => isCounted(textOf(one, 'cmdline').replaceAll('\0', ' ')))
 }
 
-/** Returns the CPU seconds of a process and all its children, including ended ones. */
-export const cpuSecondsOfFamily = (pid: number): number => {
-  let sum = cpuSecondsOf(pid)
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = statOf(Number(name))
-    if (stat?.parent === pid) sum += stat.own
-  }
-  return sum
-}
+/** Returns the CPU seconds of a process and its descendants, including ended children. */
+export const cpuSecondsOfTree = (pid: number, isCounted: (command: string) => boolean = () => true): number =>
+  treeOf(pid, isCounted).reduce((sum, one) => sum + cpuSecondsOf(one), 0)
+
+const kilobytesIn = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0)
 
 /** Returns the resident memory of a process in bytes. */
-export const residentBytes = (pid: number): number => {
-  const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return Number(match?.[1] ?? 0) * 1024
+export const residentBytes = (pid: number): number => kilobytesIn(textOf(pid, 'status'), 'VmRSS') * 1024
+
+/** Runs `work`. Returns its result, and by how many bytes the resident memory of a process grew in the meantime. */
+export const withMemoryGrowth = async <T>(
+  pid: number,
+  work: () => Promise<T>,
+): Promise<{ result: T; grown: number }> => {
+  const before = residentBytes(pid)
+  let most = before
+  const sampler = setInterval(() => {
+    most = Math.max(most, residentBytes(pid))
+  }, 20)
+  try {
+    return { result: await work(), grown: most - before }
+  } finally {
+    clearInterval(sampler)
+  }
 }
 
 /** Returns the number of files and sockets that a process has open. */
@@ -53,13 +67,9 @@ export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`)
 
 /** Returns the process id of the agentless worker that a server started. */
 export const ownWorkerOf = (pid: number): number => {
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || statOf(Number(name))?.parent !== pid) continue
-    try {
-      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('poller/src/main.ts')) return Number(name)
-    } catch {}
-  }
-  throw new Error('the server has not started a worker')
+  const [worker] = treeOf(pid, (command) => command.includes('poller/src/main.ts'))
+  if (worker === undefined) throw new Error('the server has not started a worker')
+  return worker
 }
 
 /** Memory of processes in bytes. A page that several processes share counts in equal parts (Pss). */
@@ -71,52 +81,10 @@ export interface Memory {
   processes: number
 }
 
-/** Returns the ids of a process and of all its descendants. */
-const familyOf = (pid: number): number[] => {
-  const parents = readdirSync('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
-    return stat === undefined ? [] : [{ pid: Number(name), parent: stat.parent }]
-  })
-  const below = (one: number): number[] => [
-    one,
-    ...parents.filter(({ parent }) => parent === one).flatMap((p) => below(p.pid)),
-  ]
-  return below(pid)
-}
-
-/** Returns the CPU seconds of a process and of all its descendants, including ended children. */
-export const cpuSecondsOfTree = (pid: number): number => familyOf(pid).reduce((sum, one) => sum + cpuSecondsOf(one), 0)
-
-/** Returns the program and the arguments of a process; empty if it ended. */
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-  } catch {
-    return ''
-  }
-}
-
-/** Returns the CPU seconds of a process and its descendants, limited to those whose command matches the filter. */
-export const cpuSecondsOfFamilyWhere = (pid: number, isCounted: (command: string) => boolean): number =>
-  familyOf(pid)
-    .filter((one) => isCounted(commandOf(one)))
-    .reduce((sum, one) => sum + cpuSecondsOf(one), 0)
-
-/** Returns the memory of those of a process and its descendants whose command the filter accepts. */
-export const memoryOfFamily = (pid: number, isCounted: (command: string) => boolean = () => true): Memory => {
-  const sum: Memory = { total: 0, anonymous: 0, processes: 0 }
-  for (const one of familyOf(pid)) {
-    if (!isCounted(commandOf(one))) continue
-    let text: string
-    try {
-      text = readFileSync(`/proc/${one}/smaps_rollup`, 'utf8')
-    } catch {
-      continue
-    }
-    const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
-    sum.total += of('Pss')
-    sum.anonymous += of('Pss_Anon') + of('Pss_Shmem')
-    sum.processes += 1
-  }
-  return sum
+/** Returns the memory of a process and its descendants. */
+export const memoryOfTree = (pid: number, isCounted: (command: string) => boolean = () => true): Memory => {
+  const texts = treeOf(pid, isCounted).map((one) => textOf(one, 'smaps_rollup'))
+  const of = (...names: string[]): number =>
+    texts.reduce((sum, text) => names.reduce((s, name) => s + kilobytesIn(text, name) * 1024, sum), 0)
+  return { total: of('Pss'), anonymous: of('Pss_Anon', 'Pss_Shmem'), processes: texts.filter(Boolean).length }
 }

@@ -72,6 +72,24 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
   }
 }
 
+/** Enrols hosts named `name-0`, `name-1` and so on. */
+export const enrolReportingHosts = (
+  count: number,
+  transport: () => Transport,
+  token: string,
+  name: string,
+  options: { repeatsAfter500?: boolean } = {},
+): Promise<ReportingHost[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => enrolReportingHost(transport, token, `${name}-${i}`, options)))
+
+/** Returns the number of acknowledged reports so far. */
+export const acknowledgedBy = (fleet: readonly ReportingHost[]): number =>
+  fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
+
+/** Returns the number of requests so far that got no answer, or not the right one. */
+export const failedOf = (fleet: readonly ReportingHost[]): number =>
+  fleet.reduce((sum, { reported }) => sum + reported.resent + reported.refused.length, 0)
+
 /** Enrols a reporting host. Each of its requests uses the transport that `transport` returns. */
 export const enrolReportingHost = async (
   transport: () => Transport,

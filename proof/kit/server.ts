@@ -4,10 +4,10 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { serverArguments, serverEnvironment } from '../../scripts/bootstrap/server-arguments.mjs'
-import { createCaller } from './caller.ts'
 import { temporaryFolder } from './database.ts'
 import { onInterrupt, signalPostgres } from './interrupts.ts'
 import { root as ownRoot } from './root.ts'
+import { createCaller } from './wire.ts'
 
 /** Password of the account `admin` on every server of the rig. */
 export const adminPassword = 'a password for the test rig only'
@@ -38,8 +38,6 @@ export interface ServerProcessOptions {
   root?: string
   /** PEM of the CA to trust if it serves HTTPS, or a function that returns it once the server runs. */
   ca?: string | (() => string)
-  /** Command to run it with, such as `faketime`. */
-  wrapper?: readonly string[]
   /** Executable of Node. Default: the running one. */
   node?: string
   /** Caches compiled code in the data directory, as in production. A server on a new one then compiles everything. */
@@ -69,10 +67,8 @@ const endWithinMs = 15_000
 
 /** Starts a server and waits until it is ready. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
-  const { databaseUrl, dataDir, port, env = {}, root = ownRoot, wrapper = [], node = process.execPath } = options
-  const command = [...wrapper, node, ...serverArguments, join(root, 'server/src/entry/start.ts')]
-  const [program = node, ...args] = command
-  const child = spawn(program, args, {
+  const { databaseUrl, dataDir, port, env = {}, root = ownRoot, node = process.execPath } = options
+  const child = spawn(node, [...serverArguments, join(root, 'server/src/entry/start.ts')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -122,6 +118,9 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   const url = await addressOf(child)
   const ca = typeof options.ca === 'function' ? options.ca() : options.ca
   const call = createCaller(url, ca)
+  /** Returns an access token of the administrator. Tokens expire after 15 minutes. */
+  const signIn = async (): Promise<string> =>
+    String((await call('/prime/webui/Auth/LocalLogin', { userName: 'admin', password: adminPassword })).token)
   return {
     url,
     ca,
@@ -134,9 +133,12 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
     output: (): string => output,
     ended,
     isRunning: (): boolean => child.exitCode === null && child.signalCode === null,
-    /** Returns an access token of the administrator. Tokens expire after 15 minutes. */
-    signIn: async (): Promise<string> =>
-      String((await call('/prime/webui/Auth/LocalLogin', { userName: 'admin', password: adminPassword })).token),
+    signIn,
+    /** Creates a token with which hosts enrol. */
+    enrolmentToken: async (maxUses: number, admin?: string): Promise<string> => {
+      const asked = { name: 'proof', maxUses }
+      return String((await call('/prime/webui/agents/enrollmenttokens', asked, admin ?? (await signIn()))).token)
+    },
     /** Sends a signal and waits until the process ends. */
     end: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
       child.kill(signal)

@@ -22,6 +22,8 @@ const found = (what: string, value: number, unit: string, beside: string | undef
   ...limit,
 })
 
+export const round = (value: number, digits = 2): number => Math.round(value * 10 ** digits) / 10 ** digits
+
 /** A figure without a limit, for information. */
 export const figure = (what: string, value: number, unit = '', beside?: string): Finding =>
   found(what, value, unit, beside)

@@ -15,7 +15,7 @@ import { benchPage } from './page.ts'
 import { benchPlatforms } from './platforms.ts'
 import { benchReevaluation } from './reevaluation.ts'
 import { benchReplicas } from './replicas.ts'
-import type { BenchResult } from './result.ts'
+import type { BenchResult, Settings } from './result.ts'
 import { benchStart } from './start.ts'
 import { benchStrangers } from './strangers.ts'
 import { benchWindows } from './windows.ts'
@@ -34,23 +34,14 @@ export const ofFleet: Readonly<Record<string, (prepared: Prepared) => Promise<Be
   rejudge: benchReevaluation,
 }
 
-export interface Settings {
-  isQuick: boolean
-  databaseUrl: string | undefined
-}
-
 /** Benchmarks that do not depend on the fleet size. */
 export const alone: Readonly<Record<string, (settings: Settings) => Promise<BenchResult>>> = {
-  agentless: ({ isQuick, databaseUrl }) =>
-    benchAgentless({ databaseUrl, hosts: isQuick ? 500 : 10_000, peers: isQuick ? 10 : 50 }),
-  feeds: ({ isQuick, databaseUrl }) =>
-    benchFeeds({ databaseUrl, hosts: isQuick ? 500 : 5_000, rounds: isQuick ? 5 : 30 }),
-  platforms: ({ isQuick, databaseUrl }) =>
-    benchPlatforms({ databaseUrl, hosts: isQuick ? 200 : 1_000, rounds: isQuick ? 4 : 10 }),
-  windows: ({ isQuick, databaseUrl }) =>
-    benchWindows({ databaseUrl, devices: 31, arrivals: isQuick ? 5 : 20, idleSeconds: isQuick ? 20 : 60 }),
-  memory: ({ isQuick }) => benchMemory({ hosts: 1_000, idleSeconds: isQuick ? 60 : 300 }),
-  strangers: ({ isQuick }) => benchStrangers({ hosts: 200, consoles: 20, clients: 10_000, seconds: isQuick ? 60 : 90 }),
-  start: ({ isQuick }) => benchStart({ hosts: isQuick ? 10_000 : 100_000, rounds: isQuick ? 3 : 5 }),
-  notices: ({ isQuick, databaseUrl }) => benchNotices({ databaseUrl, events: isQuick ? 50_000 : 500_000 }),
+  agentless: benchAgentless,
+  feeds: benchFeeds,
+  platforms: benchPlatforms,
+  windows: benchWindows,
+  memory: benchMemory,
+  strangers: benchStrangers,
+  start: benchStart,
+  notices: benchNotices,
 }

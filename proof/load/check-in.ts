@@ -12,10 +12,10 @@ import type { Installation } from '../kit/installation.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
-import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
 import { runFresh, runRaw, type Work } from './raw-client.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 /** A host with an open session and its prepared requests. */
 export interface Player {

@@ -10,9 +10,9 @@ import { createRandom } from '../../cli/simulator/random.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createWaits } from '../../cli/simulator/waits.ts'
 import type { Installation } from '../kit/installation.ts'
-import { atMost, type Finding, figure } from '../kit/verdict.ts'
+import { atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile, round } from './result.ts'
+import { type BenchResult, percentile } from './result.ts'
 
 /** Number of hosts that hold a wake socket. The commands go to them in turn. */
 const listening = 100
@@ -153,12 +153,7 @@ export const benchCommand = async ({ server, fleet, isQuick }: Prepared): Promis
   let listeners: Listener[] = []
   try {
     const token = await server.signIn()
-    const enrolment = await server.call(
-      '/prime/webui/agents/enrollmenttokens',
-      { name: 'Hosts that listen', maxUses: listening },
-      token,
-    )
-    listeners = await listen(server, String(enrolment.token))
+    listeners = await listen(server, await server.enrolmentToken(listening, token))
     const { delivered, confirmed } = await measureOne(server, listeners, token, rounds)
     // Freeing this many hosts needs fresh authentication.
     const many = await measureMany(server, await server.signIn())

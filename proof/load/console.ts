@@ -8,10 +8,10 @@ import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
 import { createTree, startAgent, temporaryDir } from '../../e2e/harness.ts'
 import { firstLoad, isConsoleBuilt, mostScriptKilobytes } from '../kit/first-load.ts'
 import { adminPassword } from '../kit/server.ts'
-import { atMost, type Finding, figure } from '../kit/verdict.ts'
+import { atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import { measureNavigation, measureSlowLine } from './console-load.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile, round } from './result.ts'
+import { type BenchResult, percentile } from './result.ts'
 
 const usableMs = 1_000
 const navigationMs = 150
@@ -34,18 +34,13 @@ const figuresOf = (what: string, times: readonly number[], limit?: number): Find
 const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rounds: number): Promise<number[]> => {
   const tree = createTree()
   const state = temporaryDir()
-  const enrolment = await server.call(
-    '/prime/webui/agents/enrollmenttokens',
-    { name: 'Host of the console benchmark', maxUses: 1 },
-    token,
-  )
   const before = new Set<string>()
   const newest = async (): Promise<string | undefined> => {
     const answer = await server.call('/prime/webui/agents?PageSize=5&SortBy=firstSeen_desc', undefined, token)
     return (answer.data as { uuid: string }[]).map(({ uuid }) => uuid).find((uuid) => !before.has(uuid))
   }
   for (let uuid = await newest(); uuid !== undefined; uuid = await newest()) before.add(uuid)
-  const agent = startAgent(server, String(enrolment.token), tree, state)
+  const agent = startAgent(server, await server.enrolmentToken(1, token), tree, state)
   try {
     let uuid: string | undefined
     for (let n = 0; uuid === undefined && n < 600; n++) {

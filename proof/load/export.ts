@@ -10,13 +10,12 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { agentsList } from '../../features/agents/server/index.ts'
 import type { Installation } from '../kit/installation.ts'
-import { residentBytes } from '../kit/proc.ts'
-import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
+import { withMemoryGrowth } from '../kit/proc.ts'
+import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile, round } from './result.ts'
+import { type BenchResult, percentile } from './result.ts'
 
 const megabyte = 1024 * 1024
-const sampleMs = 20
 const headBytes = 2_000
 const tag = 'bench-pdf'
 
@@ -64,20 +63,9 @@ const download = (server: Installation, token: string, path: string, body: unkno
     sent.end(JSON.stringify(body))
   })
 
-/** Runs `work` and returns how much the server's memory grew in the meantime, in MB. */
-const memoryGrowth = async (server: Installation, work: () => Promise<void>): Promise<number> => {
-  const before = residentBytes(server.pid)
-  let most = before
-  const sampler = setInterval(() => {
-    most = Math.max(most, residentBytes(server.pid))
-  }, sampleMs)
-  try {
-    await work()
-  } finally {
-    clearInterval(sampler)
-  }
-  return round((most - before) / megabyte, 1)
-}
+/** Returns how much the server's memory grew during `work`, in MB. */
+const memoryGrowth = async (server: Installation, work: () => Promise<void>): Promise<number> =>
+  round((await withMemoryGrowth(server.pid, work)).grown / megabyte, 1)
 
 const median = (values: readonly number[]): number => percentile(values, 0.5)
 

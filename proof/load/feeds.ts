@@ -1,14 +1,8 @@
 import { feedLimits } from '@portcullis/contract'
 import { readFeed } from '@portcullis/domain'
 import { startServer } from '../kit/installation.ts'
-import { atLeast, type Finding, figure } from '../kit/verdict.ts'
-import { type BenchResult, round } from './result.ts'
-
-export interface FeedsBench {
-  databaseUrl: string | undefined
-  hosts: number
-  rounds: number
-}
+import { atLeast, type Finding, figure, round } from '../kit/verdict.ts'
+import type { BenchResult, Settings } from './result.ts'
 
 const base = '/prime/webui/ingest/feeds'
 /** Lines of one request, the most that a feed takes. */
@@ -122,7 +116,8 @@ const stored = async (databaseUrl: string | undefined, hosts: number, rounds: nu
 }
 
 /** Reads the lines of a feed, and parses the same lines as plain JSON in the same run. */
-export const benchFeeds = async ({ databaseUrl, hosts, rounds }: FeedsBench): Promise<BenchResult> => {
+export const benchFeeds = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
+  const { hosts, rounds } = isQuick ? { hosts: 500, rounds: 5 } : { hosts: 5_000, rounds: 30 }
   const figures: Finding[] = []
   for (const [what, lineOf] of Object.entries({
     'event 6416, JSON': winlogbeat,

@@ -1,9 +1,9 @@
 /** Measures the cost of a fleet before any request: loading time, size on disk, and the server's memory. */
 
 import { residentBytes } from '../kit/proc.ts'
-import { figure } from '../kit/verdict.ts'
+import { figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 const megabyte = 1024 * 1024
 

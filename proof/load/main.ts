@@ -1,10 +1,10 @@
 /** `npm run bench -- [name…] [--quick]`: measures the product against its limits. Exits with code 1 if a limit is missed. */
 import { attempt, openRun } from '../kit/run.ts'
-import { atMost } from '../kit/verdict.ts'
+import { atMost, round } from '../kit/verdict.ts'
 import { alone, ofFleet } from './benchmarks.ts'
 import { type Prepared, withFleet } from './fleet.ts'
 import { describeLoad } from './load.ts'
-import { type BenchResult, benchResult, round, tableOf } from './result.ts'
+import { type BenchResult, benchResult, tableOf } from './result.ts'
 
 const names = [...Object.keys(ofFleet), ...Object.keys(alone)]
 const sizesOf = (values: { agents?: unknown }): number[] | undefined =>

@@ -7,20 +7,15 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describeSysfs, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { temporaryFolder } from '../kit/database.ts'
-import { memoryOfFamily } from '../kit/proc.ts'
+import { memoryOfTree } from '../kit/proc.ts'
 import { fromRoot } from '../kit/root.ts'
 import type { ServerProcess } from '../kit/server.ts'
-import { atMost, figure } from '../kit/verdict.ts'
+import { startSimulator } from '../kit/simulator.ts'
+import { atMost, figure, round } from '../kit/verdict.ts'
 import { copyProgram, createProduction } from './production.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult, Settings } from './result.ts'
 
-export interface MemoryBench {
-  hosts: number
-  /** Seconds between the last enrolment and the measurement. */
-  idleSeconds: number
-}
-
-const enrolWithinMs = 300_000
+const hosts = 1_000
 const megabytes = (bytes: number): number => round(bytes / 1e6, 1)
 
 /** Writes a copy of a kernel's USB devices and files that identify a host. */
@@ -47,52 +42,27 @@ const startAgent = (program: string, folder: string, url: string, tokenFile: str
     { stdio: 'ignore' },
   )
 
-const startHosts = (url: string, tokenFile: string, hosts: number): ChildProcess => {
-  const args = ['--server', url, '--token-file', tokenFile, '--agents', String(hosts), '--wake', String(hosts)]
-  return spawn(
-    process.execPath,
-    [fromRoot('cli/simulator/main.ts'), ...args, '--interval', '60', '--duration', '0', '--plug-rate', '0'],
-    { stdio: 'ignore' },
-  )
-}
-
-const untilConnected = async (server: ServerProcess, hosts: number): Promise<void> => {
-  const token = await server.signIn()
-  const end = performance.now() + enrolWithinMs
-  for (;;) {
-    const page = await server.call('/prime/webui/agents?PageSize=1&Status=Free', undefined, token)
-    if (Number(page.recordsFiltered) >= hosts) return
-    if (performance.now() > end) throw new Error(`${page.recordsFiltered} of ${hosts} hosts enrolled`)
-    await setTimeout(1_000)
-  }
-}
-
-export const benchMemory = async ({ hosts, idleSeconds }: MemoryBench): Promise<BenchResult> => {
+export const benchMemory = async ({ isQuick }: Settings): Promise<BenchResult> => {
+  const idleSeconds = isQuick ? 60 : 300
   const program = fromRoot(`build/agent/portcullis-agent-linux-${process.arch}`)
   const folder = temporaryFolder('memory')
   const tokenFile = join(folder, 'token')
-  const children: ChildProcess[] = []
+  let agent: ChildProcess | undefined
+  let simulator: Awaited<ReturnType<typeof startSimulator>> | undefined
   let server: ServerProcess | undefined
   try {
     server = (await (await createProduction(folder)).start()).server
-    const enrolment = await server.call(
-      '/prime/webui/agents/enrollmenttokens',
-      { name: 'Hosts of the benchmark', maxUses: hosts + 1 },
-      await server.signIn(),
-    )
-    writeFileSync(tokenFile, String(enrolment.token), { mode: 0o600 })
-    children.push(startHosts(server.url, tokenFile, hosts))
-    const agent = existsSync(program) ? startAgent(program, folder, server.url, tokenFile) : undefined
-    if (agent !== undefined) children.push(agent)
-    await untilConnected(server, hosts)
+    writeFileSync(tokenFile, await server.enrolmentToken(1), { mode: 0o600 })
+    agent = existsSync(program) ? startAgent(program, folder, server.url, tokenFile) : undefined
+    simulator = await startSimulator(server, hosts, { wake: hosts, interval: 60, 'plug-rate': 0 })
     await setTimeout(idleSeconds * 1_000)
     if (agent !== undefined && agent.exitCode !== null) throw new Error(`the agent exited with code ${agent.exitCode}`)
-    const ofAgent = agent === undefined ? undefined : memoryOfFamily(agent.pid as number)
+    const ofAgent = agent === undefined ? undefined : memoryOfTree(agent.pid as number)
     const isDatabase = (command: string): boolean => /^postgres: |\/bin\/postgres /.test(command)
     const isWorker = (command: string): boolean => command.includes('poller/src/main.ts')
-    const database = memoryOfFamily(server.pid, isDatabase)
-    const worker = memoryOfFamily(server.pid, isWorker)
-    const own = memoryOfFamily(server.pid, (command) => !isDatabase(command) && !isWorker(command))
+    const database = memoryOfTree(server.pid, isDatabase)
+    const worker = memoryOfTree(server.pid, isWorker)
+    const own = memoryOfTree(server.pid, (command) => !isDatabase(command) && !isWorker(command))
     const parts = `${own.processes + worker.processes} processes of the server, ${database.processes} of PostgreSQL`
     return {
       what: `Pss ${idleSeconds} s after ${hosts} hosts connected, each with a wake socket and a check-in per minute; ${parts}; nobody is signed in`,
@@ -116,7 +86,8 @@ export const benchMemory = async ({ hosts, idleSeconds }: MemoryBench): Promise<
       notRun: ofAgent === undefined ? [`agent: ${program} does not exist`] : [],
     }
   } finally {
-    for (const child of children) child.kill('SIGKILL')
+    agent?.kill('SIGKILL')
+    simulator?.kill()
     await server?.end()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,16 +1,16 @@
 /** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
 
-import { Agent, request } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
-import { atLeast, atMost, type Finding, figure } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { createWire } from '../kit/wire.ts'
 import { openSessions, type Player, requestOf } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
 import { combinations } from './page-combinations.ts'
 import { runPaced } from './raw-client.ts'
-import { type BenchResult, percentile, round } from './result.ts'
+import { type BenchResult, percentile } from './result.ts'
 
 /** Check-in interval of the fleet. This machine also runs the load generator. */
 const intervalSeconds = 60
@@ -21,28 +21,15 @@ const changedShare = 0.01
 
 /** Requests all kinds of pages at a steady rate, without waiting for earlier responses. */
 const readPages = async (url: string, ca: string, token: string, seconds: number) => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 16, ca })
+  const wire = createWire(url, { connections: 16, ca })
   const times: number[] = []
   let failed = 0
-  const get = (query: string): Promise<void> =>
-    new Promise((resolve) => {
-      const startedAt = performance.now()
-      const done = (isGiven: boolean): void => {
-        if (isGiven) times.push(performance.now() - startedAt)
-        else failed += 1
-        resolve()
-      }
-      const sent = request(
-        `${url}/prime/webui/agents?${query}`,
-        { agent, headers: { authorization: `Bearer ${token}` } },
-        (response) => {
-          response.resume()
-          response.on('end', () => done(response.statusCode === 200))
-        },
-      )
-      sent.on('error', () => done(false))
-      sent.end()
-    })
+  const get = async (query: string): Promise<void> => {
+    const startedAt = performance.now()
+    const { status } = await wire.once({ method: 'GET', path: `/prime/webui/agents?${query}`, token })
+    if (status === 200) times.push(performance.now() - startedAt)
+    else failed += 1
+  }
   const asked: Promise<void>[] = []
   for (let n = 0; n < seconds * pagesPerSecond; n++) {
     const { query } = combinations[
@@ -52,7 +39,7 @@ const readPages = async (url: string, ca: string, token: string, seconds: number
     await pause(1_000 / pagesPerSecond)
   }
   await Promise.all(asked)
-  agent.destroy()
+  wire.close()
   return { times, failed }
 }
 

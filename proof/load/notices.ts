@@ -4,13 +4,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Installation, startServer } from '../kit/installation.ts'
-import { atLeast, atMost, figure } from '../kit/verdict.ts'
-import { type BenchResult, round } from './result.ts'
-
-export interface NoticesBench {
-  databaseUrl: string | undefined
-  events: number
-}
+import { atLeast, atMost, figure, round } from '../kit/verdict.ts'
+import type { BenchResult, Settings } from './result.ts'
 
 /** Event rate of a million hosts that check in once a minute, each with one event. */
 const mostEventsPerSecond = 1_000_000 / 60
@@ -88,7 +83,8 @@ const appendEvents = async (server: Installation, count: number): Promise<void> 
   }
 }
 
-export const benchNotices = async ({ databaseUrl, events }: NoticesBench): Promise<BenchResult> => {
+export const benchNotices = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
+  const events = isQuick ? 50_000 : 500_000
   const receiver = await startReceiver()
   const server = await startServer({ databaseUrl, env: { PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8' } })
   try {

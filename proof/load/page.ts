@@ -2,14 +2,13 @@
 
 import { request } from 'node:http'
 import type { Installation } from '../kit/installation.ts'
-import { residentBytes } from '../kit/proc.ts'
-import { atLeast, atMost, figure } from '../kit/verdict.ts'
+import { residentBytes, withMemoryGrowth } from '../kit/proc.ts'
+import { atLeast, atMost, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult } from './result.ts'
 import { createRowReader } from './row-reader.ts'
 
 const megabyte = 1024 * 1024
-const sampleMs = 50
 
 interface Fetched {
   seconds: number
@@ -47,12 +46,7 @@ export const benchPage = async ({ server, fleet }: Prepared): Promise<BenchResul
   const token = await server.signIn()
   for (let i = 0; i < 20; i++) await server.call('/prime/webui/agents?PageSize=50', undefined, token)
   const before = residentBytes(server.pid)
-  let most = before
-  const sampler = setInterval(() => {
-    most = Math.max(most, residentBytes(server.pid))
-  }, sampleMs)
-  const timed = await fetchPage(server, token, () => {})
-  clearInterval(sampler)
+  const { result: timed, grown } = await withMemoryGrowth(server.pid, () => fetchPage(server, token, () => {}))
   // Fetch the page a second time and parse every row. The timed run does not parse, because parsing costs more than
   // sending.
   const rows = createRowReader()
@@ -66,7 +60,7 @@ export const benchPage = async ({ server, fleet }: Prepared): Promise<BenchResul
       figure('size', round(timed.bytes / megabyte, 1), 'MB'),
       figure('rate', round(timed.bytes / megabyte / timed.seconds, 1), 'MB/s'),
       figure('server memory before', round(before / megabyte, 0), 'MB'),
-      atMost('growth of the server memory', round((most - before) / megabyte, 1), 50, 'MB'),
+      atMost('growth of the server memory', round(grown / megabyte, 1), 50, 'MB'),
       atMost('rows missing or too many', Math.abs(fleet.agents - count), 0),
       atMost('recordsTotal off by', Math.abs(fleet.agents - total), 0),
       atLeast('valid JSON to the end (1 = yes)', isComplete ? 1 : 0, 1),

@@ -6,43 +6,25 @@ import { createRandom } from '../../cli/simulator/random.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createWaits } from '../../cli/simulator/waits.ts'
 import { startServer } from '../kit/installation.ts'
-import { atLeast, atMost, figure } from '../kit/verdict.ts'
-import { type BenchResult, round } from './result.ts'
-
-export interface PlatformsBench {
-  databaseUrl: string | undefined
-  /** Hosts of each platform. */
-  hosts: number
-  /** Rounds in which each host reports one change. */
-  rounds: number
-}
+import { atLeast, atMost, figure, round } from '../kit/verdict.ts'
+import { forEachOf } from '../kit/wire.ts'
+import type { BenchResult, Settings } from './result.ts'
 
 /** As in the simulator. The server enrols hosts one by one, so more would only wait. */
 const concurrency = 16
 /** Requirement: reports of Windows hosts cost at most a quarter more than those of Linux hosts. */
 const wantedShare = 0.8
 
-/** Runs work for each host, several at a time. */
-const forEach = async (hosts: readonly HostAgent[], work: (host: HostAgent) => Promise<void>): Promise<void> => {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let host = hosts[next++]; host !== undefined; host = hosts[next++]) await work(host)
-  }
-  await Promise.all(Array.from({ length: concurrency }, worker))
-}
-
 /** Compares reports of simulated Windows and Linux hosts, in turns on the same server. */
-export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBench): Promise<BenchResult> => {
+export const benchPlatforms = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
+  // Hosts of each platform, and rounds in which each reports one change.
+  const { hosts, rounds } = isQuick ? { hosts: 200, rounds: 4 } : { hosts: 1_000, rounds: 10 }
   const server = await startServer({ databaseUrl })
   const transport = createTransport({ server: new URL(server.url), connections: concurrency })
   const failed: string[] = []
   const waits = createWaits()
   try {
-    const { token } = (await server.call(
-      '/prime/webui/agents/enrollmenttokens',
-      { name: 'bench', maxUses: 2 * hosts },
-      await server.signIn(),
-    )) as { token: string }
+    const token = await server.enrolmentToken(2 * hosts)
     const fleetOf = (platform: Platform, from: number): HostAgent[] =>
       Array.from({ length: hosts }, (_, i) => {
         const random = createRandom(Math.imul(i + 1, 0x85ebca6b))
@@ -59,7 +41,7 @@ export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBe
     }
     const reported = async (name: Name, work: (host: HostAgent) => void = () => {}): Promise<void> => {
       const before = server.cpu()
-      await forEach(fleets[name], async (host) => {
+      await forEachOf(fleets[name], concurrency, async (host) => {
         work(host)
         await host.checkIn(undefined, () => {
           spent[name].checkIns++
@@ -75,7 +57,7 @@ export const benchPlatforms = async ({ databaseUrl, hosts, rounds }: PlatformsBe
       for (const name of ['linux', 'windows'] as const) spent[name] = { checkIns: 0, seconds: 0 }
       return result
     }
-    for (const fleet of Object.values(fleets)) await forEach(fleet, (host) => host.join(token))
+    for (const fleet of Object.values(fleets)) await forEachOf(fleet, concurrency, (host) => host.join(token))
     for (const name of ['linux', 'windows'] as const) await reported(name)
     const first = rates()
     for (let i = 0; i < rounds; i++)

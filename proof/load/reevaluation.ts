@@ -1,8 +1,8 @@
 /** Measures how long a server takes to recompute all verdicts after a knowledge update, and reads its progress. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { atMost, figure } from '../kit/verdict.ts'
+import { atMost, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 /** A fleet of this size is judged again within the limit. Other sizes get a proportional limit. */
 const fleetOfLimit = 100_000

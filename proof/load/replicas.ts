@@ -5,10 +5,10 @@
 
 import { startBalancer } from '../kit/balancer.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
-import { atLeast, atMost, figure } from '../kit/verdict.ts'
+import { atLeast, atMost, figure, round } from '../kit/verdict.ts'
 import { connections, type Measured, measure, openSessions } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, round } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 /** Share of check-ins that report a change. */
 const changedShare = 0.01
@@ -16,8 +16,8 @@ const changedShare = 0.01
 export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
   const seconds = isQuick ? 5 : 20
   const second = await startReplica()
-  const toOne = await startBalancer({ replicas: [server.url] })
-  const balancer = await startBalancer({ replicas: [server.url, second.url] })
+  const toOne = await startBalancer([server.url])
+  const balancer = await startBalancer([server.url, second.url])
   try {
     const cpuOfBoth = () => ({
       server: server.cpu().server + cpuSecondsOf(second.pid),

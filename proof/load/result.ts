@@ -1,12 +1,16 @@
 /** Results of benchmarks. */
-import { type Finding, limitOf, type Outcome, type Result, resultOf, unmeasuredIn } from '../kit/verdict.ts'
+import { type Finding, limitOf, type Outcome, type Result, resultOf, round, unmeasuredIn } from '../kit/verdict.ts'
+
+/** Settings of benchmarks that do not depend on the fleet size. */
+export interface Settings {
+  isQuick: boolean
+  databaseUrl: string | undefined
+}
 
 export interface BenchResult extends Outcome {
   /** Conditions of the run: sizes, times and omissions. */
   what: string
 }
-
-export const round = (value: number, digits = 2): number => Math.round(value * 10 ** digits) / 10 ** digits
 
 /** Returns the result of a benchmark. A benchmark without limits is informational and neither passes nor fails. */
 export const benchResult = (

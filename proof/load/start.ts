@@ -8,14 +8,9 @@ import { seedFingerprints } from '../kit/fleet.ts'
 import { loadFleet } from '../kit/loader.ts'
 import { cpuSecondsOfTree } from '../kit/proc.ts'
 import type { ServerProcess } from '../kit/server.ts'
-import { atMost, figure } from '../kit/verdict.ts'
+import { atMost, figure, round } from '../kit/verdict.ts'
 import { createProduction, type Started } from './production.ts'
-import { type BenchResult, percentile, round } from './result.ts'
-
-export interface StartBench {
-  hosts: number
-  rounds: number
-}
+import { type BenchResult, percentile, type Settings } from './result.ts'
 
 /** Fingerprints in the fleet, and devices of each host: as in the benchmarks of a fleet. */
 const designs = 3_000
@@ -31,7 +26,8 @@ const load = async (server: ServerProcess, connection: Parameters<typeof loadFle
 const seconds = (milliseconds: readonly number[]): number => round(percentile(milliseconds, 0.5) / 1000)
 const slowest = (milliseconds: readonly number[]): string => `slowest ${round(Math.max(...milliseconds) / 1000)} s`
 
-export const benchStart = async ({ hosts, rounds }: StartBench): Promise<BenchResult> => {
+export const benchStart = async ({ isQuick }: Settings): Promise<BenchResult> => {
+  const { hosts, rounds } = isQuick ? { hosts: 10_000, rounds: 3 } : { hosts: 100_000, rounds: 5 }
   const folder = temporaryFolder('start')
   let server: ServerProcess | undefined
   const times = { empty: [] as number[], loaded: [] as number[], killed: [] as number[] }

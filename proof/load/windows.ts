@@ -11,17 +11,12 @@ import { fixtures, startOrders } from '../../e2e/windows/orders.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 import { startServer } from '../kit/installation.ts'
-import { cpuSecondsOfFamilyWhere, memoryOfFamily } from '../kit/proc.ts'
-import { atMost } from '../kit/verdict.ts'
-import { type BenchResult, round } from './result.ts'
+import { cpuSecondsOfTree, memoryOfTree } from '../kit/proc.ts'
+import { atMost, round } from '../kit/verdict.ts'
+import type { BenchResult, Settings } from './result.ts'
 
-export interface WindowsBench {
-  databaseUrl: string | undefined
-  /** Devices of the host before the measurement. */
-  devices: number
-  arrivals: number
-  idleSeconds: number
-}
+/** Devices of the host before the measurement. */
+const devices = 31
 const withinMs = 60_000
 /** Requirement: a device is in the console within a second. */
 const arrivalLimitMs = 1_000
@@ -38,8 +33,8 @@ const stick = (port: number): DeviceReport =>
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-export const benchWindows = async (options: WindowsBench): Promise<BenchResult> => {
-  const { databaseUrl, devices, arrivals, idleSeconds } = options
+export const benchWindows = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
+  const { arrivals, idleSeconds } = isQuick ? { arrivals: 5, idleSeconds: 20 } : { arrivals: 20, idleSeconds: 60 }
   const why = whyNoWine()
   if (why !== null) return { what: 'the agent for Windows under Wine', findings: [], notRun: [why] }
   const [server, root, orders] = await Promise.all([startServer({ databaseUrl }), createWineRoot(), startOrders()])
@@ -54,13 +49,13 @@ export const benchWindows = async (options: WindowsBench): Promise<BenchResult> 
     root.add('agent.cjs', outputFiles?.[0]?.text ?? '')
     root.add('plug.cjs', await bundleForWine('e2e/windows/guest/plug.ts'))
     const token = await server.signIn()
-    const enrolment = await server.call('/prime/webui/agents/enrollmenttokens', { name: 'bench', maxUses: 1 }, token)
+    const enrolment = await server.enrolmentToken(1, token)
     const before = [plainKeyboard({ portPath: '1-1' }), ...Array.from({ length: devices - 1 }, (_, i) => stick(i + 2))]
     if (before.length + arrivals > agentLimits.devices) throw new Error('more devices than an agent reports')
     orders.send({ attach: before.flatMap(fixtures) })
     run = root.start(`
 wine /agent/node.exe 'Z:\\agent\\plug.cjs' ${orders.url} </dev/null >plug.txt 2>&1 &
-wine /agent/node.exe 'Z:\\agent\\agent.cjs' --server ${server.url} --token ${enrolment.token} </dev/null >agent.txt 2>&1`)
+wine /agent/node.exe 'Z:\\agent\\agent.cjs' --server ${server.url} --token ${enrolment} </dev/null >agent.txt 2>&1`)
     const count = async (): Promise<number> =>
       Number((await server.call('/prime/webui/peripherals?PageSize=1', undefined, token)).recordsTotal)
     const until = async (wanted: number): Promise<void> => {
@@ -82,10 +77,10 @@ wine /agent/node.exe 'Z:\\agent\\agent.cjs' --server ${server.url} --token ${enr
     const isAgent = (command: string): boolean => command.includes('agent.cjs')
     const pid = run.pid
     await setTimeout(5_000)
-    const cpu = cpuSecondsOfFamilyWhere(pid, isAgent)
+    const cpu = cpuSecondsOfTree(pid, isAgent)
     await setTimeout(idleSeconds * 1_000)
-    const share = ((cpuSecondsOfFamilyWhere(pid, isAgent) - cpu) / idleSeconds) * 100
-    const memory = memoryOfFamily(pid, isAgent)
+    const share = ((cpuSecondsOfTree(pid, isAgent) - cpu) / idleSeconds) * 100
+    const memory = memoryOfTree(pid, isAgent)
     return {
       what: `one agent under Wine with ${devices} devices, ${arrivals} arrivals one after the other, then ${idleSeconds} s without any; from the order to attach to the API`,
       findings: [

@@ -41,6 +41,8 @@ const contract = 'features'
 export const parts: readonly Part[] = [
   gate('availability', 'A flood does not make the server refuse other clients.', 'availability', [
     'proof/attack/availability.ts',
+    'proof/kit/working-fleet.ts',
+    'proof/kit/attackers.ts',
     'features/ingest/server',
     'features/identity/server/accounts',
     http,
@@ -213,6 +215,8 @@ export const parts: readonly Part[] = [
   ]),
   bench('strangers', 'Clients that hold connections hardly delay others.', 'strangers', [
     'proof/load/strangers.ts',
+    'proof/kit/working-fleet.ts',
+    'proof/kit/attackers.ts',
     http,
   ]),
   bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [

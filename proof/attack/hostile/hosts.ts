@@ -6,6 +6,7 @@ import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createKey, enrolRequest, sessionRequest } from '../../../cli/simulator/identity.ts'
 import { api, type Environment } from '../../kit/environment.ts'
+import { uploadLog } from '../../kit/host.ts'
 import { type HttpResponse, jsonOf } from '../../kit/wire.ts'
 import { fieldLimits } from './texts.ts'
 
@@ -48,23 +49,19 @@ export const enrolHostile = async (
   const { wire, call, admin } = environment
   const privateKey = createKey()
   const names = [...Object.keys(fieldLimits), 'name', 'addresses']
-  const facts = (plain: ReadonlySet<string>): Members => ({
-    ...Object.fromEntries(
-      Object.entries(fieldLimits).map(([field, limit]) => [
-        field,
-        plain.has(field) ? `plain-${index}` : text.slice(0, limit),
-      ]),
-    ),
-    nics: [
-      {
-        name: plain.has('name') ? 'eth0' : text.slice(0, 64),
-        mac: `02:00:00:00:00:${index.toString(16).padStart(2, '0')}`,
-        addresses: [plain.has('addresses') ? '10.0.0.1' : text.slice(0, 64)],
-        isUp: true,
-      },
-    ],
-    enforcement: 'observe',
-  })
+  const facts = (plain: ReadonlySet<string>): Members => {
+    const fields = Object.entries(fieldLimits).map(([field, limit]) => [
+      field,
+      plain.has(field) ? `plain-${index}` : text.slice(0, limit),
+    ])
+    const nic = {
+      name: plain.has('name') ? 'eth0' : text.slice(0, 64),
+      mac: `02:00:00:00:00:${index.toString(16).padStart(2, '0')}`,
+      addresses: [plain.has('addresses') ? '10.0.0.1' : text.slice(0, 64)],
+      isUp: true,
+    }
+    return { ...Object.fromEntries(fields), nics: [nic], enforcement: 'observe' }
+  }
   const post = (path: string, body: unknown, token?: string): Promise<HttpResponse> =>
     wire.send({ method: 'POST', path, body, token })
   const enrolled = await sendUntilAccepted(
@@ -113,25 +110,10 @@ export const enrolHostile = async (
   let refused = enrolled.refused + reported.refused
   if (command !== undefined) {
     const { id } = jsonOf(command.payload) as { id: string }
-    await wire.send({
-      method: 'POST',
-      path: `${agentPaths.debugLogs}/${id}`,
-      token,
-      body: gzipSync(text),
-      headers: { 'content-type': 'application/gzip' },
-    })
-    const acked = await post(
-      agentPaths.checkIn,
-      {
-        bootId,
-        seq: ++seq,
-        clock: Date.now(),
-        inventoryHash: '0'.repeat(32),
-        acks: [{ commandId: id, outcome: 'failed', message: text }],
-      },
-      token,
-    )
-    if (acked.status !== 200) refused++
+    await uploadLog(wire, id, token, gzipSync(text))
+    const acks = [{ commandId: id, outcome: 'failed', message: text }]
+    const beat = { bootId, seq: ++seq, clock: Date.now(), inventoryHash: '0'.repeat(32), acks }
+    if ((await post(agentPaths.checkIn, beat, token)).status !== 200) refused++
   }
   return { agentId, text, said: names.length + spoken.length + 2 - refused, refused }
 }

@@ -7,34 +7,15 @@ import { jsonOf } from '../../kit/wire.ts'
 
 /** Parses CSV according to RFC 4180. Returns null if a quote is misplaced. */
 const rowsOf = (csv: string): string[][] | null => {
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/gy
   const rows: string[][] = [[]]
-  let at = csv.startsWith('\ufeff') ? 1 : 0
-  while (at < csv.length) {
-    let cell = ''
-    if (csv[at] === '"') {
-      for (at++; ; at++) {
-        if (at >= csv.length) return null
-        if (csv[at] !== '"') cell += csv[at]
-        else if (csv[at + 1] === '"') {
-          cell += '"'
-          at++
-        } else break
-      }
-      at++
-    } else {
-      const start = at
-      while (at < csv.length && csv[at] !== ',' && csv[at] !== '\r') at++
-      cell = csv.slice(start, at)
-      if (/["\n]/.test(cell)) return null
-    }
-    rows.at(-1)?.push(cell)
-    if (csv[at] === ',') {
-      at++
-      if (at === csv.length) rows.at(-1)?.push('')
-    } else if (csv.startsWith('\r\n', at)) {
-      at += 2
-      rows.push([])
-    } else if (at < csv.length) return null
+  cell.lastIndex = csv.startsWith('\ufeff') ? 1 : 0
+  while (cell.lastIndex < csv.length) {
+    const found = cell.exec(csv)
+    if (found === null) return null
+    const [, quoted, plain = '', end] = found
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain)
+    if (end === '\r\n') rows.push([])
   }
   return rows.at(-1)?.length === 0 ? rows.slice(0, -1) : rows
 }

@@ -1,36 +1,7 @@
 /** Opens every page of the console in a browser and looks for interpreted texts. */
 import { launchBrowser, openWindow, whyNoChromium } from '../../../e2e/browser.ts'
+import { consolePages } from '../../../e2e/page-paths.ts'
 import type { Environment } from '../../kit/environment.ts'
-
-const pages = [
-  '/',
-  '/agents',
-  '/agentless',
-  '/peripherals',
-  '/peripherals?view=models',
-  '/insights',
-  '/rollouts',
-  '/commands',
-  '/policy',
-  '/policy/grants',
-  '/policy/history',
-  '/policy/requests',
-  '/policy/simulator',
-  '/approvals',
-  '/quarantines',
-  '/reports',
-  '/events',
-  '/notices',
-  '/settings/audit',
-  '/settings/assets',
-  '/settings/deliveries',
-  '/settings/enrolment',
-  '/settings/health',
-  '/settings/history',
-  '/settings/knowledge',
-  '/settings/tags',
-  '/settings/notifications',
-]
 
 /** Runs in the page: counts elements that only an interpreted text creates, and checks whether a text is visible. */
 const look = `({
@@ -65,7 +36,9 @@ export const lookAtPages = async (
     await page.getByLabel('Password', { exact: true }).fill(admin.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation').first().waitFor()
-    const all = [...pages, ...agentIds.slice(0, isQuick ? 4 : agentIds.length).map((id) => `/agents/${id}`)]
+    const [first = ''] = agentIds
+    const hosts = agentIds.slice(1, isQuick ? 4 : agentIds.length).map((id) => `/agents/${id}`)
+    const all = [...consolePages.map((path) => path.replace('HOST', first)), ...hosts]
     for (const path of all) {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
       await page.waitForLoadState('load')

@@ -106,10 +106,9 @@ export interface HostOptions {
   nowMs: number
   /** Creates a real key pair and returns the host, for a benchmark that simulates it. */
   isPlayed: boolean
-  count(designs: readonly LoadedDesign[], seen: Date): void
 }
 
-/** Adds the rows of host number `index`, and counts the fingerprints of its attached devices. */
+/** Adds the rows of host number `index`. */
 export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const { random } = o
   const host = createHost(o.index, random, 'bench')
@@ -142,7 +141,6 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const isVulnerable = presentDesigns.some((d) => d.vulnerable)
   const isAttacked = presentDesigns.some((d) => d.attack_tool > 0)
   const hash = inventoryHash(present)
-  o.count(presentDesigns, new Date(o.nowMs))
   const key = o.isPlayed ? generateKeyPairSync('ed25519') : undefined
   const publicKey =
     key?.publicKey.export({ type: 'spki', format: 'der' }) ?? Buffer.concat([spkiPrefix, randomBytes(32)])

@@ -1,4 +1,4 @@
-/** Simulates a network path to a peer with all kinds of network faults. */
+/** Forwards connections to ports of this machine, with all kinds of network faults. */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
@@ -6,26 +6,44 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
  * some bytes, then resets. `trickle`: returns one byte per second. `garbage`: responds with bytes that match no
  * protocol.
  */
-export type PathMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
+export type RelayMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
+
+export interface Target {
+  port: number
+  closed?(): void
+}
+
+export type Relay = Awaited<ReturnType<typeof startRelay>>
 
 /** Bytes that are forwarded before a reset: up to about the middle of the second message. */
 const beforeReset = 700
 const garbage = Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 151 + 7) % 256))
 
-/** Listens on a port of 127.0.0.1 and forwards to the port `target`. */
-export const startNetworkPath = async (target: number, port: number) => {
-  let mode: PathMode = 'open'
+/**
+ * Listens on a free port of 127.0.0.1 and forwards each connection to a target, `delayMs` later in each direction.
+ * Without a target, it closes the connection.
+ */
+export const startRelay = async (targetOf: () => Target | undefined, delayMs = 0) => {
+  let mode: RelayMode = 'open'
   let server: Server | undefined
-  const sockets = new Set<Socket>()
+  let port = 0
   let taken = 0
-
+  const sockets = new Set<Socket>()
+  const later = (work: () => void): void => void (delayMs > 0 ? setTimeout(work, delayMs) : work())
+  const keep = (socket: Socket): void => {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => sockets.delete(socket))
+  }
+  const forward = (from: Socket, to: Socket): void => {
+    if (delayMs === 0) from.pipe(to)
+    else
+      from
+        .on('data', (chunk) => later(() => void (to.writable && to.write(chunk))))
+        .on('end', () => later(() => to.end()))
+  }
   const lead = (client: Socket): void => {
     taken += 1
-    const keep = (socket: Socket): void => {
-      sockets.add(socket)
-      socket.on('error', () => socket.destroy())
-      socket.on('close', () => sockets.delete(socket))
-    }
     keep(client)
     if (mode === 'hang') return
     if (mode === 'garbage') {
@@ -33,15 +51,13 @@ export const startNetworkPath = async (target: number, port: number) => {
       client.write(garbage)
       return
     }
-    const peer = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true })
+    const target = targetOf()
+    if (target === undefined) return void client.destroy()
+    const peer = connect({ port: target.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
     keep(peer)
-    client.on('close', () => peer.destroy())
-    peer.on('close', () => client.destroy())
-    if (mode === 'open') {
-      client.pipe(peer)
-      peer.pipe(client)
-      return
-    }
+    client.on('close', () => later(() => peer.destroy()))
+    peer.on('close', () => later(() => client.destroy()))
+    peer.once('close', () => target.closed?.())
     if (mode === 'reset') {
       let left = beforeReset
       client.on('data', (chunk: Buffer) => {
@@ -50,10 +66,11 @@ export const startNetworkPath = async (target: number, port: number) => {
         // The peer keeps the received bytes: it may have accepted a message although the sender gets a reset.
         if (left <= 0) setTimeout(() => client.resetAndDestroy(), 20)
       })
-      peer.pipe(client)
+    } else forward(client, peer)
+    if (mode !== 'trickle') {
+      forward(peer, client)
       return
     }
-    client.pipe(peer)
     let held = Buffer.alloc(0)
     peer.on('data', (chunk: Buffer) => {
       held = Buffer.concat([held, chunk])
@@ -64,11 +81,13 @@ export const startNetworkPath = async (target: number, port: number) => {
     }, 1_000)
     client.on('close', () => clearInterval(timer))
   }
-
   const listen = async (): Promise<void> => {
-    server = createServer({ allowHalfOpen: true }, lead)
-    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
+    const listening = createServer({ allowHalfOpen: true, noDelay: true }, lead)
+    await new Promise<void>((resolve) => listening.listen(port, '127.0.0.1', resolve))
+    port = (listening.address() as { port: number }).port
+    server = listening
   }
+  /** Loses all bytes in transit and ends the connections, like a machine that loses its power. */
   const close = async (): Promise<void> => {
     const closing = server
     server = undefined
@@ -81,7 +100,7 @@ export const startNetworkPath = async (target: number, port: number) => {
     /** Returns the number of accepted connections so far. */
     taken: (): number => taken,
     /** Breaks open connections and switches to another mode. */
-    set: async (next: PathMode): Promise<void> => {
+    set: async (next: RelayMode): Promise<void> => {
       await close()
       mode = next
       if (next !== 'refuse') await listen()
