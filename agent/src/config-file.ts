@@ -19,11 +19,11 @@ export const readConfigFile = (path: string): Record<string, string> => {
   for (const [i, raw] of lines.entries()) {
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) continue
-    const match = /^([A-Z_]+)\s*=\s*(.*)$/.exec(line)
+    const match = /^([A-Z_]+)\s*=(.*)$/.exec(line)
     const [, name = '', value = ''] = match ?? []
     if (!name.startsWith('PORTCULLIS_AGENT_'))
       throw cannotStart(`Line ${i + 1} of ${path} is invalid. Use lines like PORTCULLIS_AGENT_SERVER=https://….`)
-    found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
+    found[name] = value.trimStart().replace(/^(["'])(.*)\1$/, '$2')
   }
   return found
 }

@@ -62,7 +62,7 @@ const expanded = (text: string, unit: string): string | null => {
     d: `/run/credentials/${unit}`,
     n: unit,
     N: name,
-    p: name.replace(/@.*$/, ''),
+    p: name.split('@', 1)[0] ?? '',
     t: '/run',
     S: '/var/lib',
     C: '/var/cache',

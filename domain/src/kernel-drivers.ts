@@ -11,7 +11,7 @@ const byFolder = (text: string): ByFolder =>
       .split(/\n(?! )/)
       .map((entry) => {
         const [folder = '', names = ''] = entry.split(': ', 2)
-        return [folder, names.split(/\s*\|\s*/)]
+        return [folder, names.split('|').map((name) => name.trim())]
       }),
   )
 

@@ -16,7 +16,7 @@ const endpointOf = (text: string): EndpointSpec => {
  * endpoints (`03:01:01<8/24>8/1`: an input with packets of 8 bytes every 24, then an output), or none (`[]`).
  */
 const interfaceOf = (word: string): InterfaceSpec => {
-  const [, code = '', number, alternate, ends = ''] = /^([^@<>[]+)(?:@(\d+)(?:\.(\d+))?)?(.*)$/.exec(word) ?? []
+  const [, code = '', number, alternate, ends = ''] = /^([^@<>[]+)(?:@(\d+)(?:\.(\d+))?)?(.*)$/s.exec(word) ?? []
   if (code === word) return code
   return {
     code,

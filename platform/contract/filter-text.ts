@@ -23,8 +23,9 @@ const periodText = (value: string): string => {
 }
 
 const numberText = (value: string, labels: ListFilter['labels']): string => {
-  const [, sign, number = ''] = /^([<>])=\s*(.*)$/.exec(value) ?? []
+  const [, sign, rest = ''] = /^([<>])=(.*)$/s.exec(value) ?? []
   if (sign === undefined) return anyOf(value, (part) => labels[part] ?? part)
+  const number = rest.trim()
   const label = labels[number]
   if (label !== undefined) return `${label} or ${sign === '>' ? 'higher' : 'lower'}`
   return `${sign === '>' ? '≥' : '≤'} ${number}`

@@ -1,9 +1,9 @@
 import type { TreeObject } from './tree.ts'
 
-/** `Enumerator\ID\instance` at the end of a line with a label, which Windows writes in its language. */
+/** `Enumerator\ID\instance` at the end of a line with a label, which Windows writes in its language. Each repeat is limited. */
 const DEVICE = /^[^\r\n:]{0,80}:[ \t]{0,8}([A-Z0-9_]{2,20}\\[^\s\\]{1,200}\\[^\s\\][^\r\n\\]{0,199})$/im
 const SETUP_CLASS = /\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}/i
-const IDS = /^\s*(USB\\[\x21-\x5b\x5d-\x7e]{1,190})\s*$/gm
+const IDS = /^[ \t]*(USB\\[\x21-\x5b\x5d-\x7e]{1,190})[ \t]*$/gm
 
 /** Returns what the text of event 6416 says about its device, in any language of Windows. */
 export const messageData = (text: string) => {

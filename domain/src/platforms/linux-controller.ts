@@ -14,7 +14,8 @@ const AUTOMATIC = /\.\d+\.auto$/
  * @param path real path of a device or root hub, such as `/sys/devices/pci0000:00/0000:00:14.0/usb1/1-3`
  */
 export const linuxController = (path: string, isUsb3: boolean): string | undefined => {
-  const parents = /\/devices\/(.+?)\/usb\d{1,3}(?:\/|$)/.exec(path)?.[1]
+  const at = path.indexOf('/devices/')
+  const parents = at < 0 ? undefined : /^\/devices\/(.+?)\/usb\d{1,3}(?:\/|$)/.exec(path.slice(at))?.[1]
   if (parents === undefined) return undefined
   const steps = parents.split('/').map((step) => step.replace(PCI_FUNCTION, '$1').replace(AUTOMATIC, '.auto'))
   return `${cut(steps.join('/'), agentLimits.controller - 5)} usb${isUsb3 ? 3 : 2}`

@@ -9,7 +9,7 @@ const keyTypes = /^(ssh-|ecdsa-|sk-)/
 
 const fingerprintOf = (base64: string): string | null => {
   if (!/^[A-Za-z0-9+/]{40,}={0,2}$/.test(base64)) return null
-  return `SHA256:${createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64').replace(/=+$/, '')}`
+  return `SHA256:${createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64').replace('=', '')}`
 }
 
 /** `[host]:2222` and `host` are the same computer here, because a connection has one port. */

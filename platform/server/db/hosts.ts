@@ -8,7 +8,7 @@ export interface DatabaseHost {
   url: string
 }
 
-const form = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?$/
+const form = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/
 const usualPort = 5432
 
 /** Values of libpq's `target_session_attrs` that mean the primary, which is what a server needs. */

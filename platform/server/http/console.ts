@@ -84,7 +84,7 @@ const decoded = (segment: string): string => {
 
 /** Returns the server name that a first segment starts with: clients write `prime;v=1`, `%2570rime` or `prime `. */
 const prefixOf = (segment: string): string =>
-  (/^[a-z0-9._-]*/.exec(decoded(segment).trim().toLowerCase())?.[0] ?? '').replace(/\.+$/, '')
+  (/^[a-z0-9._-]*/.exec(decoded(segment).trim().toLowerCase())?.[0] ?? '').replace(/(?<!\.)\.+$/, '')
 
 /** Returns whether a path is a view: no empty or dot segment in any encoding, and no first segment of the server. */
 const isPagePath = (path: string): boolean => {

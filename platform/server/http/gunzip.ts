@@ -63,4 +63,4 @@ export const isGzip = (header: string | undefined): boolean => /^\s*(?:x-)?gzip\
 
 /** Returns whether the server can read a body with this `Content-Encoding`. */
 export const isRawEncoding = (header: string | undefined): boolean =>
-  header === undefined || /^\s*(?:identity)?\s*$/i.test(header) || isGzip(header)
+  header === undefined || /^\s*(?:identity\s*)?$/i.test(header) || isGzip(header)

@@ -122,7 +122,7 @@ export const createRegister = (
         ours.portcullisActor = await spans.inSpan(request, () => authorise(known, request))
         ours.machine = await spans.inSpan(request, async () => guard?.check(request))
         const encoding = request.headers['content-encoding']
-        if (readsBody && encoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(encoding))
+        if (readsBody && encoding !== undefined && !/^\s*(?:identity\s*)?$/i.test(encoding))
           throw unsupportedMediaType('plain')
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
         if (known.streamType !== undefined && type !== known.streamType) throw unsupportedMediaType('gzip')

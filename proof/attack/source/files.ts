@@ -3,19 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
-const folders = [
-  'contract/src',
-  'platform',
-  'features',
-  'domain/src',
-  'server/src',
-  'agent/src',
-  'poller/src',
-  'cli/src',
-  'cli/simulator',
-  'console/src',
-  'scripts/bootstrap',
-]
+const folders =
+  'contract/src platform features domain/src server/src agent/src poller/src cli/src cli/simulator console/src scripts/bootstrap'.split(
+    ' ',
+  )
 
 export interface SourceFile {
   /** Path relative to the root of the checkout. */

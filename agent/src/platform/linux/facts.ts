@@ -144,7 +144,7 @@ export const createFactsCollector = ({
       machineHash(
         existsSync(dmiDir)
           ? dmi('product_uuid', 128)
-          : read(join(sysfsRoot, 'firmware/devicetree/base/serial-number'), 128).replace(/\0+$/, ''),
+          : read(join(sysfsRoot, 'firmware/devicetree/base/serial-number'), 128).replace(/(?<!\0)\0+$/, ''),
       ),
   }
 }

@@ -32,7 +32,7 @@ export const findOtherController = ({
 }): string | undefined => {
   if (processes(procRoot).some((pid) => read(join(procRoot, pid, 'comm')).trim() === DAEMON))
     return `USBGuard is running on this host (${DAEMON}). Stop and disable it first.`
-  if (/^\s*ImplicitPolicyTarget\s*=/m.test(read(join(etcRoot, 'usbguard/usbguard-daemon.conf'))))
+  if (/^[ \t]*ImplicitPolicyTarget[ \t]*=/m.test(read(join(etcRoot, 'usbguard/usbguard-daemon.conf'))))
     return 'USBGuard is configured on this host (ImplicitPolicyTarget in usbguard-daemon.conf). Remove it first.'
   return undefined
 }
