@@ -139,5 +139,6 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
       ...(ca === undefined ? {} : { ca }),
     }),
     close: (): void => pool.destroy(),
+    [Symbol.dispose]: (): void => pool.destroy(),
   }
 }

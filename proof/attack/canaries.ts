@@ -198,94 +198,90 @@ export const canaries: Check = {
   run: ({ root }): Promise<Outcome> =>
     withEnvironment({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (environment) => {
       const { wire, admin, server } = environment
-      const receiver = await startSmtpReceiver()
-      try {
-        const { canaries: planted, errors } = await plant(environment, receiver.port)
-        const sinks = new Map<string, Buffer>()
-        const keep = (where: string, text: string | Buffer): void => void sinks.set(where, Buffer.from(text as string))
-        for (const [i, text] of errors.entries()) keep(`refusal ${i}`, text)
+      using receiver = await startSmtpReceiver()
+      const { canaries: planted, errors } = await plant(environment, receiver.port)
+      const sinks = new Map<string, Buffer>()
+      const keep = (where: string, text: string | Buffer): void => void sinks.set(where, Buffer.from(text as string))
+      for (const [i, text] of errors.entries()) keep(`refusal ${i}`, text)
 
-        const offered = offeredBy(await readDocument(environment))
-        let answered = 0
-        const read = async (where: string, path: string): Promise<void> => {
-          const got = await wire.send({ method: 'GET', path, token: admin.token, isHeadEnough: true })
+      const offered = offeredBy(await readDocument(environment))
+      let answered = 0
+      const read = async (where: string, path: string): Promise<void> => {
+        const got = await wire.send({ method: 'GET', path, token: admin.token, isHeadEnough: true })
+        if (got.status === 200) answered++
+        keep(where, got.text + JSON.stringify({ ...got.headers, 'set-cookie': undefined }))
+      }
+      const names = Object.values(configGroups).flatMap(({ items }) => Object.keys(items))
+      await forEachOf(
+        offered.filter(({ method }) => method === 'GET'),
+        4,
+        ({ id, path }) =>
+          read(
+            `GET ${id}`,
+            `${filled(path, { names: names.join(','), prefixes: 'SMTP_' })}${/\{data\}|agents$|audit/i.test(path) ? '?PageSize=1000' : ''}`,
+          ),
+      )
+      const prefixes = ['%25', '_', 'S', 'SM', 'smtp', ...new Set(names.map((name) => name.split('_')[0] as string))]
+      for (const prefix of prefixes)
+        await read(`items by ${prefix}`, `${api}/generalconfig/GetConfigItemsByPrefix/${prefix}`)
+      for (const name of names) await read(`item ${name}`, `${api}/generalconfig/GetConfigItemsByName/${name}`)
+      await read('audit trail', `${api}/events/GetAuditsIntegration?PageSize=10000`)
+      await read('history', `${api}/generalconfig/history?PageSize=1000`)
+
+      await forEachOf(
+        offered.filter(({ id, method }) => method === 'POST' && /^export|Export/.test(id) && id !== 'exportReport'),
+        2,
+        async ({ id, path }) => {
+          const got = await wire.send({ method: 'POST', path, token: admin.token, body: 'null' })
           if (got.status === 200) answered++
-          keep(where, got.text + JSON.stringify({ ...got.headers, 'set-cookie': undefined }))
-        }
-        const names = Object.values(configGroups).flatMap(({ items }) => Object.keys(items))
-        await forEachOf(
-          offered.filter(({ method }) => method === 'GET'),
-          4,
-          ({ id, path }) =>
-            read(
-              `GET ${id}`,
-              `${filled(path, { names: names.join(','), prefixes: 'SMTP_' })}${/\{data\}|agents$|audit/i.test(path) ? '?PageSize=1000' : ''}`,
-            ),
-        )
-        const prefixes = ['%25', '_', 'S', 'SM', 'smtp', ...new Set(names.map((name) => name.split('_')[0] as string))]
-        for (const prefix of prefixes)
-          await read(`items by ${prefix}`, `${api}/generalconfig/GetConfigItemsByPrefix/${prefix}`)
-        for (const name of names) await read(`item ${name}`, `${api}/generalconfig/GetConfigItemsByName/${name}`)
-        await read('audit trail', `${api}/events/GetAuditsIntegration?PageSize=10000`)
-        await read('history', `${api}/generalconfig/history?PageSize=1000`)
+          keep(`POST ${id}`, got.text)
+        },
+      )
+      const backup = await fetch(`${server.url}${api}/admin/backup`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin.token}` },
+      })
+      keep('backup', unpacked(Buffer.from(await backup.arrayBuffer())))
+      // The caller's passphrase would hide the keys from a text search, so check the status instead.
+      const withKeys = await fetch(`${server.url}${api}/admin/backup`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ withKeys: true, passphrase: 'chosen by the caller' }),
+      })
+      keep('backup with keys', Buffer.from(await withKeys.arrayBuffer()))
+      // Trigger mails: a test mail and an invitation.
+      const post = (path: string, body: unknown) =>
+        wire.send({ method: 'POST', path: `${api}/${path}`, token: admin.token, body })
+      await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'none', SMTP_USER: '', SMTP_PASSWORD: '' })
+      await post('generalconfig/TestSMTP', { SMTP_TEST_TO: 'somebody@example.org' })
+      const mailed = { userName: 'canary-mailed', userProfile: 30, email: 'mailed@example.org' }
+      const invited = await post('admin/adduser', mailed)
+      for (let i = 0; i < 200 && receiver.mails.length === 0; i++) await pause(50)
+      keep('answer of an invitation', invited.text)
+      for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
+      for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)
+      keep('log', server.output())
+      const bundle = await supportBundle(environment, root)
+      keep('support bundle', bundle)
 
-        await forEachOf(
-          offered.filter(({ id, method }) => method === 'POST' && /^export|Export/.test(id) && id !== 'exportReport'),
-          2,
-          async ({ id, path }) => {
-            const got = await wire.send({ method: 'POST', path, token: admin.token, body: 'null' })
-            if (got.status === 200) answered++
-            keep(`POST ${id}`, got.text)
-          },
-        )
-        const backup = await fetch(`${server.url}${api}/admin/backup`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${admin.token}` },
-        })
-        keep('backup', unpacked(Buffer.from(await backup.arrayBuffer())))
-        // The caller's passphrase would hide the keys from a text search, so check the status instead.
-        const withKeys = await fetch(`${server.url}${api}/admin/backup`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ withKeys: true, passphrase: 'chosen by the caller' }),
-        })
-        keep('backup with keys', Buffer.from(await withKeys.arrayBuffer()))
-        // Trigger mails: a test mail and an invitation.
-        const post = (path: string, body: unknown) =>
-          wire.send({ method: 'POST', path: `${api}/${path}`, token: admin.token, body })
-        await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'none', SMTP_USER: '', SMTP_PASSWORD: '' })
-        await post('generalconfig/TestSMTP', { SMTP_TEST_TO: 'somebody@example.org' })
-        const mailed = { userName: 'canary-mailed', userProfile: 30, email: 'mailed@example.org' }
-        const invited = await post('admin/adduser', mailed)
-        for (let i = 0; i < 200 && receiver.mails.length === 0; i++) await pause(50)
-        keep('answer of an invitation', invited.text)
-        for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
-        for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)
-        keep('log', server.output())
-        const bundle = await supportBundle(environment, root)
-        keep('support bundle', bundle)
-
-        const bytes = [...sinks.values()].reduce((sum, text) => sum + text.length, 0)
-        const hits = new Set<string>()
-        for (const { of, text } of planted)
-          for (const form of formsOf(text))
-            for (const [where, sink] of sinks) if (sink.includes(form)) hits.add(`${of} in ${where}`)
-        return {
-          findings: [
-            atLeast('secrets planted', planted.length, 40),
-            atLeast('answers looked through', answered, 150),
-            atLeast('sinks', sinks.size, 250),
-            atLeast('read', Math.round(bytes / 1000), 500, 'kB'),
-            atLeast('lines of the log', server.output().split('\n').length, 5),
-            atLeast('files of the support bundle', bundle.toString('latin1').split('ustar').length - 1, 8),
-            atLeast('mails', receiver.mails.length, 1),
-            atMost('found again', hits.size, 0),
-            atMost('exports of the key file over HTTP', withKeys.status === 403 ? 0 : 1, 0),
-          ],
-          notes: [...hits].slice(0, 40),
-        }
-      } finally {
-        receiver.close()
+      const bytes = [...sinks.values()].reduce((sum, text) => sum + text.length, 0)
+      const hits = new Set<string>()
+      for (const { of, text } of planted)
+        for (const form of formsOf(text))
+          for (const [where, sink] of sinks) if (sink.includes(form)) hits.add(`${of} in ${where}`)
+      return {
+        findings: [
+          atLeast('secrets planted', planted.length, 40),
+          atLeast('answers looked through', answered, 150),
+          atLeast('sinks', sinks.size, 250),
+          atLeast('read', Math.round(bytes / 1000), 500, 'kB'),
+          atLeast('lines of the log', server.output().split('\n').length, 5),
+          atLeast('files of the support bundle', bundle.toString('latin1').split('ustar').length - 1, 8),
+          atLeast('mails', receiver.mails.length, 1),
+          atMost('found again', hits.size, 0),
+          atMost('exports of the key file over HTTP', withKeys.status === 403 ? 0 : 1, 0),
+        ],
+        notes: [...hits].slice(0, 40),
       }
     }),
 }

@@ -19,9 +19,8 @@ const operations = [
 ]
 
 it('counts an operation as reached when it returns 200 to any caller', async () => {
-  const wire: Wire = {
+  const wire: Pick<Wire, 'send'> = {
     send: async ({ path }: HttpRequest) => ({ status: path.endsWith('7') ? 404 : 200, headers: {}, text: '' }),
-    close: () => {},
   }
   const reached = recordReached(wire, operations)
   await wire.send({ method: 'GET', path: '/rules/7' })

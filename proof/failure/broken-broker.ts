@@ -11,7 +11,7 @@ export const startBroker = async () => {
   const reason = whyNoNats()
   if (reason !== null) return reason
   const nats = await startNats()
-  const path = await startRelay(() => nats)
+  const path = await startRelay(nats.port)
   return {
     path,
     env: { NATS_URL: `nats://127.0.0.1:${path.port}` },

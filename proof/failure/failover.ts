@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startTestNodes, type TestNode } from '../../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../kit/database.ts'
-import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
+import { haproxyIsMissing, startHaproxy, untilSeenMs } from '../kit/haproxy.ts'
 import { onInterrupt } from '../kit/interrupts.ts'
 import { type Relay, startRelay } from '../kit/relay.ts'
 import { startReplicas } from '../kit/replicas.ts'
@@ -36,7 +36,7 @@ const install = async (root: string, synchronous: string) => {
   const nodes = await startTestNodes({
     synchronous,
     link: async (port) => {
-      const link = await startRelay(() => ({ port }), delayMs)
+      const link = await startRelay(port, delayMs)
       links.push(link)
       return link.port
     },
@@ -55,15 +55,14 @@ const install = async (root: string, synchronous: string) => {
     ...{ nodes, fleet, urlFile, restart: replicas.restart },
     /** Breaks the network between the primary and its standbys. */
     cut,
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       for (const host of fleet) host.leave()
-      await replicas.stop()
+      await replicas[Symbol.asyncDispose]()
       transport.close()
-      await balancer.stop()
+      await balancer[Symbol.asyncDispose]()
       await cut()
       await nodes.stop()
       undone()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
@@ -89,79 +88,74 @@ const cancelWaits = async (primary: TestNode, forMs: number): Promise<number> =>
 
 /** Kills the primary under load, promotes a standby, and restarts the replicas one by one. */
 const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string): Promise<Outcome> => {
-  const installation = await install(root, isSynchronous ? 'ANY 1 (a, b, c)' : '')
+  await using installation = await install(root, isSynchronous ? 'ANY 1 (a, b, c)' : '')
   const { nodes, fleet, urlFile } = installation
   const [a] = nodes.nodes
-  try {
-    const running = fleet.map((host) => host.run(20))
-    await pause(isQuick ? 3_000 : 10_000)
-    await installation.cut()
-    const cancelled = isSynchronous ? await cancelWaits(a, 2_000) : 0
-    await a.kill()
-    const atKill = acknowledgedBy(fleet)
-    await pause(reactionMs)
-    const startedAt = performance.now()
-    const ordered = promote(root, ['--url-file', urlFile, ...(isSynchronous ? [] : ['--accept-loss'])])
-    let backMs = Number.POSITIVE_INFINITY
-    const before = acknowledgedBy(fleet)
-    while (performance.now() - startedAt < 60_000) {
-      if (acknowledgedBy(fleet) > before) {
-        backMs = Math.round(performance.now() - startedAt)
-        break
-      }
-      await pause(10)
+  const running = fleet.map((host) => host.run(20))
+  await pause(isQuick ? 3_000 : 10_000)
+  await installation.cut()
+  const cancelled = isSynchronous ? await cancelWaits(a, 2_000) : 0
+  await a.kill()
+  const atKill = acknowledgedBy(fleet)
+  await pause(reactionMs)
+  const startedAt = performance.now()
+  const ordered = promote(root, ['--url-file', urlFile, ...(isSynchronous ? [] : ['--accept-loss'])])
+  let backMs = Number.POSITIVE_INFINITY
+  const before = acknowledgedBy(fleet)
+  while (performance.now() - startedAt < 60_000) {
+    if (acknowledgedBy(fleet) > before) {
+      backMs = Math.round(performance.now() - startedAt)
+      break
     }
-    const { code, output } = await ordered
-    await pause(isQuick ? 2_000 : 5_000)
-    const failedBefore = failedOf(fleet)
-    const sentBefore = acknowledgedBy(fleet)
-    for (const at of isSynchronous ? ([0, 1] as const) : []) {
-      await installation.restart(at)
-      // HAProxy checks each replica every 0.3 s.
-      await pause(1_000)
-    }
-    const failedByRestarts = failedOf(fleet) - failedBefore
-    const sentInRestarts = acknowledgedBy(fleet) - sentBefore
-    for (const host of fleet) host.stop()
-    await Promise.race([Promise.all(running), pause(30_000)])
-    const standing = (
-      await Promise.all(
-        nodes.nodes.map((node) =>
-          node.admin('select pg_is_in_recovery() as standby').then(
-            ([row]) => (row?.standby === false ? node : null),
-            () => null,
-          ),
+    await pause(10)
+  }
+  const { code, output } = await ordered
+  await pause(isQuick ? 2_000 : 5_000)
+  const failedBefore = failedOf(fleet)
+  const sentBefore = acknowledgedBy(fleet)
+  for (const at of isSynchronous ? ([0, 1] as const) : []) {
+    await installation.restart(at)
+    await pause(untilSeenMs)
+  }
+  const failedByRestarts = failedOf(fleet) - failedBefore
+  const sentInRestarts = acknowledgedBy(fleet) - sentBefore
+  for (const host of fleet) host.stop()
+  await Promise.race([Promise.all(running), pause(30_000)])
+  const standing = (
+    await Promise.all(
+      nodes.nodes.map((node) =>
+        node.admin('select pg_is_in_recovery() as standby').then(
+          ([row]) => (row?.standby === false ? node : null),
+          () => null,
         ),
-      )
-    ).find((node) => node !== null)
-    const connection = { host: '127.0.0.1', port: standing?.port ?? 0, user: 'postgres', database: 'portcullis' }
-    const { lost, twice, refused } = await compareStored(connection, fleet)
-    const name = isSynchronous ? 'synchronous' : 'asynchronous'
-    const findings: Finding[] = [
-      atLeast(`${name}: acknowledged before the kill`, atKill, hosts),
-      relative(atLeast(`${name}: acknowledged`, acknowledgedBy(fleet), atKill + hosts)),
-      atMost(`${name}: exit code of the promotion`, code, 0),
-      atMost(`${name}: acknowledges again after the command started`, backMs, 30_000, 'ms'),
-      { what: `${name}: lost`, value: lost, ...(isSynchronous ? { atMost: 0 } : {}) },
-      atMost(`${name}: stored twice`, twice, 0),
-      atMost(`${name}: refused`, refused, 0),
-    ]
-    if (isSynchronous)
-      findings.push(
-        atLeast('commits whose wait was cancelled', cancelled, 1),
-        atLeast('acknowledged while the replicas were restarted', sentInRestarts, hosts),
-        atMost('failed requests while the replicas were restarted', failedByRestarts, 0),
-      )
-    return {
-      findings,
-      notes: [
-        ...(code === 0 ? [] : [output]),
-        ...fleet.flatMap(({ reported }) => reported.refused).slice(0, 3),
-        ...output.split('\n').filter((line) => line !== ''),
-      ],
-    }
-  } finally {
-    await installation.stop()
+      ),
+    )
+  ).find((node) => node !== null)
+  const connection = { host: '127.0.0.1', port: standing?.port ?? 0, user: 'postgres', database: 'portcullis' }
+  const { lost, twice, refused } = await compareStored(connection, fleet)
+  const name = isSynchronous ? 'synchronous' : 'asynchronous'
+  const findings: Finding[] = [
+    atLeast(`${name}: acknowledged before the kill`, atKill, hosts),
+    relative(atLeast(`${name}: acknowledged`, acknowledgedBy(fleet), atKill + hosts)),
+    atMost(`${name}: exit code of the promotion`, code, 0),
+    atMost(`${name}: acknowledges again after the command started`, backMs, 30_000, 'ms'),
+    { what: `${name}: lost`, value: lost, ...(isSynchronous ? { atMost: 0 } : {}) },
+    atMost(`${name}: stored twice`, twice, 0),
+    atMost(`${name}: refused`, refused, 0),
+  ]
+  if (isSynchronous)
+    findings.push(
+      atLeast('commits whose wait was cancelled', cancelled, 1),
+      atLeast('acknowledged while the replicas were restarted', sentInRestarts, hosts),
+      atMost('failed requests while the replicas were restarted', failedByRestarts, 0),
+    )
+  return {
+    findings,
+    notes: [
+      ...(code === 0 ? [] : [output]),
+      ...fleet.flatMap(({ reported }) => reported.refused).slice(0, 3),
+      ...output.split('\n').filter((line) => line !== ''),
+    ],
   }
 }
 

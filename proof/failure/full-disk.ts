@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
@@ -21,7 +20,7 @@ interface Filled {
 /** Fills the disk of the database's tables or of its WAL while hosts report and people sign in and read. */
 const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Promise<Filled> => {
   const folder = temporaryFolder('full')
-  const metrics = createServerMetrics(folder)
+  const metrics = createServerMetrics()
   const disk = mountSmallDisk(join(folder, 'disk'), what === 'data' ? 160 : 128)
   try {
     const prepared = await startDatabase({ dataDir: folder })
@@ -122,7 +121,6 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
     }
   } finally {
     disk.unmount()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,20 +1,20 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startAttackers } from '../kit/attackers.ts'
-import { temporaryFolder } from '../kit/database.ts'
 import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
+import { openSession } from '../kit/reporting-host.ts'
 import { createServerMetrics } from '../kit/server-metrics.ts'
 import { amount, atLeast, atMost, type Check, type Finding, type Outcome, round } from '../kit/verdict.ts'
 import { forEachOf } from '../kit/wire.ts'
-import { openSession, startLoaded } from './loaded-fleet.ts'
+import { startLoaded } from './loaded-fleet.ts'
 
 /** One address may have 512 connections without a credential. */
 const addresses = 32
 const perSecond = 1_000
-const openWithinMs = 120_000
+/** If no connection is answered for so long, none will be. */
+const quietMs = 3_000
 /** Maximum memory of one idle connection, in kB of the server's resident memory. */
 const mostKb = 15
 
@@ -23,12 +23,16 @@ const wakeHello = (token: string): string =>
 
 const plain = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** Opens `count` connections and waits until each is answered. */
+/** Opens `count` connections and waits until all are answered, or none any more. */
 const openAll = async (server: { url: string; ca: string | undefined }, count: number, heads: readonly string[]) => {
   const { url, ca } = server
   const opened = startAttackers({ does: 'hold', url, ca, count, addresses, perSecond, heads, reads: 'all' })
-  for (const end = performance.now() + openWithinMs; performance.now() < end; await pause(100))
-    if (opened.counts().answered >= count) break
+  await opened.started
+  for (let before = -1, now = 0; now > before && now < count; ) {
+    await pause(quietMs)
+    before = now
+    now = opened.counts().answered
+  }
   return opened
 }
 
@@ -37,7 +41,7 @@ const sessionsOf = async ({ server, hosts }: Awaited<ReturnType<typeof startLoad
   const { url, ca } = server
   const transport = createTransport({ server: new URL(url), connections: 32, ...(ca === undefined ? {} : { ca }) })
   const heads: string[] = []
-  await forEachOf(hosts, 200, async (host) => {
+  await forEachOf(hosts, 32, async (host) => {
     heads.push(wakeHello(String((await openSession(transport, host)).answer.body.token)))
   })
   transport.close()
@@ -54,43 +58,37 @@ interface Kind {
 
 /** Measures memory and latency while a set of connections opens and then stays idle. */
 const weigh = async ({ what, count, isTls, isWake }: Kind, isQuick: boolean, root: string): Promise<Finding[]> => {
-  const folder = temporaryFolder('idle')
-  const metrics = createServerMetrics(folder)
+  const metrics = createServerMetrics()
   // Its own server, because a used server keeps the memory of the previous set.
   const loaded = isWake ? await startLoaded({ root, agents: count, isTls, env: metrics.env }) : undefined
-  const server = loaded?.server ?? (await startServer({ databaseUrl: undefined, root, isTls, env: metrics.env }))
-  try {
-    const heads = loaded === undefined ? [plain] : await sessionsOf(loaded)
-    // Open a few connections first, so that one-time allocations are not counted.
-    await (await openAll(server, 100, heads.slice(0, 1))).stop()
-    await pause(500)
-    const before = await metrics.read(server.pid)
-    const opened = await openAll(server, count, heads)
-    const after = await metrics.read(server.pid)
-    // The probe does not support TLS.
-    const probe = isTls ? null : startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
-    await pause(3_000)
-    const healthy = await probe?.stop()
-    const { answered, held } = opened.counts()
-    await opened.stop()
-    // A server that was busy reuses memory that it already holds, so live memory can show more than the resident size.
-    const live = after.heapUsed + after.external - before.heapUsed - before.external
-    const kb = Math.max(after.rss - before.rss, live) / 1024 / count
-    return [
-      atLeast(amount(isQuick, `${what}: answered`), answered, count),
-      atLeast(amount(isQuick, `${what}: open after three idle seconds`), held, count),
-      atMost(`${what}: memory of each`, round(kb, 1), isTls ? undefined : mostKb, 'kB'),
-      ...(healthy === undefined
-        ? []
-        : [
-            atMost(`${what}: healthy p99 beside them`, healthy.p99, 250, 'ms'),
-            atMost(`${what}: healthy requests that failed`, healthy.failed, 0),
-          ]),
-    ]
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await using server = loaded?.server ?? (await startServer({ databaseUrl: undefined, root, isTls, env: metrics.env }))
+  const heads = loaded === undefined ? [plain] : await sessionsOf(loaded)
+  // Open a few connections first, so that one-time allocations are not counted.
+  await (await openAll(server, 100, heads.slice(0, 1))).stop()
+  await pause(500)
+  const before = await metrics.read(server.pid)
+  const opened = await openAll(server, count, heads)
+  const after = await metrics.read(server.pid)
+  // The probe does not support TLS.
+  const probe = isTls ? null : startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
+  await pause(3_000)
+  const healthy = await probe?.stop()
+  const { answered, held } = opened.counts()
+  await opened.stop()
+  // A server that was busy reuses memory that it already holds, so live memory can show more than the resident size.
+  const live = after.heapUsed + after.external - before.heapUsed - before.external
+  const kb = Math.max(after.rss - before.rss, live) / 1024 / count
+  return [
+    atLeast(amount(isQuick, `${what}: answered`), answered, count),
+    atLeast(amount(isQuick, `${what}: open after three idle seconds`), held, count),
+    atMost(`${what}: memory of each`, round(kb, 1), isTls ? undefined : mostKb, 'kB'),
+    ...(healthy === undefined
+      ? []
+      : [
+          atMost(`${what}: healthy p99 beside them`, healthy.p99, 250, 'ms'),
+          atMost(`${what}: healthy requests that failed`, healthy.failed, 0),
+        ]),
+  ]
 }
 
 /** D10: keeps idle connections open. */

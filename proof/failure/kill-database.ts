@@ -32,22 +32,18 @@ const series = async (
   isQuick: boolean,
   root: string,
 ): Promise<{ findings: Finding[]; notes: string[]; recovered: number[] }> => {
-  const test = await startFaultTest({ name: `crash-${whose}`, root, hosts, database: whose })
-  try {
-    test.run()
-    const recovered: number[] = []
-    for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(test)).recoverMs)
-    const isAlive = test.server().isRunning()
-    const { findings, notes } = await test.settle()
-    findings.push(
-      atLeast(amount(isQuick, 'kills'), kills, kills),
-      atMost('servers that died', isAlive ? 0 : 1, 0),
-      figure('memory grown', test.grownMiB(), 'MiB'),
-    )
-    return { findings, notes, recovered }
-  } finally {
-    await test.stop()
-  }
+  await using test = await startFaultTest({ name: `crash-${whose}`, root, hosts, database: whose })
+  test.run()
+  const recovered: number[] = []
+  for (let kill = 0; kill < kills; kill++) recovered.push((await killOnce(test)).recoverMs)
+  const isAlive = test.server().isRunning()
+  const { findings, notes } = await test.settle()
+  findings.push(
+    atLeast(amount(isQuick, 'kills'), kills, kills),
+    atMost('servers that died', isAlive ? 0 : 1, 0),
+    figure('memory grown', test.grownMiB(), 'MiB'),
+  )
+  return { findings, notes, recovered }
 }
 
 /** Combines the figures of several series: adds them up, and takes the maximum for memory. */

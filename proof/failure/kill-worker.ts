@@ -182,8 +182,8 @@ export const killWorker: Check = {
   what: 'Workers poll SSH hosts that respond slowly. Workers are killed (SIGKILL) during polls or paused (SIGSTOP) for longer than a lease, and one returns its results while others repeat the same polls. Each poll ends once, is repeated at most once for each crash, and is assigned again within 30 s. The clock of the server runs three times as fast in the short form. Late results are not stored.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     const { polls, workers: size, kills, pauses, slowMs, pace, spread, endMs } = forms[isQuick ? 'quick' : 'full']
-    const sshHosts = await startSshHosts()
-    const test = await startFaultTest({
+    using sshHosts = await startSshHosts()
+    await using test = await startFaultTest({
       name: 'polled',
       root,
       hosts: 0,
@@ -192,9 +192,6 @@ export const killWorker: Check = {
         PROOF_PACE: String(pace),
         PROOF_PACE_SINCE: String(Date.now()),
       },
-    }).catch((error: unknown) => {
-      sshHosts.stop()
-      throw error
     })
     const { connection } = test
     const server = test.server()
@@ -288,8 +285,6 @@ export const killWorker: Check = {
         try {
           process.kill(own, 'SIGKILL')
         } catch {}
-      await test.stop()
-      sshHosts.stop()
     }
   },
 }

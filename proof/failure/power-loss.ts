@@ -1,6 +1,5 @@
 // Invariant: A power loss of server and database loses nothing that was acknowledged.
 
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
@@ -24,51 +23,45 @@ export const powerLoss: Check = {
     const folder = temporaryFolder('power')
     const disk = mountLossyDisk(folder, 1_536)
     try {
-      const test = await startFaultTest({
+      await using test = await startFaultTest({
         name: 'power',
         root,
         hosts,
         database: 'own',
         dataDir: join(disk.path, 'server'),
       })
-      try {
-        test.run()
-        const recovered: number[] = []
-        for (let loss = 0; loss < losses; loss++) {
-          // Stay below the five seconds after which the kernel writes old data to the disk.
-          await pause(500 + seededRandom('D19 losses') * 2_500)
-          const ended = test.server().end('SIGKILL')
-          if (test.signalDatabase('SIGKILL') === 0)
-            throw new Error('Cannot cut the power: the database is not running.')
-          await ended
-          while (test.signalDatabase('SIGKILL') > 0) await pause(5)
-          disk.cut()
-          const started = await test.startAgain().catch((error: Error) => error)
-          if (started instanceof Error)
-            return {
-              findings: [{ ...notAgain, value: 1 }],
-              notes: [`after power loss ${loss + 1}: ${started.message}`],
-            }
-          recovered.push(started.startMs)
-        }
-        const { findings, notes } = await test.settle()
-        return {
-          findings: [
-            { ...notAgain, value: 0 },
-            atLeast(amount(isQuick, 'power losses'), losses, losses),
-            ...findings,
-            // A server that is always down loses nothing, so require some acknowledged work.
-            atLeast('acknowledged for each power loss', Math.round(test.acknowledged() / losses), 1),
-            ...timesOf('up again', recovered, { slowest: 30_000 }),
-          ],
-          notes,
-        }
-      } finally {
-        await test.stop()
+      test.run()
+      const recovered: number[] = []
+      for (let loss = 0; loss < losses; loss++) {
+        // Stay below the five seconds after which the kernel writes old data to the disk.
+        await pause(500 + seededRandom('D19 losses') * 2_500)
+        const ended = test.server().end('SIGKILL')
+        if (test.signalDatabase('SIGKILL') === 0) throw new Error('Cannot cut the power: the database is not running.')
+        await ended
+        while (test.signalDatabase('SIGKILL') > 0) await pause(5)
+        disk.cut()
+        const started = await test.startAgain().catch((error: Error) => error)
+        if (started instanceof Error)
+          return {
+            findings: [{ ...notAgain, value: 1 }],
+            notes: [`after power loss ${loss + 1}: ${started.message}`],
+          }
+        recovered.push(started.startMs)
+      }
+      const { findings, notes } = await test.settle()
+      return {
+        findings: [
+          { ...notAgain, value: 0 },
+          atLeast(amount(isQuick, 'power losses'), losses, losses),
+          ...findings,
+          // A server that is always down loses nothing, so require some acknowledged work.
+          atLeast('acknowledged for each power loss', Math.round(test.acknowledged() / losses), 1),
+          ...timesOf('up again', recovered, { slowest: 30_000 }),
+        ],
+        notes,
       }
     } finally {
       disk.unmount()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 }

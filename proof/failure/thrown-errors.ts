@@ -1,8 +1,6 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { errorTable } from '@portcullis/contract'
 import { createTransport } from '../../cli/simulator/transport.ts'
-import { temporaryFolder } from '../kit/database.ts'
 import { type Environment, withEnvironment } from '../kit/environment.ts'
 import { createFaults, faultHeader, faultText, thrownHeader } from '../kit/fault-control.ts'
 import { type Fixture, pathFor, seedFixture } from '../kit/fixture.ts'
@@ -126,99 +124,92 @@ export const thrownErrors: Check = {
   isWaiting: true,
   what: `A module that is loaded into the server makes it throw unexpected errors. Every operation is called repeatedly. It fails after its guard, before or after its handler, or at each of its statements in turn, half of them after execution. PDF threads end. Of the statements outside requests, one in ${Math.round(1 / outsideShare)} throws, while ${reporters} hosts report continuously.`,
   run: async ({ isQuick, root }): Promise<Outcome> => {
-    const folder = temporaryFolder('thrown')
-    const faults = createFaults(folder)
-    try {
-      return await withEnvironment({ root, env: faults.env }, async (environment) => {
-        const { server, database, wire, rows } = environment
-        const fixture = await seedFixture(environment)
-        const operations = offeredBy(await readDocument(environment))
-        const transport = createTransport({ server: new URL(server.url), connections: reporters, timeoutMs: 10_000 })
-        const token = await environment.enrolmentToken()
-        // Agents send a report again after a 500.
-        const hosts = await enrolReportingHosts(reporters, () => transport, token, 'thrown', { repeatsAfter500: true })
-        const healthy = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
-        const tally = newTally()
-        // Collecting the metrics also runs statements, which count as used connections.
-        const lentBefore = await lentOf(environment)
-        faults.outside(outsideShare)
-        const reporting = Promise.all(hosts.map((host) => host.run(20)))
-        const startedAt = performance.now()
-        const secondsAtMost = isQuick ? 25 : 300
-        const isOver = (): boolean => !server.isRunning() || performance.now() - startedAt > secondsAtMost * 1_000
-        for (let round = 0; round < (isQuick ? 1 : 10); round++)
-          // One at a time: callers that join a running computation (such as a list reload) would share its error.
-          await forEachOf(operations, 1, (offered) =>
-            tryOperation(environment, fixture, offered, tally, isOver, isQuick),
-          )
-        faults.outside(0)
-        await pause(300)
-        const { inRequests, outside } = faults.told()
-        for (const host of hosts) host.stop()
-        await Promise.race([reporting, pause(10_000)])
-        for (const host of hosts) host.leave()
-        const health = await healthy.stop()
-        // Timers of the server may briefly use a connection.
-        let lent = Number.NaN
-        for (let tries = 0; tries < 50 && !(lent <= lentBefore) && server.isRunning(); tries++) {
-          await pause(100)
-          lent = await lentOf(environment)
-        }
-        const [open] = await rows<{ n: number }>(
-          "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'portcullis %' AND state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'",
-        )
-        const after = await Promise.all(
-          Array.from({ length: 40 }, () =>
-            wire.send({
-              method: 'GET',
-              path: '/prime/webui/agents?PageSize=5',
-              token: fixture.tokens[10].token,
-            }),
-          ),
-        )
-        transport.close()
-        const { acknowledged, lost, twice, resent, refused } = await compareStored(database.connection, hosts)
-        return {
-          findings: [
-            figure('requests', tally.calls),
-            figure('operations', operations.length),
-            // Check-ins bypass the router, so they meet only the errors thrown outside requests.
-            relative(atLeast('operations that met an error', tally.operations.size, operations.length - 1)),
-            relative(atLeast('errors thrown in requests', inRequests, operations.length)),
-            atLeast('errors thrown elsewhere', outside, 20),
-            relative(atLeast('requests that failed by their own error', tally.failed, operations.length)),
-            figure('requests that succeeded in spite of it', tally.survived),
-            atMost('requests that failed by an error of others', tally.notAlone.length, 0),
-            atMost('requests of over nine seconds', tally.slow.length, 0),
-            atMost('failures that are no problem', tally.notProblems.length, 0),
-            atMost('server ended', server.isRunning() ? 0 : 1, 0),
-            atMost('healthy requests that failed', health.failed, 0),
-            figure('connections lent before', lentBefore),
-            relative(atMost('connections still lent afterwards', lent, lentBefore)),
-            atMost('transactions left open', open?.n ?? Number.NaN, 0),
-            atMost('requests that failed afterwards', after.filter((a) => a.status !== 200).length, 0),
-            atLeast('reports acknowledged', acknowledged, reporters * 5),
-            figure('reports sent again', resent),
-            atMost('reports refused', refused, 0),
-            atMost('reports lost', lost, 0),
-            atMost('reports stored twice', twice, 0),
-          ],
-          notes: [
-            ...tally.slow.slice(0, 8),
-            ...tally.notAlone.slice(0, 5),
-            ...tally.notProblems.slice(0, 5),
-            ...hosts.flatMap(({ reported }) => reported.refused).slice(0, 3),
-            ...health.failures,
-            `Met no error: ${operations
-              .filter(({ id }) => !tally.operations.has(id))
-              .map(({ id }) => id)
-              .join(', ')}.`,
-            ...(server.isRunning() ? [] : [server.output().slice(-3_000).replace(/\n/g, ' | ')]),
-          ],
-        }
-      })
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const faults = createFaults()
+    return await withEnvironment({ root, env: faults.env }, async (environment) => {
+      const { server, database, wire, rows } = environment
+      const fixture = await seedFixture(environment)
+      const operations = offeredBy(await readDocument(environment))
+      const transport = createTransport({ server: new URL(server.url), connections: reporters, timeoutMs: 10_000 })
+      const token = await environment.enrolmentToken()
+      // Agents send a report again after a 500.
+      const hosts = await enrolReportingHosts(reporters, () => transport, token, 'thrown', { repeatsAfter500: true })
+      const healthy = startProbe({ url: server.url, path: '/healthz', perSecond: 20, isFresh: true })
+      const tally = newTally()
+      // Collecting the metrics also runs statements, which count as used connections.
+      const lentBefore = await lentOf(environment)
+      faults.outside(outsideShare)
+      const reporting = Promise.all(hosts.map((host) => host.run(20)))
+      const startedAt = performance.now()
+      const secondsAtMost = isQuick ? 25 : 300
+      const isOver = (): boolean => !server.isRunning() || performance.now() - startedAt > secondsAtMost * 1_000
+      for (let round = 0; round < (isQuick ? 1 : 10); round++)
+        // One at a time: callers that join a running computation (such as a list reload) would share its error.
+        await forEachOf(operations, 1, (offered) => tryOperation(environment, fixture, offered, tally, isOver, isQuick))
+      faults.outside(0)
+      await pause(300)
+      const { inRequests, outside } = faults.told()
+      for (const host of hosts) host.stop()
+      await Promise.race([reporting, pause(10_000)])
+      for (const host of hosts) host.leave()
+      const health = await healthy.stop()
+      // Timers of the server may briefly use a connection.
+      let lent = Number.NaN
+      for (let tries = 0; tries < 50 && !(lent <= lentBefore) && server.isRunning(); tries++) {
+        await pause(100)
+        lent = await lentOf(environment)
+      }
+      const [open] = await rows<{ n: number }>(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'portcullis %' AND state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'",
+      )
+      const after = await Promise.all(
+        Array.from({ length: 40 }, () =>
+          wire.send({
+            method: 'GET',
+            path: '/prime/webui/agents?PageSize=5',
+            token: fixture.tokens[10].token,
+          }),
+        ),
+      )
+      transport.close()
+      const { acknowledged, lost, twice, resent, refused } = await compareStored(database.connection, hosts)
+      return {
+        findings: [
+          figure('requests', tally.calls),
+          figure('operations', operations.length),
+          // Check-ins bypass the router, so they meet only the errors thrown outside requests.
+          relative(atLeast('operations that met an error', tally.operations.size, operations.length - 1)),
+          relative(atLeast('errors thrown in requests', inRequests, operations.length)),
+          atLeast('errors thrown elsewhere', outside, 20),
+          relative(atLeast('requests that failed by their own error', tally.failed, operations.length)),
+          figure('requests that succeeded in spite of it', tally.survived),
+          atMost('requests that failed by an error of others', tally.notAlone.length, 0),
+          atMost('requests of over nine seconds', tally.slow.length, 0),
+          atMost('failures that are no problem', tally.notProblems.length, 0),
+          atMost('server ended', server.isRunning() ? 0 : 1, 0),
+          atMost('healthy requests that failed', health.failed, 0),
+          figure('connections lent before', lentBefore),
+          relative(atMost('connections still lent afterwards', lent, lentBefore)),
+          atMost('transactions left open', open?.n ?? Number.NaN, 0),
+          atMost('requests that failed afterwards', after.filter((a) => a.status !== 200).length, 0),
+          atLeast('reports acknowledged', acknowledged, reporters * 5),
+          figure('reports sent again', resent),
+          atMost('reports refused', refused, 0),
+          atMost('reports lost', lost, 0),
+          atMost('reports stored twice', twice, 0),
+        ],
+        notes: [
+          ...tally.slow.slice(0, 8),
+          ...tally.notAlone.slice(0, 5),
+          ...tally.notProblems.slice(0, 5),
+          ...hosts.flatMap(({ reported }) => reported.refused).slice(0, 3),
+          ...health.failures,
+          `Met no error: ${operations
+            .filter(({ id }) => !tally.operations.has(id))
+            .map(({ id }) => id)
+            .join(', ')}.`,
+          ...(server.isRunning() ? [] : [server.output().slice(-3_000).replace(/\n/g, ' | ')]),
+        ],
+      }
+    })
   },
 }

@@ -1,6 +1,5 @@
 /** D13: runs a new release beside the old one, then goes back. */
 
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../kit/database.ts'
@@ -116,7 +115,6 @@ export const upgrade: Check = {
       }
     } finally {
       release.remove()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 }

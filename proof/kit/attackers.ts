@@ -7,7 +7,7 @@ import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { agentPaths, getAgents } from '@portcullis/contract'
+import { agentPaths } from '@portcullis/contract/agent-protocol'
 
 /** Opens connections and keeps them. */
 export interface HoldOrder {
@@ -142,7 +142,7 @@ const tickMs = 10
 const tokenConnections = 20
 
 const badRequest = (index: number): string =>
-  `GET ${index % 2 === 0 ? `${agentPaths.knowledge}/${'0'.repeat(64)}` : getAgents.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${randomBytes(48).toString('base64url')}\r\n\r\n`
+  `GET ${index % 2 === 0 ? `${agentPaths.knowledge}/${'0'.repeat(64)}` : '/prime/webui/agents'} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${randomBytes(48).toString('base64url')}\r\n\r\n`
 
 const tokens: Attack<TokenOrder> = async ({ url, perSecond }, counts, isOver) => {
   // Real attackers would not use this machine's CPU.
@@ -212,6 +212,8 @@ export const startAttackers = (order: Order) => {
       latest[index] = counts as Counts
     })
   return {
+    /** Resolves when every process attacks. */
+    started: Promise.all(children.map((child) => once(child, 'message'))),
     /** Returns the counts of about the last quarter of a second. */
     counts: (): Counts => sumOf(latest),
     /** Stops the attack, waits for the last responses, and returns all counts. */
@@ -246,6 +248,7 @@ if (process.argv[1] === file) {
     process.once('message', () => {
       isOver = true
     })
+    report()
     setInterval(report, 250)
     await Promise.race([attack(order, counts, () => isOver), once(process, 'disconnect')])
     report(() => process.exit(0))

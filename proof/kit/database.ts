@@ -11,22 +11,25 @@ const quiet = { info: () => {}, warn: () => {}, error: (...args: unknown[]) => c
 export interface DatabaseOptions {
   /** Directory of the cluster. If absent, a temporary one is created and removed at the end. */
   dataDir?: string
-  /** Called when the database ended unexpectedly and is being restarted. */
-  onCrash?(): void
 }
 
 export type TestDatabase = Awaited<ReturnType<typeof startDatabase>>
 
-/** Creates a directory that the database may enter. If this process is root, the database runs as another user. */
+/**
+ * Creates a directory that the database may enter, until the end of the process. If this process is root, the database runs
+ * as another user.
+ */
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))
   chmodSync(folder, 0o711)
-  onInterrupt(() => rmSync(folder, { recursive: true, force: true }))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  onInterrupt(remove)
+  process.once('exit', remove)
   return folder
 }
 
 /** Starts the same PostgreSQL that `npm start` runs. It restarts itself after a crash. */
-export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) => {
+export const startDatabase = async ({ dataDir }: DatabaseOptions = {}) => {
   const folder = dataDir ?? temporaryFolder('database')
   const clusterDir = join(folder, 'data', 'postgres')
   const starting = startEmbeddedPostgres({
@@ -34,7 +37,7 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
     log: quiet as never,
     // A rig loads its fleet after the start.
     hasFullBuffers: true,
-    onCrash: () => onCrash?.(),
+    onCrash: () => {},
   })
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => {
@@ -47,6 +50,11 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
     // If it never started, there is nothing to stop.
     return starting.then(stop, () => {})
   })
+  const end = async (): Promise<void> => {
+    await stop()
+    isStopped()
+    if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
+  }
   const database = await starting
   const { host, port, user, database: name } = database.connection
   const connection: pg.ClientConfig = { ...database.connection }
@@ -56,13 +64,9 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
     url: `postgresql://${user}@/${name}?host=${host}&port=${port}`,
     /** Directory of the cluster. */
     clusterDir,
-    version: database.version,
     /** Process id of the postmaster. It changes after a crash. */
     pid: database.pid,
-    stop: async (): Promise<void> => {
-      await stop()
-      isStopped()
-      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
-    },
+    stop: end,
+    [Symbol.asyncDispose]: end,
   }
 }

@@ -1,5 +1,4 @@
 /** The environment of all gates: database, server, a person of each profile with a token, hosts, worker. */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UserProfile } from '@portcullis/contract'
 import type pg from 'pg'
@@ -36,7 +35,6 @@ const openEnvironment = async ({ root, env = {} }: EnvironmentOptions) => {
   const database = await startDatabase()
   let close = async (): Promise<void> => {
     await database.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
   try {
     const keyFile = join(folder, 'portcullis.key')

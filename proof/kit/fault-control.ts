@@ -2,6 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { temporaryFolder } from './database.ts'
 import { fromRoot } from './root.ts'
 import { randomSeedEnv } from './seeded-random.ts'
 
@@ -12,9 +13,9 @@ export const thrownHeader = 'x-proof-thrown'
 /** Message of the thrown error. No response may contain it. */
 export const faultText = 'thrown by the test'
 
-/** Returns the environment variables for the server and the controls. The server must be able to write to `folder`. */
-export const createFaults = (folder: string) => {
-  const file = join(folder, 'faults')
+/** Returns the environment variables for the server and the controls. */
+export const createFaults = () => {
+  const file = join(temporaryFolder('faults'), 'faults')
   writeFileSync(file, '0')
   return {
     env: {

@@ -75,6 +75,8 @@ export const startFaultTest = async ({
   let leave = (): void => {}
   const stop = async (): Promise<void> => {
     leave()
+    // A paused database ends no server.
+    signalPostgres(clusterDir, 'SIGCONT')
     await server?.end()
     transport?.close()
     for (const one of opened) one.close()
@@ -169,6 +171,7 @@ export const startFaultTest = async ({
         }
       },
       stop,
+      [Symbol.asyncDispose]: stop,
     }
   } catch (error) {
     await stop()

@@ -8,6 +8,9 @@ import { onInterrupt } from './interrupts.ts'
 
 const program = '/usr/sbin/haproxy'
 
+/** Time until HAProxy, which checks each replica every 0.3 s, has seen that one is ready. */
+export const untilSeenMs = 1_000
+
 /** Returns why HAProxy cannot run here; null if it can. */
 export const haproxyIsMissing = (): string | null => (existsSync(program) ? null : `${program} is not installed`)
 
@@ -42,5 +45,5 @@ ${servers.join('\n')}
     rmSync(folder, { recursive: true, force: true })
   }
   onInterrupt(stop)
-  return { url: `http://127.0.0.1:${port}`, stop }
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop }
 }

@@ -61,6 +61,7 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
         database: database === null ? Number.NaN : cpuSecondsOfTree(database.pid()),
       }),
       stop,
+      [Symbol.asyncDispose]: stop,
     }
   } catch (error) {
     await stop()

@@ -8,22 +8,14 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
  */
 export type RelayMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
 
-export interface Target {
-  port: number
-  closed?(): void
-}
-
 export type Relay = Awaited<ReturnType<typeof startRelay>>
 
 /** Bytes that are forwarded before a reset: up to about the middle of the second message. */
 const beforeReset = 700
 const garbage = Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 151 + 7) % 256))
 
-/**
- * Listens on a free port of 127.0.0.1 and forwards each connection to a target, `delayMs` later in each direction.
- * Without a target, it closes the connection.
- */
-export const startRelay = async (targetOf: () => Target | undefined, delayMs = 0) => {
+/** Listens on a free port of 127.0.0.1 and forwards to the port `target`, `delayMs` later in each direction. */
+export const startRelay = async (target: number, delayMs = 0) => {
   let mode: RelayMode = 'open'
   let server: Server | undefined
   let port = 0
@@ -51,13 +43,10 @@ export const startRelay = async (targetOf: () => Target | undefined, delayMs = 0
       client.write(garbage)
       return
     }
-    const target = targetOf()
-    if (target === undefined) return void client.destroy()
-    const peer = connect({ port: target.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+    const peer = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
     keep(peer)
     client.on('close', () => later(() => peer.destroy()))
     peer.on('close', () => later(() => client.destroy()))
-    peer.once('close', () => target.closed?.())
     if (mode === 'reset') {
       let left = beforeReset
       client.on('data', (chunk: Buffer) => {
@@ -106,5 +95,6 @@ export const startRelay = async (targetOf: () => Target | undefined, delayMs = 0
       if (next !== 'refuse') await listen()
     },
     close,
+    [Symbol.asyncDispose]: close,
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
 
-/** A balancer probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */
+/** HAProxy probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */
 export const drainSeconds = 2
 
 export const startReplicas = async (folder: string, databaseUrl: string, root: string) => {
@@ -26,6 +26,6 @@ export const startReplicas = async (folder: string, databaseUrl: string, root: s
       await replicas[at].end(signal)
       replicas[at] = await start(at)
     },
-    stop: () => Promise.all(replicas.map((replica) => replica.end())),
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await Promise.all(replicas.map((one) => one.end()))),
   }
 }

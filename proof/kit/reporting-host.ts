@@ -8,6 +8,7 @@ import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
+import type { PlayedHost } from './loader/hosts.ts'
 import { seededRandom } from './seeded-random.ts'
 
 /** Progress of a host so far. */
@@ -24,11 +25,10 @@ export interface Reported {
   refused: string[]
 }
 
-export type EnrolledHost = Awaited<ReturnType<typeof enrolHost>>
 export type ReportingHost = Awaited<ReturnType<typeof enrolReportingHost>>
 
 /** Enrols a host. Calls `transport` for each request, because the server may change in the meantime. */
-export const enrolHost = async (transport: () => Transport, token: string, name: string) => {
+const openHost = async (transport: () => Transport, token: string, name: string) => {
   const privateKey = createKey()
   const reported: Reported = { acknowledged: [], resent: 0, shed: 0, slowestMs: 0, refused: [] }
   const post = async (path: string, body: unknown, session?: string): Promise<Answer | null> => {
@@ -59,7 +59,6 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
   let session = await open()
   return {
     agentId,
-    bootId,
     reported,
     /** Sends a check-in once. Returns null without a response. */
     checkIn: async (body: Record<string, unknown>): Promise<Answer | null> => {
@@ -97,7 +96,7 @@ export const enrolReportingHost = async (
   name: string,
   { repeatsAfter500 = false }: { repeatsAfter500?: boolean } = {},
 ) => {
-  const { agentId, reported, checkIn } = await enrolHost(transport, token, name)
+  const { agentId, reported, checkIn } = await openHost(transport, token, name)
   /** Statuses that may change when the request is repeated, in addition to a missing response. */
   const later = new Set([401, 502, ...(repeatsAfter500 ? [500] : [])])
   let seq = 0
@@ -157,4 +156,14 @@ export const enrolReportingHost = async (
       isGone = true
     },
   }
+}
+
+/** Requests a session for a host of a loaded fleet, with a new boot id. */
+export const openSession = async (
+  transport: Pick<Transport, 'post'>,
+  host: Pick<PlayedHost, 'agentId' | 'privateKey'>,
+): Promise<{ answer: Answer; bootId: string }> => {
+  const bootId = randomUUID()
+  const request = sessionRequest(host, bootId, Date.now())
+  return { answer: await transport.post(agentPaths.session, () => JSON.stringify(request), undefined), bootId }
 }

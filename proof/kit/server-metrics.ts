@@ -1,9 +1,10 @@
-/** Requests the internal figures of a server that runs with `inside.ts`. */
+/** Requests the internal figures of a server that runs with `report-metrics.ts`. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { temporaryFolder } from './database.ts'
 import { fromRoot } from './root.ts'
 
 export interface ServerMetrics {
@@ -18,12 +19,9 @@ export interface ServerMetrics {
   resources: number
 }
 
-/**
- * Returns the environment variables for the server and the request function. The server must be able to write to
- * `folder`.
- */
-export const createServerMetrics = (folder: string) => {
-  const file = join(folder, 'inside.json')
+/** Returns the environment variables for the server and the request function. */
+export const createServerMetrics = () => {
+  const file = join(temporaryFolder('metrics'), 'inside.json')
   let looks = 0
   return {
     env: {

@@ -121,6 +121,10 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   /** Returns an access token of the administrator. Tokens expire after 15 minutes. */
   const signIn = async (): Promise<string> =>
     String((await call('/prime/webui/Auth/LocalLogin', { userName: 'admin', password: adminPassword })).token)
+  const end = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+    child.kill(signal)
+    return ended
+  }
   return {
     url,
     ca,
@@ -140,10 +144,8 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
       return String((await call('/prime/webui/agents/enrollmenttokens', asked, admin ?? (await signIn()))).token)
     },
     /** Sends a signal and waits until the process ends. */
-    end: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
-      child.kill(signal)
-      return ended
-    },
+    end,
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await end()),
     /** Sends a signal such as SIGSTOP. */
     signal: (signal: NodeJS.Signals): boolean => child.kill(signal),
   }

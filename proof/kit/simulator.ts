@@ -42,6 +42,7 @@ export const startSimulator = async (
   }
   return {
     kill,
+    [Symbol.dispose]: kill,
     /** Stops the hosts and returns the summary that the simulator prints. */
     stop: async (): Promise<Record<string, number>> => {
       child.kill('SIGTERM')

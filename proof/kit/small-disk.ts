@@ -42,15 +42,15 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
       rmSync(path, { recursive: true })
       symlinkSync(there, path)
     },
-    /** Fills the disk, except for `keepBytes`. */
-    fill: (keepBytes = 0): void => {
+    /** Fills the disk. */
+    fill: (): void => {
       const file = openSync(ballast, 'a')
       try {
         for (const size of [1_048_576, 4_096]) {
           const block = Buffer.alloc(size)
           for (;;) {
             const { bavail, bsize } = statfsSync(folder)
-            if (bavail * bsize - keepBytes < size || writeSync(file, block) < size) break
+            if (bavail * bsize < size || writeSync(file, block) < size) break
           }
         }
       } catch (error) {
@@ -58,10 +58,6 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
       } finally {
         closeSync(file)
       }
-    },
-    freeBytes: (): number => {
-      const { bavail, bsize } = statfsSync(folder)
-      return bavail * bsize
     },
     /** Frees the space that `fill` used. */
     free: (): void => rmSync(ballast, { force: true }),

@@ -37,6 +37,7 @@ export const startSmtpReceiver = async () => {
     /** Raw mails: headers, then parts. */
     mails,
     close: (): void => void server.close(),
+    [Symbol.dispose]: (): void => void server.close(),
   }
 }
 

@@ -9,17 +9,19 @@ const attached = Number(eventCatalogue.attached.code)
 /** Connection settings of a database. */
 export type Connection = pg.ClientConfig
 
-/** Opens a separate connection for `work` and closes it. */
-export const withClient = async <T>(connection: Connection, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+/** Opens a separate connection. */
+export const connect = async (connection: Connection): Promise<pg.Client & AsyncDisposable> => {
   const client = new pg.Client(connection)
   // A database that is about to be killed closes its connections. The running statement reports that error.
   client.on('error', () => {})
   await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end().catch(() => {}) })
+}
+
+/** Opens a separate connection for `work` and closes it. */
+export const withClient = async <T>(connection: Connection, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  await using client = await connect(connection)
+  return await work(client)
 }
 
 /** Returns true if a database responds. */

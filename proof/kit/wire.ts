@@ -93,6 +93,7 @@ export const createWire = (
       return got.status === 0 ? once(sent) : got
     },
     close: (): void => agent.destroy(),
+    [Symbol.dispose]: (): void => agent.destroy(),
   }
 }
 

@@ -1,9 +1,7 @@
 /** A fleet that works while it is attacked: hosts check in, consoles follow the live stream and read lists, a probe measures. */
-import { rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Counts, type Order, startAttackers } from './attackers.ts'
-import { temporaryFolder } from './database.ts'
 import { startServer } from './installation.ts'
 import { startProbe } from './probe.ts'
 import { openFiles, residentBytes } from './proc.ts'
@@ -69,8 +67,7 @@ const openConsole = (url: string, token: string) => {
 }
 
 export const startWorkingFleet = async ({ root, hosts, consoles, interval, env = {} }: WorkingFleetOptions) => {
-  const folder = temporaryFolder('fleet')
-  const metrics = createServerMetrics(folder)
+  const metrics = createServerMetrics()
   const server = await startServer({
     databaseUrl: undefined,
     env: { ...metrics.env, ...env },
@@ -82,7 +79,6 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
     for (const one of open) one.close()
     simulator?.kill()
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
   const sumOf = (key: 'read' | 'failed'): number => open.reduce((sum, { counts }) => sum + counts[key], 0)
   try {
@@ -125,6 +121,7 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
         const bytes = residentBytes(server.pid)
         const consolesBefore = { read: sumOf('read'), failed: sumOf('failed') }
         const attackers = orders.map(startAttackers)
+        await Promise.all(attackers.map(({ started }) => started))
         await pause(settleMs)
         if (settleMs > 0) await loopDelays()
         await probe.restart()
@@ -166,6 +163,7 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
       hostsStopped: async (): Promise<Finding> =>
         atMost('requests of hosts that failed', Number((await simulator?.stop())?.errors), 0),
       stop,
+      [Symbol.asyncDispose]: stop,
     }
   } catch (error) {
     await stop()

@@ -14,28 +14,24 @@ const wantedPerSecond = 10_000 / 600
 export const benchAgentless = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
   // Runs of `ssh host true` for the figure of the peer.
   const { hosts, peers } = isQuick ? { hosts: 500, peers: 10 } : { hosts: 10_000, peers: 50 }
-  const [sshHosts, server] = await Promise.all([startSshHosts(), startServer({ databaseUrl })])
-  try {
-    const first = await poll(server, sshHosts.port, hosts, true)
-    const again = await poll(server, sshHosts.port, hosts, false)
-    const bare = bareSshMs(sshHosts.port, peers)
-    const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): Finding[] => [
-      atLeast(`${name}: hosts per second`, round(hosts / run.seconds, 1), round(wantedPerSecond, 1), '/s'),
-      relative(atMost(`${name}: worker, processor time per poll`, round(run.worker), round(bare), 'ms')),
-      figure(`${name}: server, processor time per poll`, round(run.server), 'ms'),
-      figure(`${name}: database, processor time per poll`, round(run.database), 'ms'),
-    ]
-    return {
-      what: `${hosts} hosts of six devices, one worker; hosts, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
-      findings: [
-        ...figuresOf('first poll', first),
-        ...figuresOf('again, nothing changed', again),
-        figure('processor time of ssh host true', round(bare), 'ms'),
-      ],
-    }
-  } finally {
-    await server.stop()
-    sshHosts.stop()
+  using sshHosts = await startSshHosts()
+  await using server = await startServer({ databaseUrl })
+  const first = await poll(server, sshHosts.port, hosts, true)
+  const again = await poll(server, sshHosts.port, hosts, false)
+  const bare = bareSshMs(sshHosts.port, peers)
+  const figuresOf = (name: string, run: Awaited<ReturnType<typeof poll>>): Finding[] => [
+    atLeast(`${name}: hosts per second`, round(hosts / run.seconds, 1), round(wantedPerSecond, 1), '/s'),
+    relative(atMost(`${name}: worker, processor time per poll`, round(run.worker), round(bare), 'ms')),
+    figure(`${name}: server, processor time per poll`, round(run.server), 'ms'),
+    figure(`${name}: database, processor time per poll`, round(run.database), 'ms'),
+  ]
+  return {
+    what: `${hosts} hosts of six devices, one worker; hosts, worker, server and database on this machine; peer: ${peers} runs of ssh host true`,
+    findings: [
+      ...figuresOf('first poll', first),
+      ...figuresOf('again, nothing changed', again),
+      figure('processor time of ssh host true', round(bare), 'ms'),
+    ],
   }
 }
 

@@ -1,16 +1,16 @@
 /** Measures check-ins per second, and check-ins per CPU second of server and database. */
 
-import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths, type DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
 import type pg from 'pg'
-import { sessionRequest } from '../../cli/simulator/identity.ts'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import type { Installation } from '../kit/installation.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
+import { openSession } from '../kit/reporting-host.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
@@ -38,16 +38,11 @@ export const openSessions = async (
   const { host: authority } = new URL(url)
   const players = await Promise.all(
     hosts.map(async (host): Promise<Player> => {
-      const bootId = randomUUID()
-      const request = sessionRequest(host, bootId, Date.now())
-      const ask = () => transport.post(agentPaths.session, () => JSON.stringify(request), undefined)
-      let answer = await ask()
+      let { answer, bootId } = await openSession(transport, host)
       // If a whole fleet opens sessions at once, the server returns 503 and asks hosts to try again later.
       while (answer.status === 503) {
-        await new Promise((resolve) =>
-          setTimeout(resolve, seededRandom('session waits') * Math.max(500, answer.retryAfterMs)),
-        )
-        answer = await ask()
+        await pause(seededRandom('session waits') * Math.max(500, answer.retryAfterMs))
+        ;({ answer, bootId } = await openSession(transport, host))
       }
       if (answer.status !== 200) throw new Error(`A session was refused: ${JSON.stringify(answer.body)}`)
       const head = `POST ${agentPaths.checkIn} HTTP/1.1\r\nHost: ${authority}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${answer.body.token}\r\nContent-Length: `
@@ -211,31 +206,27 @@ export const benchCheckIn = async ({
   const before = await logBytes(client)
   const plain = await measureBoth(server, players, seconds)
   const written = (await logBytes(client)) - before
-  const replica = await startReplica({ isTls: true })
-  try {
-    const overTls = {
-      ...replica,
-      cpu: () => ({ server: cpuSecondsOf(replica.pid), database: server.cpu().database }),
-    }
-    const overTlsPlayers = await openSessions(overTls, fleet.played)
-    const tls = await measureBoth(overTls, overTlsPlayers, seconds)
-    const fresh = await measure(overTls, overTlsPlayers, freshLanes, seconds, shares['1 % changed'], runFresh)
-    return {
-      what: `${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, ${connections} kept-alive connections in a closed loop, ${seconds} s each, load generator on the same cores`,
-      findings: [
-        ...figures('unchanged', plain.unchanged, 8_000, p99Ms),
-        ...figures('1 % changed', plain['1 % changed'], undefined, p99Ms),
-        figure(
-          'log of the database for a million check-ins, 1 % of every other one changed',
-          round(written / plain.asked, 0),
-          'MB',
-        ),
-        ...figures('TLS, unchanged', tls.unchanged, undefined, p99Ms),
-        ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000, p99Ms),
-        ...figures('TLS, 1 % changed, a handshake for each', fresh),
-      ],
-    }
-  } finally {
-    await replica.end()
+  await using replica = await startReplica({ isTls: true })
+  const overTls = {
+    ...replica,
+    cpu: () => ({ server: cpuSecondsOf(replica.pid), database: server.cpu().database }),
+  }
+  const overTlsPlayers = await openSessions(overTls, fleet.played)
+  const tls = await measureBoth(overTls, overTlsPlayers, seconds)
+  const fresh = await measure(overTls, overTlsPlayers, freshLanes, seconds, shares['1 % changed'], runFresh)
+  return {
+    what: `${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, ${connections} kept-alive connections in a closed loop, ${seconds} s each, load generator on the same cores`,
+    findings: [
+      ...figures('unchanged', plain.unchanged, 8_000, p99Ms),
+      ...figures('1 % changed', plain['1 % changed'], undefined, p99Ms),
+      figure(
+        'log of the database for a million check-ins, 1 % of every other one changed',
+        round(written / plain.asked, 0),
+        'MB',
+      ),
+      ...figures('TLS, unchanged', tls.unchanged, undefined, p99Ms),
+      ...figures('TLS, 1 % changed', tls['1 % changed'], 2_000, p99Ms),
+      ...figures('TLS, 1 % changed, a handshake for each', fresh),
+    ],
   }
 }

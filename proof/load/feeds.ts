@@ -67,52 +67,48 @@ const rateOf = (lines: number, rounds: number, work: () => void): number => {
 
 /** Sends lines to a server. Returns the processor time of the server process and of the database. */
 const stored = async (databaseUrl: string | undefined, hosts: number, rounds: number): Promise<Finding[]> => {
-  const server = await startServer({ databaseUrl })
-  try {
-    const person = await server.signIn()
-    const token = await server.call(
-      '/prime/webui/admin/apiTokens',
-      { name: 'bench', userProfile: 20, scopes: ['feeds:write'] },
-      person,
-    )
-    const feed = await server.call(base, { name: 'bench', tokenId: token.id, newHostsPerHour: 10_000 }, person)
-    const send = async (from: number) => {
-      const before = server.cpu()
-      const answer = await fetch(`${server.url}${base}/${feed.id}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token.token}`, 'content-type': 'application/x-ndjson' },
-        body: Array.from({ length: count }, (_, i) => winlogbeat(i, hosts, from + i)).join('\n'),
-      })
-      const { stored } = (await answer.json()) as { stored?: number }
-      if (stored !== count) throw new Error(`the feed stored ${stored} of ${count} lines: ${answer.status}`)
-      const after = server.cpu()
-      return { server: after.server - before.server, database: after.database - before.database }
-    }
-    const first = await send(0)
-    const sum = { server: 0, database: 0 }
-    for (let i = 1; i <= rounds; i++) {
-      const one = await send(i * count)
-      sum.server += one.server
-      sum.database += one.database
-    }
-    const lines = rounds * count
-    return [
-      atLeast(
-        'stored for known hosts and devices: lines per core-second of the server',
-        round(lines / sum.server, 0),
-        wantedPerSecond,
-        '/s',
-      ),
-      figure('the same, with the database', round(lines / (sum.server + sum.database), 0), '/s'),
-      figure(
-        `stored for ${hosts} new hosts with ${count} new devices, server and database`,
-        round(count / (first.server + first.database), 0),
-        '/s',
-      ),
-    ]
-  } finally {
-    await server.stop()
+  await using server = await startServer({ databaseUrl })
+  const person = await server.signIn()
+  const token = await server.call(
+    '/prime/webui/admin/apiTokens',
+    { name: 'bench', userProfile: 20, scopes: ['feeds:write'] },
+    person,
+  )
+  const feed = await server.call(base, { name: 'bench', tokenId: token.id, newHostsPerHour: 10_000 }, person)
+  const send = async (from: number) => {
+    const before = server.cpu()
+    const answer = await fetch(`${server.url}${base}/${feed.id}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.token}`, 'content-type': 'application/x-ndjson' },
+      body: Array.from({ length: count }, (_, i) => winlogbeat(i, hosts, from + i)).join('\n'),
+    })
+    const { stored } = (await answer.json()) as { stored?: number }
+    if (stored !== count) throw new Error(`the feed stored ${stored} of ${count} lines: ${answer.status}`)
+    const after = server.cpu()
+    return { server: after.server - before.server, database: after.database - before.database }
   }
+  const first = await send(0)
+  const sum = { server: 0, database: 0 }
+  for (let i = 1; i <= rounds; i++) {
+    const one = await send(i * count)
+    sum.server += one.server
+    sum.database += one.database
+  }
+  const lines = rounds * count
+  return [
+    atLeast(
+      'stored for known hosts and devices: lines per core-second of the server',
+      round(lines / sum.server, 0),
+      wantedPerSecond,
+      '/s',
+    ),
+    figure('the same, with the database', round(lines / (sum.server + sum.database), 0), '/s'),
+    figure(
+      `stored for ${hosts} new hosts with ${count} new devices, server and database`,
+      round(count / (first.server + first.database), 0),
+      '/s',
+    ),
+  ]
 }
 
 /** Reads the lines of a feed, and parses the same lines as plain JSON in the same run. */

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describeSysfs, plainKeyboard, storageStick } from '@portcullis/domain/testing'
@@ -89,6 +89,5 @@ export const benchMemory = async ({ isQuick }: Settings): Promise<BenchResult> =
     agent?.kill('SIGKILL')
     simulator?.kill()
     await server?.end()
-    rmSync(folder, { recursive: true, force: true })
   }
 }

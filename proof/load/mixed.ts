@@ -69,38 +69,34 @@ export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepa
   const seconds = isQuick ? 10 : 60
   const wanted = Math.min(mostPerSecond, fleet.agents / intervalSeconds)
   const isMillion = fleet.agents > 500_000
-  const replica = await startReplica({ isTls: true })
+  await using replica = await startReplica({ isTls: true })
   const ca = String(replica.ca)
-  try {
-    const players = await openSessions(replica, fleet.played)
-    const token = await server.signIn()
-    await readPages(replica.url, ca, token, 3)
-    const cpu = { server: cpuSecondsOf(replica.pid), database: server.cpu().database }
-    const [pages, hosts] = await Promise.all([
-      readPages(replica.url, ca, token, seconds),
-      checkIn(replica.url, ca, players, wanted, seconds),
-    ])
-    const spent = cpuSecondsOf(replica.pid) - cpu.server + (server.cpu().database - cpu.database)
-    const figures: Finding[] = [
-      atMost('pages: p50', round(percentile(pages.times, 0.5)), isMillion ? 50 : 5, 'ms'),
-      atMost('pages: p95', round(percentile(pages.times, 0.95)), isMillion ? 200 : 30, 'ms'),
-      atMost('pages: failed', pages.failed, 0),
-      atLeast(
-        'check-ins: share of the wanted pace',
-        round(hosts.taken / seconds / wanted),
-        0.95,
-        '',
-        `${Math.round(wanted)} /s wanted`,
-      ),
-      atMost('check-ins: p99 from the time they are due', round(hosts.p99), 250, 'ms'),
-      atMost('check-ins: failed', hosts.failed, 0),
-      figure('processor time of server and database', round(spent / seconds), 'cores'),
-    ]
-    return {
-      what: `${pagesPerSecond} pages of 50 a second in ${combinations.length} combinations beside check-ins of ${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, 1 % of them changed, as many as a fleet sends in ${intervalSeconds} s but at most ${mostPerSecond} a second; all over HTTPS, ${seconds} s, load generator on the same cores`,
-      findings: figures,
-    }
-  } finally {
-    await replica.end()
+  const players = await openSessions(replica, fleet.played)
+  const token = await server.signIn()
+  await readPages(replica.url, ca, token, 3)
+  const cpu = { server: cpuSecondsOf(replica.pid), database: server.cpu().database }
+  const [pages, hosts] = await Promise.all([
+    readPages(replica.url, ca, token, seconds),
+    checkIn(replica.url, ca, players, wanted, seconds),
+  ])
+  const spent = cpuSecondsOf(replica.pid) - cpu.server + (server.cpu().database - cpu.database)
+  const figures: Finding[] = [
+    atMost('pages: p50', round(percentile(pages.times, 0.5)), isMillion ? 50 : 5, 'ms'),
+    atMost('pages: p95', round(percentile(pages.times, 0.95)), isMillion ? 200 : 30, 'ms'),
+    atMost('pages: failed', pages.failed, 0),
+    atLeast(
+      'check-ins: share of the wanted pace',
+      round(hosts.taken / seconds / wanted),
+      0.95,
+      '',
+      `${Math.round(wanted)} /s wanted`,
+    ),
+    atMost('check-ins: p99 from the time they are due', round(hosts.p99), 250, 'ms'),
+    atMost('check-ins: failed', hosts.failed, 0),
+    figure('processor time of server and database', round(spent / seconds), 'cores'),
+  ]
+  return {
+    what: `${pagesPerSecond} pages of 50 a second in ${combinations.length} combinations beside check-ins of ${fleet.played.length} hosts drawn uniformly from ${fleet.agents}, 1 % of them changed, as many as a fleet sends in ${intervalSeconds} s but at most ${mostPerSecond} a second; all over HTTPS, ${seconds} s, load generator on the same cores`,
+    findings: figures,
   }
 }

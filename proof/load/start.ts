@@ -79,6 +79,5 @@ export const benchStart = async ({ isQuick }: Settings): Promise<BenchResult> =>
     }
   } finally {
     await server?.end()
-    rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -38,32 +38,28 @@ const attacksOf = (url: string, token: string): Readonly<Record<string, Order>> 
 
 export const benchStrangers = async ({ isQuick }: Settings): Promise<BenchResult> => {
   const seconds = isQuick ? 60 : 90
-  const fleet = await startWorkingFleet({ hosts, consoles, interval })
-  try {
-    const figures: Finding[] = []
-    const notRun: string[] = []
-    for (const [name, order] of Object.entries(attacksOf(fleet.server.url, fleet.attacker))) {
-      const what = (figure: string): string => `${name}: ${figure}`
-      const { findings, counts, files } = await fleet.attacked({ what, orders: [order], seconds })
-      const { opened = 0, answered = 0, statuses = {} } = counts[0] ?? {}
-      const refused = [400, 413, 429].reduce((sum, status) => sum + (statuses[status] ?? 0), 0)
-      const beside = `${answered} answered, at most ${files} open files of the server`
-      figures.push(
-        order.does === 'hold'
-          ? atLeast(what('connections opened'), opened, order.count, '', beside)
-          : atLeast(what('bodies refused'), refused, 20),
-        ...findings,
-      )
-      if (fleet.server.isRunning()) continue
-      notRun.push(`the attacks after the ${name}: the server ended`)
-      break
-    }
-    return {
-      what: `${hosts} hosts with wake sockets that check in every ${interval} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, beside ${clients * 2} idle connections of one account, and beside ${senders} connections of a User that send bodies with ${bodyNames} names; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
-      findings: [...figures, await fleet.hostsStopped()],
-      notRun,
-    }
-  } finally {
-    await fleet.stop()
+  await using fleet = await startWorkingFleet({ hosts, consoles, interval })
+  const figures: Finding[] = []
+  const notRun: string[] = []
+  for (const [name, order] of Object.entries(attacksOf(fleet.server.url, fleet.attacker))) {
+    const what = (figure: string): string => `${name}: ${figure}`
+    const { findings, counts, files } = await fleet.attacked({ what, orders: [order], seconds })
+    const { opened = 0, answered = 0, statuses = {} } = counts[0] ?? {}
+    const refused = [400, 413, 429].reduce((sum, status) => sum + (statuses[status] ?? 0), 0)
+    const beside = `${answered} answered, at most ${files} open files of the server`
+    figures.push(
+      order.does === 'hold'
+        ? atLeast(what('connections opened'), opened, order.count, '', beside)
+        : atLeast(what('bodies refused'), refused, 20),
+      ...findings,
+    )
+    if (fleet.server.isRunning()) continue
+    notRun.push(`the attacks after the ${name}: the server ended`)
+    break
+  }
+  return {
+    what: `${hosts} hosts with wake sockets that check in every ${interval} s and ${consoles} consoles beside ${clients} clients that read the API document or the agent at a byte per 10 s, from one and from 2,000 addresses, beside ${clients * 2} idle connections of one account, and beside ${senders} connections of a User that send bodies with ${bodyNames} names; each attack ${seconds} s; ${perSecond} connections opened per second, and again a minute after they were closed; load generator on the same cores`,
+    findings: [...figures, await fleet.hostsStopped()],
+    notRun,
   }
 }

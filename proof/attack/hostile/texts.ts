@@ -86,16 +86,7 @@ export const fieldLimits = {
 } as const
 
 /** Other fields: of network interfaces, devices, errors and states. */
-export const otherFields = [
-  'nic name',
-  'nic address',
-  'manufacturer',
-  'product',
-  'serial',
-  'configuration',
-  'error code',
-  'error message',
-  'state',
-  'acknowledgement',
-  'debug log',
-] as const
+export const otherFields =
+  'nic name|nic address|manufacturer|product|serial|configuration|error code|error message|state|acknowledgement|debug log'.split(
+    '|',
+  )

@@ -30,7 +30,7 @@ export const startSshHosts = async () => {
         child.once('message', (counts) => resolve(counts as Record<string, number>))
         child.send('reads')
       }),
-    stop: (): boolean => child.kill('SIGKILL'),
+    [Symbol.dispose]: (): void => void child.kill('SIGKILL'),
   }
 }
 
