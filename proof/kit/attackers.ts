@@ -32,7 +32,7 @@ export interface HoldOrder {
 }
 
 /** Sends each request over and over, each time on a new connection. */
-export interface SendOrder {
+interface SendOrder {
   does: 'send'
   url: string
   requests: readonly string[]
@@ -40,7 +40,7 @@ export interface SendOrder {
 }
 
 /** Sends bad tokens at a steady rate: half of them as hosts, half as people. */
-export interface TokenOrder {
+interface TokenOrder {
   does: 'tokens'
   url: string
   perSecond: number

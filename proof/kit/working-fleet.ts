@@ -31,8 +31,6 @@ export interface AttackOptions {
   loopLimit?: number
 }
 
-export type WorkingFleet = Awaited<ReturnType<typeof startWorkingFleet>>
-
 const live = '/prime/webui/live'
 const page = '/prime/webui/agents?PageSize=50'
 

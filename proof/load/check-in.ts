@@ -80,11 +80,40 @@ const changed = (player: Player): Buffer => {
 }
 
 /** Returns the next request of a host. A share of the requests reports a change. */
-export const requestOf = (player: Player, changedShare: number): Buffer => {
+const requestOf = (player: Player, changedShare: number): Buffer => {
   const bytes =
     changedShare > 0 && seededRandom('check-in changes') < changedShare ? changed(player) : unchanged(player)
   player.seq += 1
   return bytes
+}
+
+/** Divides the hosts among connections, as a reverse proxy does, and counts the answers to their check-ins. */
+export const checkInsOf = (
+  players: readonly Player[],
+  connections: number,
+  changedShare: number,
+  isOver: () => boolean = () => false,
+) => {
+  const result = { taken: 0, failed: 0, times: createPercentiles() }
+  const works = Array.from({ length: connections }, (_, lane): Work => {
+    const mine = players.filter((_, index) => index % connections === lane)
+    return {
+      next: () => {
+        if (mine.length === 0 || isOver()) return undefined
+        // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
+        return requestOf(mine[Math.floor(seededRandom(`check-in lane ${lane}`) * mine.length)] as Player, changedShare)
+      },
+      answered: (status, body, milliseconds) => {
+        result.times.add(milliseconds)
+        if (status === 200 && !body.includes('needInventory')) result.taken += 1
+        else {
+          result.failed += 1
+          if (result.failed <= 3) process.stderr.write(`check-in: ${status} ${body.slice(0, 300)}\n`)
+        }
+      },
+    }
+  })
+  return { works, result }
 }
 
 export interface Measured {
@@ -109,30 +138,8 @@ export const measure = async (
   changedShare: number,
   run: typeof runRaw = runRaw,
 ): Promise<Measured> => {
-  const times = createPercentiles()
-  let taken = 0
-  let failed = 0
   let endsAt = 0
-  const works = Array.from({ length: connections }, (_, lane): Work => {
-    // Each connection carries its own hosts, as with a reverse proxy.
-    const mine = players.filter((_, index) => index % connections === lane)
-    return {
-      next: () => {
-        if (mine.length === 0 || performance.now() >= endsAt) return undefined
-        // Draw hosts uniformly, as in a real fleet. In a fixed order, each batch would always have the same rows.
-        const player = mine[Math.floor(seededRandom(`check-in lane ${lane}`) * mine.length)] as Player
-        return requestOf(player, changedShare)
-      },
-      answered: (status, body, milliseconds) => {
-        times.add(milliseconds)
-        if (status === 200 && !body.includes('needInventory')) taken += 1
-        else {
-          failed += 1
-          if (failed <= 3) process.stderr.write(`check-in: ${status} ${body.slice(0, 300)}\n`)
-        }
-      },
-    }
-  })
+  const { works, result } = checkInsOf(players, connections, changedShare, () => performance.now() >= endsAt)
   let before = server.cpu()
   let startedAt = 0
   await run(server.url, server.ca, works, () => {
@@ -143,6 +150,7 @@ export const measure = async (
   const elapsed = (performance.now() - startedAt) / 1000
   const after = server.cpu()
   const [own, database] = [after.server - before.server, after.database - before.database]
+  const { taken, failed, times } = result
   return {
     count: taken,
     perSecond: taken / elapsed,

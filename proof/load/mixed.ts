@@ -1,12 +1,11 @@
 /** Runs lists and check-ins at the same time over HTTPS, each at the rate of a fleet and its operators. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
 import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
 import { createWire } from '../kit/wire.ts'
-import { openSessions, type Player, requestOf } from './check-in.ts'
+import { checkInsOf, openSessions } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
 import { combinations } from './page-combinations.ts'
 import { runPaced } from './raw-client.ts'
@@ -43,28 +42,6 @@ const readPages = async (url: string, ca: string, token: string, seconds: number
   return { times, failed }
 }
 
-const checkIn = async (url: string, ca: string, players: readonly Player[], perSecond: number, seconds: number) => {
-  const times = createPercentiles()
-  const tally = { taken: 0, failed: 0 }
-  const lanes = Math.min(mostLanes, Math.ceil(perSecond))
-  const works = Array.from({ length: lanes }, (_, lane) => {
-    const mine = players.filter((_, index) => index % lanes === lane)
-    return {
-      next: (): Buffer | undefined =>
-        mine.length === 0
-          ? undefined
-          : requestOf(mine[Math.floor(seededRandom('mixed hosts') * mine.length)] as Player, changedShare),
-      answered: (status: number, body: string, milliseconds: number): void => {
-        times.add(milliseconds)
-        if (status === 200 && !body.includes('needInventory')) tally.taken += 1
-        else tally.failed += 1
-      },
-    }
-  })
-  await runPaced(url, ca, works, perSecond / lanes, seconds)
-  return { ...tally, p99: times.at(0.99) }
-}
-
 export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
   const seconds = isQuick ? 10 : 60
   const wanted = Math.min(mostPerSecond, fleet.agents / intervalSeconds)
@@ -72,12 +49,14 @@ export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepa
   await using replica = await startReplica({ isTls: true })
   const ca = String(replica.ca)
   const players = await openSessions(replica, fleet.played)
+  const lanes = Math.min(mostLanes, Math.ceil(wanted))
+  const { works, result } = checkInsOf(players, lanes, changedShare)
   const token = await server.signIn()
   await readPages(replica.url, ca, token, 3)
   const cpu = { server: cpuSecondsOf(replica.pid), database: server.cpu().database }
-  const [pages, hosts] = await Promise.all([
+  const [pages] = await Promise.all([
     readPages(replica.url, ca, token, seconds),
-    checkIn(replica.url, ca, players, wanted, seconds),
+    runPaced(replica.url, ca, works, wanted / lanes, seconds),
   ])
   const spent = cpuSecondsOf(replica.pid) - cpu.server + (server.cpu().database - cpu.database)
   const figures: Finding[] = [
@@ -86,13 +65,13 @@ export const benchMixed = async ({ server, fleet, isQuick, startReplica }: Prepa
     atMost('pages: failed', pages.failed, 0),
     atLeast(
       'check-ins: share of the wanted pace',
-      round(hosts.taken / seconds / wanted),
+      round(result.taken / seconds / wanted),
       0.95,
       '',
       `${Math.round(wanted)} /s wanted`,
     ),
-    atMost('check-ins: p99 from the time they are due', round(hosts.p99), 250, 'ms'),
-    atMost('check-ins: failed', hosts.failed, 0),
+    atMost('check-ins: p99 from the time they are due', round(result.times.at(0.99)), 250, 'ms'),
+    atMost('check-ins: failed', result.failed, 0),
     figure('processor time of server and database', round(spent / seconds), 'cores'),
   ]
   return {

@@ -1,8 +1,9 @@
 /** Generates load at low cost: prepared bytes, and one request at a time on each of many connections. */
 
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
+import { connect as connectTls, createSecureContext } from 'node:tls'
 
 /** Supplies the requests of one connection and receives the responses. */
 export interface Work {
@@ -11,16 +12,19 @@ export interface Work {
   answered(status: number, body: string, milliseconds: number): void
 }
 
-const open = (host: string, port: number, secureContext: SecureContext | undefined): Promise<Socket> =>
-  new Promise((resolve, reject) => {
-    const socket: Socket =
-      secureContext === undefined ? connect({ host, port, noDelay: true }) : connectTls({ host, port, secureContext })
-    socket.once('error', reject)
-    socket.once(secureContext === undefined ? 'connect' : 'secureConnect', () => {
-      socket.removeListener('error', reject)
-      resolve(socket)
-    })
-  })
+/** Returns a function that opens connections, over TLS if a CA is given. */
+const openerOf = (url: string, ca: string | undefined): (() => Promise<Socket>) => {
+  const { hostname: host, port } = new URL(url)
+  const target = { host, port: Number(port) }
+  // Created once, because a context per connection would parse the CA hundreds of times.
+  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
+  return async () => {
+    const socket =
+      secureContext === undefined ? connect({ ...target, noDelay: true }) : connectTls({ ...target, secureContext })
+    await once(socket, secureContext === undefined ? 'connect' : 'secureConnect')
+    return socket
+  }
+}
 
 /** Sends one request over a connection and returns the response. */
 const askOnce = (socket: Socket, bytes: Buffer): Promise<{ status: number; body: string }> =>
@@ -89,24 +93,20 @@ export const runRaw = async (
   works: readonly Work[],
   ready: () => void,
 ): Promise<void> => {
-  const { hostname, port } = new URL(url)
-  // Created once, because a context per connection would parse the CA hundreds of times.
-  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
-  const sockets = await Promise.all(works.map(() => open(hostname, Number(port), secureContext)))
+  const sockets = await Promise.all(works.map(openerOf(url, ca)))
   ready()
   await Promise.all(works.map((work, i) => runConnection(sockets[i] as Socket, work)))
 }
 
 /** Like `runRaw`, but opens a connection for each request. The time includes the connection and the handshake. */
 export const runFresh: typeof runRaw = async (url, ca, works, ready) => {
-  const { hostname, port } = new URL(url)
-  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
+  const open = openerOf(url, ca)
   ready()
   await Promise.all(
     works.map(async (work) => {
       for (let bytes = work.next(); bytes !== undefined; bytes = work.next()) {
         const startedAt = performance.now()
-        const socket = await open(hostname, Number(port), secureContext)
+        const socket = await open()
         const { status, body } = await askOnce(socket, bytes)
         work.answered(status, body, performance.now() - startedAt)
         socket.destroy()
@@ -126,9 +126,7 @@ export const runPaced = async (
   perSecond: number,
   seconds: number,
 ): Promise<void> => {
-  const { hostname, port } = new URL(url)
-  const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
-  const sockets = await Promise.all(works.map(() => open(hostname, Number(port), secureContext)))
+  const sockets = await Promise.all(works.map(openerOf(url, ca)))
   const startedAt = performance.now()
   await Promise.all(
     works.map(async (work, lane) => {
