@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startTestNodes, type TestNode } from '../../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../kit/database.ts'
-import { haproxyIsMissing, startHaproxy, untilSeenMs } from '../kit/haproxy.ts'
+import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
 import { onInterrupt } from '../kit/interrupts.ts'
 import { type Relay, startRelay } from '../kit/relay.ts'
 import { startReplicas } from '../kit/replicas.ts'
@@ -52,7 +52,7 @@ const install = async (root: string, synchronous: string) => {
   const token = await replicas.first.enrolmentToken(hosts)
   const fleet = await enrolReportingHosts(hosts, () => transport, token, 'failover')
   return {
-    ...{ nodes, fleet, urlFile, restart: replicas.restart },
+    ...{ nodes, fleet, urlFile, restart: replicas.restart, ready: balancer.ready },
     /** Breaks the network between the primary and its standbys. */
     cut,
     [Symbol.asyncDispose]: async () => {
@@ -115,7 +115,7 @@ const failOver = async (isSynchronous: boolean, isQuick: boolean, root: string):
   const sentBefore = acknowledgedBy(fleet)
   for (const at of isSynchronous ? ([0, 1] as const) : []) {
     await installation.restart(at)
-    await pause(untilSeenMs)
+    await installation.ready()
   }
   const failedByRestarts = failedOf(fleet) - failedBefore
   const sentInRestarts = acknowledgedBy(fleet) - sentBefore

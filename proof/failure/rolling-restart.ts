@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'
-import { haproxyIsMissing, startHaproxy, untilSeenMs } from '../kit/haproxy.ts'
+import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
 import { startProbe } from '../kit/probe.ts'
 import { drainSeconds, startReplicas } from '../kit/replicas.ts'
 import { acknowledgedBy, enrolReportingHosts, failedOf } from '../kit/reporting-host.ts'
@@ -28,7 +28,7 @@ export const rollingRestart: Check = {
       for (let i = 0; i < count; i++) {
         await pause(500 + seededRandom('D12 restarts') * 500)
         await replicas.restart(i % 2 === 0 ? 0 : 1, signal)
-        await pause(untilSeenMs)
+        await balancer.ready()
       }
     }
     const admin = await replicas.first.signIn()

@@ -15,6 +15,11 @@ export interface DatabaseOptions {
 
 export type TestDatabase = Awaited<ReturnType<typeof startDatabase>>
 
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
 /**
  * Creates a directory that the database may enter, until the end of the process. If this process is root, the database runs
  * as another user.
@@ -22,9 +27,8 @@ export type TestDatabase = Awaited<ReturnType<typeof startDatabase>>
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))
   chmodSync(folder, 0o711)
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  onInterrupt(remove)
-  process.once('exit', remove)
+  onInterrupt(() => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
   return folder
 }
 

@@ -2,14 +2,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from './database.ts'
 import { freePort } from './free-port.ts'
 import { onInterrupt } from './interrupts.ts'
+import { createWire } from './wire.ts'
 
 const program = '/usr/sbin/haproxy'
-
-/** Time until HAProxy, which checks each replica every 0.3 s, has seen that one is ready. */
-export const untilSeenMs = 1_000
 
 /** Returns why HAProxy cannot run here; null if it can. */
 export const haproxyIsMissing = (): string | null => (existsSync(program) ? null : `${program} is not installed`)
@@ -17,7 +16,7 @@ export const haproxyIsMissing = (): string | null => (existsSync(program) ? null
 /** Starts HAProxy before the replicas, such as `http://127.0.0.1:8080`. */
 export const startHaproxy = async (replicas: readonly string[]) => {
   const folder = temporaryFolder('haproxy')
-  const port = await freePort()
+  const [port, monitor] = [await freePort(), await freePort()]
   const servers = replicas.map((url, at) => `  server s${at} 127.0.0.1:${new URL(url).port}`)
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(
@@ -27,9 +26,16 @@ export const startHaproxy = async (replicas: readonly string[]) => {
   timeout connect 5s
   timeout client 10m
   timeout server 10m
+  timeout check 2s
 frontend portcullis
   bind 127.0.0.1:${port}
   default_backend servers
+frontend monitor
+  mode http
+  bind 127.0.0.1:${monitor}
+  monitor-uri /
+  acl isIncomplete nbsrv(servers) lt ${replicas.length}
+  monitor fail if isIncomplete
 backend servers
   balance leastconn
   option httpchk GET /readyz
@@ -45,5 +51,11 @@ ${servers.join('\n')}
     rmSync(folder, { recursive: true, force: true })
   }
   onInterrupt(stop)
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop }
+  /** Waits until all replicas are ready. */
+  const ready = async (): Promise<void> => {
+    const { once } = createWire(`http://127.0.0.1:${monitor}`, { keepAlive: false })
+    while ((await once({ method: 'GET', path: '/' })).status !== 200) await pause(50)
+  }
+  await ready()
+  return { url: `http://127.0.0.1:${port}`, ready, [Symbol.asyncDispose]: stop }
 }

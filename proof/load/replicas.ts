@@ -3,8 +3,7 @@
  * cost to each connection, and it shares the cores with the servers.
  */
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { haproxyIsMissing, startHaproxy, untilSeenMs } from '../kit/haproxy.ts'
+import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { atLeast, atMost, figure, round } from '../kit/verdict.ts'
 import { connections, type Measured, measure, openSessions } from './check-in.ts'
@@ -21,7 +20,6 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
   await using second = await startReplica()
   await using toOne = await startHaproxy([server.url])
   await using balancer = await startHaproxy([server.url, second.url])
-  await pause(untilSeenMs)
   const cpuOfBoth = () => ({
     server: server.cpu().server + cpuSecondsOf(second.pid),
     database: server.cpu().database,
