@@ -97,8 +97,6 @@ export const createWire = (
   }
 }
 
-export type Caller = ReturnType<typeof createCaller>
-
 /** Creates a function for calls that must succeed: JSON in, JSON out. It throws on any status but 200. */
 export const createCaller = (url: string, ca?: string) => {
   const { once } = createWire(url, { connections: Number.POSITIVE_INFINITY, ca, keepAlive: false, timeoutMs: 0 })

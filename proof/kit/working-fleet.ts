@@ -88,12 +88,13 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
       return [...found].reduce((sum, [, n]) => sum + Number(n), 0)
     }
     simulator = await startSimulator(server, hosts, { wake: hosts, interval, offline: 0 })
-    // Of its own account, because an account keeps 200 sessions.
-    const reader = { userName: 'reader', password: adminPassword, userProfile: 30, mustChangePassword: false }
-    await server.call('/prime/webui/admin/adduser', reader, admin)
-    const addReader = async (): Promise<string> =>
-      String((await server.call('/prime/webui/Auth/LocalLogin', { userName: 'reader', password: adminPassword })).token)
-    for (let i = 0; i < consoles; i++) open.push(openConsole(server.url, await addReader()))
+    // Accounts of their own, because the sessions and connections of an account are limited.
+    const person = { password: adminPassword, userProfile: 30, mustChangePassword: false }
+    for (const userName of ['reader', 'attacker'])
+      await server.call('/prime/webui/admin/adduser', { ...person, userName }, admin)
+    const sessionOf = async (userName: string): Promise<string> =>
+      String((await server.call('/prime/webui/Auth/LocalLogin', { userName, password: adminPassword })).token)
+    for (let i = 0; i < consoles; i++) open.push(openConsole(server.url, await sessionOf('reader')))
     // The first request builds the document.
     await (await fetch(`${server.url}/openapi.json`)).text()
     await pause(10_000)
@@ -101,7 +102,7 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
       server,
       admin,
       /** A session of a User. */
-      attacker: await addReader(),
+      attacker: await sessionOf('attacker'),
       /** Measures the fleet before and during an attack. */
       attacked: async ({ what, orders, seconds, settleMs = 0, loopLimit }: AttackOptions) => {
         const probe = startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
