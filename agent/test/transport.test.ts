@@ -139,7 +139,7 @@ describe('TLS', () => {
 })
 
 describe('HTTP', () => {
-  const serve = async (handler: (request: IncomingMessage, socket: Socket) => void) => {
+  const serve = async (handler: (request: IncomingMessage, socket: Socket) => void, timeoutMs = 30_000) => {
     const server = createServer()
     const sockets = new Set<Socket>()
     server.on('connection', (socket) => sockets.add(socket))
@@ -153,7 +153,7 @@ describe('HTTP', () => {
       server.close()
     })
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    const transport = createTransport({ server: url, ca: undefined, timeoutMs: 300, now: () => 0 })
+    const transport = createTransport({ server: url, ca: undefined, timeoutMs, now: () => 0 })
     onTestFinished(transport.close)
     return { transport, sockets, post: () => transport.post('/x', '{}', 'token', new AbortController().signal) }
   }
@@ -180,13 +180,13 @@ describe('HTTP', () => {
   })
 
   it('fails for a server that does not answer, answers too slowly, stops early or sends too much', async () => {
-    await expect((await serve(() => {})).post()).rejects.toThrow('the server did not answer within 0.3 s')
+    await expect((await serve(() => {}, 300)).post()).rejects.toThrow('the server did not answer within 0.3 s')
     const drip = await serve((_, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
       const timer = setInterval(() => socket.write('x'), 20)
       socket.on('close', () => clearInterval(timer))
       socket.on('error', () => {})
-    })
+    }, 300)
     await expect(drip.post()).rejects.toThrow('the server did not answer within')
     const half = await serve((_, socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf'))
     await expect(half.post()).rejects.toThrow()
@@ -194,7 +194,7 @@ describe('HTTP', () => {
       socket.on('error', () => {})
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n${'x'.repeat(9_000_000)}`)
     })
-    await expect(flood.post()).rejects.toThrow(/too long|no answer/)
+    await expect(flood.post()).rejects.toThrow('too long')
   })
 
   it('parses Retry-After as seconds and as a date, and limits it', () => {
