@@ -407,6 +407,7 @@ export const compose = async (options: ComposeOptions) => {
       backup.close()
       await withoutJobs
       await ingest.drain()
+      await deliveries.close()
       await health.close()
       await bus.close()
       await exportDb.close()

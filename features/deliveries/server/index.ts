@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   dropDeliveries,
   listDeliveries,
@@ -30,6 +31,9 @@ export type { OutputPlan } from './outputs.runner.ts'
 export type { WebhookTarget } from './sender.ts'
 export { deviceOf, namesOf } from './siem-event.ts'
 export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
+
+/** A stopping server waits so long for receivers. What it leased is then sent when the leases end. */
+const stopMs = 5_000
 
 /** Bus topic: a delivery is due. */
 const topic = 'deliveries'
@@ -73,6 +77,8 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   const store = createDeliveriesStore()
   const outputs = createOutputsStore()
   const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
+  const stop = new AbortController()
+  const running = new Set<Promise<unknown>>()
   let groups: DeliveryGroups | null = null
   function asked(): DeliveryGroups {
     if (groups === null) throw new Error('no groups registered')
@@ -87,6 +93,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
     isRecipient: (groupId, address) => asked().isRecipient(groupId, address),
     store,
     changed,
+    stopping: stop.signal,
     tried: (channel, outcome) => tries.inc({ channel, outcome }),
   })
   const streams = createOutputs({
@@ -94,12 +101,16 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
     plans,
     store: outputs,
     changed,
+    stopping: stop.signal,
     took: (groupId, channel, events) => streamed.inc({ group: String(groupId), channel }, events),
   })
   const list = createList(deliveriesList, deps)
 
   async function deliver(): Promise<void> {
-    await Promise.all([sender.deliver(), streams.run()])
+    if (stop.signal.aborted) return
+    const run = Promise.all([sender.deliver(), streams.run()])
+    running.add(run)
+    await run.finally(() => running.delete(run))
   }
   metrics.read(
     'portcullis_deliveries_stuck',
@@ -141,5 +152,10 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
     sentUpTo: service.sentUpTo,
     health: service.health,
     forget: service.forget,
+    /** Ends the current messages and batches, so that no lease delays the next server. */
+    close: async (): Promise<void> => {
+      stop.abort()
+      await Promise.race([Promise.allSettled(running), sleep(stopMs, undefined, { ref: false })])
+    },
   }
 }

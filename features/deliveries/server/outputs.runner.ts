@@ -60,6 +60,8 @@ export interface OutputsDeps {
   plans(): Promise<readonly OutputPlan[]>
   /** The sender that messages name. */
   source(): SiemSource
+  /** Aborted when the server stops: the current batch is the last one. */
+  stopping: AbortSignal
   /** Counts accepted events. */
   took(groupId: number, channel: string, events: number): void
   changed(): Promise<void>
@@ -139,7 +141,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     for (;;) {
       const plan = await planOf(key)
       const head = await events.head(db)
-      if (plan === undefined || head <= position) break
+      if (plan === undefined || head <= position || deps.stopping.aborted) break
       const upTo = begun ?? Math.min(head, position + span)
       const limit = begun === null ? limitOf(key) : batchOf[key.channel]
       const batch = await events.follow(db, position, upTo, plan.wanted, limit)

@@ -5,7 +5,7 @@ import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 let t: TestApp
 let sender: Awaited<ReturnType<typeof startSender>>
@@ -173,5 +173,28 @@ describe('a stream of events', () => {
     } finally {
       await other.close()
     }
+  })
+
+  it('is continued at once by the next server when one stops in the middle of a batch', async () => {
+    const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp', behaviour: { slow: 20_000 } }))
+    await sender.group(6, {
+      channels: { syslog: { isEnabled: true, address: peer.address, protocol: 'tcp', format: 'rfc5424' } },
+    })
+    await sender.tick()
+    const first = await startTestApp({
+      database: t.database,
+      keyDir: t.keyDir,
+      clock: t.clock,
+      outboundAllow: ['127.0.0.0/8'],
+    })
+    const before = await append(t, ...Array.from({ length: 20 }, () => deviceEvent('attached')))
+    const delivering = first.deliveries.deliver()
+    await vi.waitFor(() => expect(peer.counts.connections).toBe(1), 20_000)
+    await first.close()
+    await delivering
+    const after = await append(t, deviceEvent('gone'))
+    await t.deliveries.deliver()
+    const got = peer.texts().map((text) => Number(/eventID="(\d+)"/.exec(text)?.[1]))
+    expect(got).toEqual([...before, ...after])
   })
 })

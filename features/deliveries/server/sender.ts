@@ -48,6 +48,8 @@ export interface SenderDeps {
   tried(channel: string, outcome: string): void
   /** Hints consoles to reload. */
   changed(): Promise<void>
+  /** Aborted when the server stops: leased messages are the last ones. */
+  stopping: AbortSignal
 }
 
 /** Sends due messages to all receivers in parallel, so that a slow one delays no other. */
@@ -143,7 +145,7 @@ export const createSender = (deps: SenderDeps) => {
   }
 
   async function sendTo(target: string): Promise<void> {
-    for (;;) {
+    while (!deps.stopping.aborted) {
       const now = new Date(clock.now())
       const rows = await store.lease(db, target, now, new Date(clock.now() + leaseMs), atOnce)
       if (rows.length === 0) return
