@@ -12,6 +12,13 @@ export const defaultLogLevel = (isTerminal: boolean): string => (isTerminal ? 'w
 /** Level of the log file, whatever standard output shows. */
 const fileLevel = 'info'
 
+/** Functions that write the lines which the logs of this process still aggregate. */
+const flushes: (() => void)[] = []
+
+const flushAll = (): void => {
+  for (const flush of flushes) flush()
+}
+
 /**
  * Creates the structured log to stdout, with repeated lines aggregated. JSON escapes control characters, and secrets have a
  * type that cannot be written. `file`: gets the same lines at level info or above.
@@ -19,8 +26,10 @@ const fileLevel = 'info'
 export const createLog = (level: string, file: { write(line: string): void } | null = null): Log => {
   const { logMethod, flush } = createFolding()
   if (level !== 'silent') {
-    setInterval(flush, foldingMs).unref()
-    process.once('exit', flush)
+    if (flushes.push(flush) === 1) {
+      setInterval(flushAll, foldingMs).unref()
+      process.once('exit', flushAll)
+    }
   }
   const isToFile = file !== null && level !== 'silent'
   const isQuieter = (pino.levels.values[level] ?? 0) > (pino.levels.values[fileLevel] ?? 0)
