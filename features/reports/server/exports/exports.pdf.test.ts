@@ -171,7 +171,8 @@ describe('a PDF', () => {
 
   it('waits for its turn, and is refused with a retry time above the limit', async () => {
     const admin = await t.admin()
-    const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(agentsPdf)))
+    // Empty files, so that the twenty that wait get their turn in time on any machine.
+    const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(agentsPdf, { uuid: 'nobody' })))
     const statuses = answers.map((answer) => answer.statusCode)
     expect(new Set(statuses)).toEqual(new Set([200, 429]))
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(10)
