@@ -33,6 +33,7 @@ export interface MemoryRegistry {
 }
 
 const fold = (text: string): string => text.toLowerCase()
+const copyOf = ({ type, data }: RegistryValue): RegistryValue => ({ type, data: new Uint8Array(data) })
 
 /** Creates an empty registry. */
 export const createMemoryRegistry = (): MemoryRegistry => {
@@ -68,15 +69,19 @@ export const createMemoryRegistry = (): MemoryRegistry => {
     return tree.get(fold(key))?.values ?? new Map()
   }
 
+  /** Returns the value that a read shows: the stored one, unless the registry lies about it. */
+  function shown(key: RegistryKey, name: string, stored: RegistryValue | undefined): RegistryValue | undefined {
+    if (lies.size === 0) return stored
+    const place = fold(`${key}\\${name}`)
+    return lies.has(place) ? lies.get(place) : stored
+  }
+
   const raw: RawRegistry = {
     query(key, name) {
       const refused = refusalOf('query', key)
       if (refused !== undefined) return { status: refused }
-      const place = fold(`${key}\\${name}`)
-      const value = lies.has(place) ? lies.get(place) : tree.get(fold(key))?.values.get(fold(name))
-      return value === undefined
-        ? { status: STATUS.missing }
-        : { status: STATUS.ok, value: { type: value.type, data: Uint8Array.from(value.data) } }
+      const value = shown(key, name, tree.get(fold(key))?.values.get(fold(name)))
+      return value === undefined ? { status: STATUS.missing } : { status: STATUS.ok, value: copyOf(value) }
     },
     values(key) {
       const refused = refusalOf('values', key)
@@ -84,9 +89,9 @@ export const createMemoryRegistry = (): MemoryRegistry => {
       const found = tree.get(fold(key))
       if (found === undefined) return { status: STATUS.missing, values: [] }
       const values: NamedValue[] = []
-      for (const { name } of found.values.values()) {
-        const { value } = raw.query(key, name)
-        if (value !== undefined) values.push({ name, ...value })
+      for (const stored of found.values.values()) {
+        const value = shown(key, stored.name, stored)
+        if (value !== undefined) values.push({ name: stored.name, ...copyOf(value) })
       }
       return { status: STATUS.ok, values }
     },
@@ -103,7 +108,7 @@ export const createMemoryRegistry = (): MemoryRegistry => {
     set(key, name, { type, data }) {
       const refused = refusalOf('set', key)
       if (refused !== undefined) return refused
-      create(key).set(fold(name), { name, type, data: Uint8Array.from(data) })
+      create(key).set(fold(name), { name, ...copyOf({ type, data }) })
       changed(key, name)
       return STATUS.ok
     },

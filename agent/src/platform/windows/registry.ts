@@ -103,8 +103,9 @@ const utf16 = (data: Uint8Array): string =>
 /** Decodes a text up to its first NUL. Windows does not guarantee a NUL at the end. Undefined for another type. */
 export const textOf = ({ type, data }: RegistryValue): string | undefined => {
   if ((type !== VALUE_TYPES.text && type !== VALUE_TYPES.expandable) || data.length % 2 !== 0) return undefined
-  const [text = ''] = utf16(data).split('\0', 1)
-  return text
+  const text = utf16(data)
+  const end = text.indexOf('\0')
+  return end === -1 ? text : text.slice(0, end)
 }
 
 /** Undefined for another type. */
