@@ -5,6 +5,7 @@ import { withLock } from './lock.mjs'
 import { findNpm } from './npm.mjs'
 import { run, tail } from './run.mjs'
 import { Refusal, ROOT, say } from './say.mjs'
+import { bundleTypebox } from './typebox.mjs'
 
 const LOCK = join(ROOT, 'package-lock.json')
 const MODULES = join(ROOT, 'node_modules')
@@ -39,6 +40,7 @@ async function install(node, development) {
   const args = [findNpm(), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const done = await run(node, development ? [...args, '--include=dev'] : args)
   if (!done.ok) throw new Refusal(`The packages could not be installed:\n${tail(done.output)}`)
+  await bundleTypebox(MODULES)
   writeFileSync(STAMP, digest())
   say(`packages installed in ${((Date.now() - began) / 1000).toFixed(1)} s`)
 }
