@@ -72,12 +72,16 @@ module.exports = {
       },
     },
     {
-      name: 'kafka-is-loaded-when-used',
+      name: 'large-packages-are-loaded-when-used',
       comment:
-        'The server loads the Kafka client when it is used: it compiles its schemas while it loads, a second of processor time at each start.',
+        'The server loads the Kafka client and the WebAuthn library when it uses them: the client compiles its schemas for a second, and the library has 290 files.',
       severity: 'error',
       from: { path: `^${SERVER}` },
-      to: { path: 'node_modules/@platformatic/kafka/', dynamic: false, dependencyTypesNot: ['type-only'] },
+      to: {
+        path: 'node_modules/@(platformatic/kafka|simplewebauthn/server)/',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'contract-is-a-leaf',

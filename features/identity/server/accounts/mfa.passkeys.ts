@@ -1,17 +1,12 @@
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type WebAuthnCredential,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from '@simplewebauthn/server'
 import type { AccountsContext } from './accounts.context.ts'
 import type { AccountRow } from './accounts.store.ts'
 import { createMfaStore, type PasskeyRow } from './mfa.store.ts'
+
+/** Loaded when used: it is 290 files, a fifth of all that a server or a command would open at its start. */
+const webauthn = () => import('@simplewebauthn/server')
 
 /** Passkeys by WebAuthn: requests to browsers, and checks of what they answer. */
 export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
@@ -37,7 +32,7 @@ export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
     /** Returns the request to create a passkey that the account does not have. */
     registrationOptions: async (account: AccountRow, known: readonly PasskeyRow[]) => {
       const { id } = await requireParty()
-      return generateRegistrationOptions({
+      return (await webauthn()).generateRegistrationOptions({
         rpName: 'Portcullis',
         rpID: id,
         userName: account.user_name,
@@ -51,6 +46,7 @@ export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
     /** Returns the created passkey. Null: the answer does not match the challenge. */
     verified: async (challenge: string, response: Record<string, unknown>): Promise<WebAuthnCredential | null> => {
       const bound = await requireParty()
+      const { verifyRegistrationResponse } = await webauthn()
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: response as unknown as RegistrationResponseJSON,
         expectedChallenge: challenge,
@@ -64,7 +60,7 @@ export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
     /** Returns the request to prove one of these passkeys. */
     proofOptions: async (keys: readonly PasskeyRow[]) => {
       const { id } = await requireParty()
-      return generateAuthenticationOptions({
+      return (await webauthn()).generateAuthenticationOptions({
         rpID: id,
         allowCredentials: keys.map(descriptorOf),
         userVerification: 'preferred',
@@ -81,6 +77,7 @@ export const createPasskeys = ({ clock, baseUrl }: AccountsContext) => {
       const bound = await party()
       const key = (await store.passkeys(tx, account.account_id)).find((one) => one.credential_id === response.id)
       if (bound === null || key === undefined || challenge === null) return false
+      const { verifyAuthenticationResponse } = await webauthn()
       const verified = await verifyAuthenticationResponse({
         response: response as unknown as AuthenticationResponseJSON,
         expectedChallenge: challenge,
