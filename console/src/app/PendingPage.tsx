@@ -7,7 +7,7 @@ import { strings } from './strings.ts'
 export const PendingPage = () => {
   const isWaiting = useSyncExternalStore(code.watch, code.isWaiting)
   return isWaiting ? (
-    <EmptyState icon="refresh" title={strings.cantReachTheServer}>
+    <EmptyState icon="refresh" title={strings.cantReachServer}>
       <p role="status">{strings.retryingPage}</p>
     </EmptyState>
   ) : (

@@ -11,7 +11,7 @@ import classes from './UserMenu.module.css'
 const schemes: { value: 'light' | 'dark' | 'auto'; title: string; icon: IconName }[] = [
   { value: 'light', title: strings.light, icon: 'sun' },
   { value: 'dark', title: strings.dark, icon: 'moon' },
-  { value: 'auto', title: strings.system, icon: 'system' },
+  { value: 'auto', title: strings.systemColumn, icon: 'system' },
 ]
 
 export const UserMenu = () => {

@@ -27,7 +27,7 @@ export interface Place {
 export const places: readonly Place[] = [
   { to: '/', title: strings.overview, icon: 'overview', key: 'o', permission: 'fleet:read', isOnCall: true },
   { to: '/agents', title: strings.hosts, icon: 'agents', key: 'a', permission: 'fleet:read', isOnCall: true },
-  { to: '/agentless', title: strings.agentless, icon: 'network', key: 'w', permission: 'fleet:read' },
+  { to: '/agentless', title: strings.agentlessHosts, icon: 'network', key: 'w', permission: 'fleet:read' },
   { to: '/peripherals', title: strings.devices, icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: strings.insights, icon: 'insights', key: 'i', permission: 'fleet:read' },
   { to: '/rollouts', title: strings.rollouts, icon: 'rollout', key: 'r', permission: 'fleet:read' },
@@ -219,7 +219,13 @@ export const settingsPlaces: readonly Place[] = [
     icon: 'filter',
     permission: 'config:read',
   },
-  { section: strings.thisServer, to: '/settings/audit', title: strings.audit, icon: 'audit', permission: 'audit:read' },
+  {
+    section: strings.thisServer,
+    to: '/settings/audit',
+    title: strings.auditTrail,
+    icon: 'audit',
+    permission: 'audit:read',
+  },
 ]
 
 /** Returns the place with the longest path that an address starts with. */

@@ -33,7 +33,7 @@ const idOf = (row: ConnectionStatus) => row.computerName
 
 /** The hosts that are polled over SSH instead of running an agent, and the worker that polls them. */
 export const AgentlessPage = () => {
-  useTitle(strings.title)
+  useTitle(strings.agentlessHosts)
   const { session } = useServices()
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | 'feeds' | null>(null)
   const table = useRef<HTMLDivElement>(null)
@@ -53,7 +53,7 @@ export const AgentlessPage = () => {
   return (
     <>
       <ListPage
-        title={strings.title}
+        title={strings.agentlessHosts}
         list={list}
         actions={
           <>
@@ -67,7 +67,7 @@ export const AgentlessPage = () => {
             ) : null}
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
-                {strings.upload}
+                {strings.uploadFile}
               </Button>
             ) : null}
             {canWrite ? (
@@ -97,7 +97,7 @@ export const AgentlessPage = () => {
             )}
           />
         }
-        label={strings.title}
+        label={strings.agentlessHosts}
         table={statusTable}
         topics={['agents']}
         hrefOf={hrefOf}

@@ -74,7 +74,7 @@ const Body = ({ close }: { close: () => void }) => {
         <FileButton onChange={(file) => void read(file)}>
           {(props) => (
             <Button {...props} size="compact-sm" variant="default">
-              {strings.chooseKeysFile}
+              {strings.chooseFile}
             </Button>
           )}
         </FileButton>

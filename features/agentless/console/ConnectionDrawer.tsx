@@ -82,7 +82,7 @@ const Details = ({ connection }: { connection: Connection }) => (
   <Facts
     rows={[
       [strings.port, connection.port ?? strings.defaultPort],
-      [strings.system, platformLabels[connection.platform]],
+      [strings.operatingSystem, platformLabels[connection.platform]],
       [
         strings.signInMethod,
         connection.isOverrideDefaults ? strings.ownCredentialsUsed : strings.defaultCredentialsUsed,
@@ -207,9 +207,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
           {canWrite && connection.data.isRegistered ? (
             <Menu.Item onClick={() => actions.stop([computerName])}>{strings.stopPollingMenu}</Menu.Item>
           ) : null}
-          {canWrite ? (
-            <Menu.Item onClick={() => removing.remove([computerName])}>{strings.deleteMenu}</Menu.Item>
-          ) : null}
+          {canWrite ? <Menu.Item onClick={() => removing.remove([computerName])}>{strings.askDelete}</Menu.Item> : null}
         </MoreMenu>
       </Row>
       <DrawerBody>

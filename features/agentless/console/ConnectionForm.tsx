@@ -48,7 +48,7 @@ const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: 
     />
     <NativeSelect
       label={strings.systemColumn}
-      description={strings.system}
+      description={strings.operatingSystem}
       w={130}
       data={platforms}
       value={draft.platform}
@@ -67,7 +67,7 @@ const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
   return (
     <>
       <TagsInput
-        label={strings.hostTags}
+        label={strings.tags}
         placeholder={draft.hashtags.length === 0 ? strings.none : ''}
         data={(tags.data ?? []).map(({ name }) => name)}
         maxTags={100}

@@ -23,7 +23,7 @@ export const ConnectionsBar = ({ selection, filtered }: ConnectionsBarProps) => 
         {strings.stopPollingMenu}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => actions.remove(names())}>
-        {strings.deleteMenu}
+        {strings.askDelete}
       </Button>
     </SelectionBar>
   )

@@ -90,7 +90,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
             onChange={(port) => change({ port })}
           />
           <NativeSelect
-            label={strings.system}
+            label={strings.operatingSystem}
             data={platforms}
             value={draft.platform}
             error={errorOf('platform')}

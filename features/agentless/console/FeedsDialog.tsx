@@ -16,13 +16,13 @@ import { strings } from './strings.ts'
 const right = (title: string) => ({ title, align: 'right' }) as const
 const head = [
   strings.feed,
-  right(strings.feedHosts),
-  right(strings.feedStored),
+  right(strings.hosts),
+  right(strings.stored),
   right(strings.feedDuplicates),
   right(strings.feedIgnored),
   right(strings.feedCovered),
   right(strings.feedRefused),
-  right(strings.feedFailed),
+  right(strings.failed),
   right(strings.feedLast),
   ' ',
 ]
@@ -31,7 +31,7 @@ const Recent = ({ feed }: { feed: Feed }) => (
   <Stack gap={8}>
     <SmallTable
       label={strings.feedErrors}
-      head={[strings.feedErrors, right(strings.feedLine), strings.feedReason]}
+      head={[strings.feedErrors, right(strings.line), strings.reason]}
       rows={feed.recentErrors.map(({ at, line, message }, i) => ({
         key: `${at} ${line} ${i}`,
         cells: [<Time key="at" value={at} form="ago" />, line, message],
@@ -40,7 +40,7 @@ const Recent = ({ feed }: { feed: Feed }) => (
     />
     <SmallTable
       label={strings.feedLines}
-      head={[strings.feedLines, strings.feedHost, strings.feedDevice]}
+      head={[strings.feedLines, strings.hostName, strings.device]}
       rows={feed.recentLines.map(({ at, host, device }, i) => ({
         key: `${at} ${i}`,
         cells: [
@@ -125,7 +125,7 @@ const Body = ({ close }: { close: () => void }) => {
                     {strings.replaceTokenMenu}
                   </Button>
                   <Button size="compact-xs" variant="default" onClick={() => remove(feed)}>
-                    {strings.deleteFeedMenu}
+                    {strings.askDelete}
                   </Button>
                 </>
               ) : null}

@@ -67,7 +67,7 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
         {known !== undefined ? null : (
           <>
             <TextInput
-              label={strings.feedName}
+              label={strings.name}
               value={name}
               maxLength={100}
               required
@@ -75,7 +75,7 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
               onChange={(event) => setName(event.currentTarget.value)}
             />
             <NativeSelect
-              label={strings.feedZone}
+              label={strings.timeZone}
               description={strings.feedZoneHelp}
               data={zones}
               value={timeZone}

@@ -11,7 +11,7 @@ import { strings } from './strings.ts'
 
 const stateLabels: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
   Pending: { word: strings.waiting, severity: 'neutral' },
-  Running: { word: strings.runningState, severity: 'neutral' },
+  Running: { word: strings.running, severity: 'neutral' },
   Success: { word: strings.succeeded, severity: null },
   Failed: { word: strings.failed, severity: 'amber' },
   Unregistered: { word: strings.notPolled, severity: 'neutral' },

@@ -19,7 +19,7 @@ export const stepLabels: Readonly<Record<PollStep, string>> = {
   resolve: strings.stepResolve,
   connect: strings.stepConnect,
   'host-key': strings.stepHostKey,
-  'sign-in': strings.stepSignIn,
+  'sign-in': strings.signIn,
   read: strings.stepRead,
   understand: strings.stepUnderstand,
 }

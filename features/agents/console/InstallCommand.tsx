@@ -31,7 +31,7 @@ export const InstallCommand = ({ made }: { made: MadeToken }) => {
   return (
     <Stack gap={10}>
       <SegmentedControl
-        aria-label={strings.system}
+        aria-label={strings.operatingSystem}
         data={systems}
         value={system}
         onChange={setSystem}

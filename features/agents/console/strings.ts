@@ -1,7 +1,6 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
-  tokenCount: '{count, plural, one {# token} other {# tokens}}',
+export const strings = withPageWords({
   waitingHost: 'Waiting for the host…',
   tokenExpired: 'The token expired. Create another command.',
   tokenRevokedHint: 'The token was revoked. Create another command.',
@@ -10,32 +9,20 @@ export const strings = messages({
   commandKey: 'Command key',
   commandKeyText:
     'This key signs every command to hosts. Rotate it on the server with <code>portcullis command-key rotate</code>. Hosts that have not followed a rotation obey commands only until the old key retires. Update their agents before then.',
-  warning: 'Warning',
   unknownKeys:
     '{count, plural, one {# host has} other {# hosts have}} a key that this server does not have. Restore the newest copy of the key file.',
   commandKeys: 'Command keys',
-  key: 'Key',
-  state: 'State',
-  created: 'Created',
   retires: 'Retires',
-  hosts: 'Hosts',
   notFollowed: 'Not followed yet',
   noCommandKeys: 'No command keys.',
-  addAHost: 'Add a host',
   revokeTitle: 'Revoke enrolment token',
   revokeConsequence: 'no further hosts can enrol with it. Enrolled hosts stay.',
-  tokenRevoked: 'Token revoked.',
   intro:
     'Hosts enrol with a token that is valid for a limited time and a limited number of hosts. Create a token, then use it to install the agent on Linux, Windows or macOS.',
-  more: 'More',
   tokens: 'Tokens',
   enrolmentTokens: 'Enrolment tokens',
-  name: 'Name',
-  tags: 'Tags',
-  expires: 'Expires',
   usesOf: '{uses, number} of {maxUses, number}',
   createdBy: '{time} by {name}',
-  revokeMenu: 'Revoke…',
   noEnrolmentTokensYet: 'No enrolment tokens yet.',
   noHostTitle: 'No hosts yet',
   noHostText: 'Ask an Administrator to add the first host. It appears here automatically.',
@@ -45,11 +32,8 @@ export const strings = messages({
   createInstallCommand: 'Create install command',
   step1:
     '1. Run this command as root on {maxUses, plural, one {the Linux host} other {each Linux host}}. It asks for the token.',
-  command: 'Command',
   step2:
     '2. Paste the token when the command asks for it. The token enrols {maxUses, plural, one {# host} other {up to # hosts}} until {time}. It is shown only once.',
-  token: 'Token',
-  system: 'Operating system',
   windowsValidity:
     'The token in these commands enrols {maxUses, plural, one {# host} other {up to # hosts}} until {time}. It is shown only once.',
   noInstaller:
@@ -71,7 +55,6 @@ export const strings = messages({
     'The server listens on this computer only, so the command works only here. To add other hosts, start the server with <code>PORTCULLIS_HOST=0.0.0.0</code>.',
   newHosts: '{count, plural, one {New host} other {# new hosts}}',
   createAnotherCommand: 'Create another command',
-  purpose: 'Purpose',
   validForHours: 'Valid for (hours)',
   maximumHosts: 'Host limit',
   onlyTheseHosts: 'Only these hosts (optional)',
@@ -84,5 +67,4 @@ export const strings = messages({
   allowTakeOver: 'Allow a reinstalled host to reclaim its record',
   waitingHosts: 'Waiting for hosts ({uses, number} of {max, number})…',
   atFirstStart: 'at the first start',
-  none: 'none',
 })

@@ -68,7 +68,7 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
           <Time key="seen" value={consumer.lastSeen} />,
           session.may('fleet:write') && consumer.kind === 'http' && !consumer.isConnected ? (
             <Button key="forget" size="compact-xs" variant="default" onClick={() => forget(consumer)}>
-              {strings.forgetMenu}
+              {strings.askRemove}
             </Button>
           ) : null,
         ],

@@ -45,7 +45,7 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
     <>
       <SmallTable
         label={strings.newestMessages}
-        head={[{ title: strings.sequence, align: 'right' }, strings.type, strings.object, strings.time, '']}
+        head={[{ title: strings.number, align: 'right' }, strings.type, strings.object, strings.time, '']}
         rows={messages.data?.map((message) => ({
           key: message.id,
           href: addressOf(message.id),

@@ -25,4 +25,4 @@ export const aboutOf = ({ data, subject }: AssetMessage): string => {
 }
 
 /** Describes the lag of a consumer. */
-export const lagText = (lag: number): string => (lag === 0 ? strings.upToDate : strings.behind({ lag }))
+export const lagText = (lag: number): string => (lag === 0 ? strings.streamUpToDate : strings.behind({ lag }))

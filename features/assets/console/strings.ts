@@ -1,6 +1,6 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   callCount: '{count, plural, one {# call} other {# calls}}',
   replayCount: '{count, plural, one {# replay} other {# replays}}',
   consumerCount: '{count, plural, one {# consumer} other {# consumers}}',
@@ -19,16 +19,12 @@ export const strings = messages({
   nothingPending: 'none: all changes are in the stream',
   pendingChanges: '{count, plural, one {# change} other {# changes}} not in the stream yet',
   readers: 'Readers connected',
-  source: 'Source',
   followHttp:
     'Use an API token of profile User. This reads from the beginning. To resume later, pass the <code>sequence</code> of the last applied message as <code>after</code>.',
-  command: 'Command',
   followOthers:
     'NATS: start the server with <code>NATS_URL</code>; the stream <code>PORTCULLIS_ASSETS</code> has the subjects <code>portcullis.assets.></code>. Kafka (experimental): <code>KAFKA_BROKERS</code>, topic <code>portcullis.assets</code>.',
-  assetStream: 'Asset stream',
   intro:
     'The stream contains every host and device, then every change, in order. Asset systems read it over HTTP, NATS JetStream or Kafka to hold the same inventory as this server.',
-  more: 'More',
   consumers: 'Consumers',
   howToTitle: 'How to read the stream',
   newestMessages: 'Newest messages',
@@ -37,30 +33,19 @@ export const strings = messages({
   unreachable: 'Unreachable:',
   reading: 'Reading',
   connected: 'Connected',
-  disconnected: 'Disconnected',
   forgetTitle: 'Remove consumer',
   forgetConsequence:
     'its position ({position, number}) is no longer shown. Nothing is lost: the consumer resumes from its own cursor.',
   forgotten: 'Consumer {name} removed.',
-  name: 'Name',
-  kind: 'Kind',
-  state: 'State',
   position: 'Position',
   lag: 'Lag',
-  lastSeen: 'Last seen',
-  forgetMenu: 'Remove…',
   noConsumers: 'No consumers yet. See below how to read the stream.',
-  sequence: 'Number',
   type: 'Change',
   object: 'Object',
-  time: 'Time',
-  close: 'Close',
   viewJson: 'View JSON',
   noMessages: 'No messages yet. They appear as soon as there are hosts.',
-  message: 'Message',
   replayCancelled: 'Replay cancelled.',
   replay: 'Replay',
-  cancel: 'Cancel',
   replayProgress: 'Assets published again',
   addedOrChanged: 'Added or changed',
   removed: 'Removed',
@@ -77,5 +62,4 @@ export const strings = messages({
     'The last replay was completed, {time}: {published, number} of {assets, number} assets published again.',
   replayFailed:
     'The last replay ended early, {time}: {published, number} of {assets, number} assets published again. {error}',
-  upToDate: 'up to date',
 })

@@ -170,7 +170,7 @@ export const AuditDetail = ({ id }: { id: string }) => {
             : [[strings.reason, <DeviceText key="reason" value={detail.reason} />] as const]),
           [strings.person, <Who key="who" userName={detail.userName} />],
           [strings.credential, credentials[detail.credential]],
-          [strings.address, <DeviceText key="address" value={detail.sourceIp} />],
+          [strings.ipAddress, <DeviceText key="address" value={detail.sourceIp} />],
           [strings.outcome, detail.outcome === 'failure' ? strings.failure : strings.success],
           [
             strings.severity,

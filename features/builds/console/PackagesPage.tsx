@@ -103,7 +103,7 @@ export const PackagesPage = () => {
         label={strings.agentBuilds}
         head={[
           strings.version,
-          strings.system,
+          strings.systemColumn,
           { title: strings.size, align: 'right' },
           { title: strings.hosts, align: 'right' },
           strings.published,

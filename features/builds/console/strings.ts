@@ -1,13 +1,9 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
-  buildCount: '{count, plural, one {# build} other {# builds}}',
-  withdrawn: 'Withdrawn',
+export const strings = withPageWords({
   waitingForApproval: 'Waiting for approval',
   untrusted: 'Not offered: signed by another key',
   newest: 'Newest: updates install it',
-  older: 'Older',
-  agentBuilds: 'Agent builds',
   withdraw: 'Withdraw build',
   buildName: '{version} for {system}',
   withdrawConsequence: 'no further hosts install it. Hosts that run it keep it until they install a higher version.',
@@ -15,14 +11,7 @@ export const strings = messages({
   intro:
     'Hosts install only builds that are signed with the release key. The server offers builds but cannot sign them.',
   updateInRings: 'Update hosts in rings…',
-  more: 'More',
-  version: 'Version',
-  system: 'System',
-  size: 'Size',
-  hosts: 'Hosts',
   published: 'Published',
-  by: 'By',
-  state: 'State',
   withdrawMenu: 'Withdraw…',
   empty: 'No builds are published, so updates have nothing to install.',
   publishTitle: 'How to publish a build',
@@ -37,7 +26,6 @@ export const strings = messages({
   sourceFile: 'Configured in the file that PORTCULLIS_RELEASE_KEY_FILE names.',
   rotation: 'Rotation {sequence}, {time}.',
   replaces: 'Replaces {keys}',
-  releaseKey: 'Release key',
   noKey: 'This server has no release key, so it accepts no packages and hosts refuse updates.',
   notInBuild:
     'The agent build of this server contains another key or none, so agents that you install now refuse updates. In a checkout, restart the server: it builds its agent with the key. An installed release keeps the key that it was built with.',
@@ -46,12 +34,10 @@ export const strings = messages({
   formerlyPinned:
     '<strong>Formerly pinned:</strong> {key}, by {name} {time}. A key that was pinned over HTTP is no longer trusted. If it is yours, configure its public file.',
   hostKeys: 'Release keys of hosts',
-  key: 'Key',
   meaning: 'Meaning',
   noHosts: 'No hosts have an agent yet.',
   configureTitle: 'How to configure a release key',
   pinTitle: 'How to pin the key on other hosts',
-  command: 'Command',
   stepCreateKey:
     'On the build machine, create the key pair and note its fingerprint. Keep the private key off the server.',
   stepCopyKey:

@@ -125,7 +125,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
       )}
       {mustType ? (
         <TextInput
-          label={strings.typeHosts({ count: request.hosts })}
+          label={strings.typeCount({ count: request.hosts })}
           value={typed}
           inputMode="numeric"
           onChange={(event) => setTyped(event.currentTarget.value)}

@@ -1,6 +1,6 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   waitingForYou: '{count, plural, one {# request awaits your approval} other {# requests await your approval}}',
   effectFree: 'all blocks on these hosts are lifted immediately.',
   effectDelete: 'their keys are revoked within a second. To return, a host must be enrolled again.',
@@ -20,33 +20,20 @@ export const strings = messages({
   downloadFile: 'Download as a file',
   readFirst: 'To approve this request, show all of its lines or download the file.',
   moreLines: '{count, plural, one {and # more line} other {and # more lines}}',
-  typeHosts: 'Type {count} to confirm',
   approvedToast: 'Request approved: {title}.',
   rejectEffect: 'nothing changes, and the request can no longer be approved.',
   rejectRequest: 'Reject request',
   rejectedToast: 'Request rejected.',
   withdrawnToast: 'Request withdrawn.',
   withdraw: 'Withdraw',
-  askApprove: 'Approve…',
   askReject: 'Reject…',
-  changeRequests: 'Change requests',
   intro:
     "One person requests a change, and another approves it. Required for freeing or removing many hosts, rules that allow devices on many hosts, changes to another Administrator, agent updates and sign-in settings. You can't approve your own request. Threshold: Policy settings.",
-  more: 'More',
   requests: 'Requests',
   request: 'Request',
-  hosts: 'Hosts',
-  requestedBy: 'Requested by',
-  requested: 'Requested',
-  state: 'State',
   empty: 'No requests yet. A request appears here when a change needs a second approver.',
-  approved: 'Approved',
   rejected: 'Rejected',
-  expired: 'Expired',
-  withdrawn: 'Withdrawn',
   rejectTitle: 'Reject request: {title}',
-  changeCount: '{count, plural, one {# change} other {# changes}}',
-  hostCount: '{count, plural, one {# host} other {# hosts}}',
   requestCount: '{count, plural, one {# request} other {# requests}}',
   you: '{user} (you)',
 })

@@ -32,7 +32,7 @@ export const commandFilters = [
     kind: 'choice',
     options: agentCommandKinds.map((value) => ({ value, label: kindLabels[value] })),
   },
-  { name: 'hostIdentifier', label: strings.host, kind: 'text' },
+  { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
   { name: 'hostUuid', label: strings.hostId, kind: 'text' },
   { name: 'jobId', label: strings.job, kind: 'text' },
   { name: 'createdAt', label: strings.when, kind: 'period' },
@@ -69,7 +69,7 @@ export const commandColumns: readonly Column<Command>[] = [
   {
     id: 'host',
     hasLink: true,
-    title: strings.host,
+    title: strings.hostName,
     width: 170,
     sortKey: 'hostIdentifier',
     cell: (command) => (

@@ -77,7 +77,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'created',
-    title: strings.createdColumn,
+    title: strings.created,
     width: 88,
     align: 'right',
     sortKey: 'createdAt',

@@ -1,9 +1,7 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   messageCount: '{count, plural, one {# message} other {# messages}}',
-  eventCount: '{count, plural, one {# event} other {# events}}',
-  deliveries: 'Deliveries',
   stuckCount: '{count, number} stuck',
   sendAllStuck: 'Send all stuck now',
   dropAllMenu: 'Drop all stuck…',
@@ -16,14 +14,9 @@ export const strings = messages({
   nothingToDo: 'These deliveries have ended. No action is available.',
   notFound: 'Delivery not found',
   notFoundText: 'The address is incorrect, or the delivery ended more than 30 days ago.',
-  group: 'Group',
   channel: 'Channel',
-  to: 'To',
-  created: 'Created',
   attempts: 'Attempts',
   nextAttempt: 'Next attempt',
-  ended: 'Ended',
-  id: 'ID',
   attemptsHelp:
     'Each attempt carries the same ID, so that receivers recognise repeats. Waiting deliveries are tried again automatically, at increasing intervals of up to a day. Refused deliveries are not.',
   delivery: 'Delivery',
@@ -42,12 +35,9 @@ export const strings = messages({
   nextAttemptAt: 'Next attempt {time}.',
   pendingTitle: 'Pending notifications',
   stuck: 'Stuck',
-  state: 'State',
   receiver: 'Receiver',
   subject: 'Subject',
   stuckHelp: '{count, plural, one {# attempt} other {# attempts}} so far; tried again automatically',
-  problem: 'Problem and remedy',
-  createdColumn: 'Created',
   sendingNow: 'Sending {count, plural, one {# message} other {# messages}} now.',
   dropAll: 'Drop all stuck messages',
   drop: 'Drop messages',
@@ -64,6 +54,5 @@ export const strings = messages({
   pendingBatch: '{count, plural, one {# alert} other {# alerts}}, batched until {time}',
   pendingQuiet: '{count, plural, one {# alert} other {# alerts}}, quiet hours until {time}',
   stuckState: 'stuck',
-  streamUpToDate: 'up to date',
   sending: 'sending',
 })

@@ -51,10 +51,10 @@ export const ModelsPage = () => {
         canWrite ? (
           <SelectionBar selection={selection} filtered={filtered}>
             <Button size="compact-sm" variant="default" loading={decision.busy} onClick={() => decision.ask('allow')}>
-              {strings.approve}
+              {strings.askApprove}
             </Button>
             <Button size="compact-sm" variant="default" disabled={decision.busy} onClick={() => decision.ask('deny')}>
-              {strings.deny}
+              {strings.askDeny}
             </Button>
             <BulkDecideDialog question={decision.question} close={decision.close} />
           </SelectionBar>

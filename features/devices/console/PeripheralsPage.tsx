@@ -79,10 +79,10 @@ export const PeripheralsPage = () => {
         canWrite ? (
           <SelectionBar selection={selection} filtered={list.counts?.filtered ?? null}>
             <Button size="compact-sm" variant="default" onClick={() => decide('allow')}>
-              {strings.approve}
+              {strings.askApprove}
             </Button>
             <Button size="compact-sm" variant="default" onClick={() => decide('deny')}>
-              {strings.deny}
+              {strings.askDeny}
             </Button>
             <TagEditor
               entityType="Peripheral"
@@ -96,7 +96,7 @@ export const PeripheralsPage = () => {
                   onClick={openEditor}
                   leftSection={<Icon name="tag" size={14} />}
                 >
-                  {strings.editTagsOfSelection}
+                  {strings.askTag}
                 </Button>
               )}
             </TagEditor>

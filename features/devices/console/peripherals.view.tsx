@@ -12,8 +12,8 @@ import { strings } from './strings.ts'
 export const deviceKey = (device: Pick<Peripheral, 'uuid' | 'deviceID'>): string => `${device.uuid}|${device.deviceID}`
 
 const stateOf = ({ present, isDisabled }: Peripheral): string => {
-  if (!present) return strings.stateDetached
-  return isDisabled ? strings.stateBlocked : strings.attached
+  if (!present) return strings.detached
+  return isDisabled ? strings.blocked : strings.attached
 }
 
 export const peripheralsTable = listTable<Peripheral>(peripheralList, {

@@ -89,7 +89,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
             : [[strings.happened, <Happened key="o" event={event} />] as [string, ReactNode]]),
           [strings.received, <Time key="t" value={event.creationTime} form="local" />],
           [
-            strings.host,
+            strings.hostName,
             <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) }}>
               <DeviceText value={entity} />
             </Link>,

@@ -1,25 +1,17 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   notFound: 'Event not found',
   notFoundHint: 'The number is wrong, or the event was deleted after its retention period.',
-  severity: 'Severity',
-  happened: 'Happened',
-  received: 'Received',
   receivedLate: 'Received {age} after it happened',
   exactTo: '± {amount}',
-  host: 'Host',
-  details: 'Details',
-  device: 'Device',
   deviceLink: 'Show {vid}:{pid} on this host',
   tagsThen: 'Tags at that time',
   category: 'Category',
   code: 'Code',
-  id: 'ID',
   later: 'Later events on this host',
   earlier: 'Earlier events on this host',
   event: 'Event',
-  events: 'Events',
   search: 'Host, device, event',
   emptyTitle: 'No events yet',
   empty: 'Events appear here when hosts enrol and devices are attached or detached.',

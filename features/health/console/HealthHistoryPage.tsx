@@ -27,7 +27,7 @@ export const HealthHistoryPage = () => {
       hrefOf={hrefOf}
       opensPage
       empty={
-        <EmptyState icon="health" title={strings.historyEmptyTitle}>
+        <EmptyState icon="health" title={strings.noChangesYet}>
           <p>
             {strings.historyEmptyText({
               days: healthHistoryDays,

@@ -53,7 +53,7 @@ export const HealthPage = () => {
               rows={[
                 [strings.portcullis, version.data.version],
                 [strings.built, <Time key="b" value={version.data.buildDate} form="local" />],
-                [strings.commit, <code key="c">{version.data.commit || strings.unknownCommit}</code>],
+                [strings.commit, <code key="c">{version.data.commit || strings.unknown}</code>],
                 [strings.node, version.data.nodeVersion],
                 ['PostgreSQL', version.data.databaseVersion],
                 [strings.schema, String(version.data.schemaVersion)],

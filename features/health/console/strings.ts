@@ -1,18 +1,13 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   historyTitle: 'Health history',
   currentHealth: 'Current health',
   searchPlaceholder: 'Part, state, finding',
   changes: 'Changes',
-  historyEmptyTitle: 'No changes yet',
   historyEmptyText:
     'A part that gets worse or better in two consecutive checks is recorded here for {days, number} days. The <link>health page</link> shows the current state.',
-  healthAndVersion: 'Health and version',
   intro: 'Live probes, at most 30 seconds old.',
-  more: 'More',
-  version: 'Version',
-  portcullis: 'Portcullis',
   built: 'Built',
   commit: 'Commit',
   node: 'Node',
@@ -20,17 +15,12 @@ export const strings = messages({
   monitoring: 'Monitoring',
   loadBalancer:
     'Load balancers use <code>/readyz</code>: 200 while the server can serve, 503 within three seconds of losing its database. <code>/healthz</code> only shows that the process is running. Neither requires a token.',
-  command: 'Command',
   prometheus:
     'Prometheus reads <code>/metrics</code>: with an API token that has the scope <code>metrics:read</code>, or without one on the same machine if the server listens on loopback only. Alert on <code>portcullis_subsystem_status >= 2</code>. A Grafana dashboard is in <code>ops/grafana/portcullis.json</code> in the server’s directory.',
   configuration: 'Configuration',
   traces:
     'To send traces to an OTLP collector, start the server with <code>OTEL_EXPORTER_OTLP_ENDPOINT</code>. The guide <code>docs/guide/health.md</code> describes all of this.',
   segment: '{status}\n{from} to {to}',
-  hours24: '24 hours',
-  days7: '7 days',
-  days30: '30 days',
-  days90: '90 days',
   milliseconds: '{value} ms',
   open: 'Open',
   parts: 'Parts',
@@ -48,11 +38,8 @@ export const strings = messages({
     'Taller bars are worse: low is OK, half is a warning, full is an error, empty is not checked. A change counts after two consecutive checks, 15 seconds apart.',
   server: 'Server',
   uptime: 'Uptime',
-  clock: 'Clock',
-  hosts: 'Hosts',
   connectedHosts: '{connected} of {total} connected',
   checkInRate: '{rate} per second, {waiting} waiting',
-  cpu: 'CPU',
   cpuUse: '{percent} % of one core; load {load} on {cores, plural, one {# core} other {# cores}}',
   memory: 'Memory',
   memoryUse: '{used} used, {free} of {total} free',
@@ -62,16 +49,11 @@ export const strings = messages({
   eventLoop: 'Event loop',
   eventLoopDelay: '{delay} ms (99th percentile)',
   thresholds: 'Thresholds',
-  edit: 'Edit',
   defaultValue: '(default {value})',
   newState: 'New state',
-  when: 'When',
-  finding: 'Finding',
   oldState: 'Old state',
-  duration: 'Duration',
   recorded: 'Recorded',
   shareOk: '{share} OK',
-  unknownCommit: 'unknown',
   segmentWithText: '{status}\n{from} to {to}\n{description}',
   notChecked: 'not checked',
   checkIns: 'Check-ins',

@@ -86,7 +86,7 @@ const Tools = ({ agent, reread }: PartProps) => {
         <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
           {session.may('fleet:write') && nac.inUse.length > 0 ? (
             <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
-              {strings.quarantine}
+              {strings.quarantineMenu}
             </Menu.Item>
           ) : null}
           {session.may('fleet:write') ? (
@@ -164,7 +164,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
       <Row wrap gap={10} small>
         <HostStatus host={data} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-        <Quiet>{strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}</Quiet>
+        <Quiet>{strings.lastSeenAt({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}</Quiet>
       </Row>
       <Tools agent={data} reread={reread} />
       <AgentMode agent={data} onChanged={reread} />

@@ -33,7 +33,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
       <Facts
         rows={[
           [
-            strings.system,
+            strings.systemColumn,
             <DeviceText
               key="os"
               value={facts.osBuild === undefined ? facts.osName : `${facts.osName} (${facts.osBuild})`}

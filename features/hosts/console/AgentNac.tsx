@@ -17,7 +17,7 @@ const text = (name: string, value: string, absent = '–'): Row => [
 ]
 
 const iseRows = (end: NacEndpoint['ise']['endpoints'][number]): Row[] => [
-  text(strings.ancPolicy, end.ancPolicy, strings.none),
+  text(strings.ancPolicy, end.ancPolicy, strings.nothing),
   ...(end.isKnown ? [text(strings.group, end.groupId)] : [text(strings.endpoint, '', strings.unknownEndpoint)]),
   ...(end.session === null
     ? [text(strings.liveSession, '', strings.noSession)]
@@ -33,7 +33,7 @@ const iseRows = (end: NacEndpoint['ise']['endpoints'][number]): Row[] => [
 const cactRows = (end: NacEndpoint['cact']['endpoints'][number]): Row[] =>
   end.isKnown
     ? [text(strings.address, end.address), text(strings.property, end.property, strings.notSet)]
-    : [text(strings.host, '', strings.unknownEndpoint)]
+    : [text(strings.hostName, '', strings.unknownEndpoint)]
 
 interface SystemProps {
   name: string

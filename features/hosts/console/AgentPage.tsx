@@ -9,9 +9,9 @@ export const AgentPage = () => {
   const { agentId } = useParams({ from: '/inside/agents/$agentId' })
   const { tab } = useSearch({ from: '/inside/agents/$agentId' })
   const navigate = useNavigate()
-  useTitle(strings.host)
+  useTitle(strings.hostName)
   return (
-    <FullPage title={strings.host} back={<Link to="/agents">{strings.title}</Link>}>
+    <FullPage title={strings.hostName} back={<Link to="/agents">{strings.hosts}</Link>}>
       <AgentDetail
         agentId={agentId}
         tab={tab ?? null}

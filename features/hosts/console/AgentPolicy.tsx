@@ -8,10 +8,10 @@ import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
 const levelLabels = {
-  grant: strings.ruleGrant,
-  host: strings.ruleHost,
+  grant: strings.grant,
+  host: strings.thisHost,
   tag: strings.ruleTag,
-  global: strings.ruleGlobal,
+  global: strings.allHosts,
 } as const
 
 /** Shows the policy of a host: mode, version, and its rules by precedence. */
@@ -46,7 +46,7 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
               <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
                 <DeviceText value={rule.sentence} />
               </PlainLink>
-              <Quiet>{rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}</Quiet>
+              <Quiet>{rule.effect === 'deny' ? strings.deny : levelLabels[rule.level]}</Quiet>
             </Columns>
           ))}
         </Stack>

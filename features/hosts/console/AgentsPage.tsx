@@ -22,7 +22,7 @@ const idOf = (agent: Agent) => agent.uuid
 
 /** The list of hosts. `empty` is shown before the first host is added. */
 export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
-  useTitle(strings.title)
+  useTitle(strings.hosts)
   useIdlePreload(AgentDetail)
   const { session, queries } = useServices()
   const list = useList('/inside/agents', agentsTable.view, getAgents, idOf)
@@ -38,7 +38,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
 
   return (
     <ListPage
-      title={strings.title}
+      title={strings.hosts}
       list={list}
       actions={
         session.may('enrolment:manage') ? (
@@ -49,7 +49,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       }
       searchPlaceholder={strings.search}
       exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
-      label={strings.title}
+      label={strings.hosts}
       table={agentsTable}
       topics={['agents', 'summary']}
       hrefOf={hrefOf}
@@ -58,7 +58,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       drawer={
         open === null ? null : (
           <SidePanel
-            label={strings.host}
+            label={strings.hostName}
             fullPage={agentAddress(open)}
             close={() => list.view.set({ open: null, tab: null })}
           >

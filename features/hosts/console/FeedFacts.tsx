@@ -18,7 +18,7 @@ export const FeedFacts = ({ uuid }: { uuid: string }) => {
   return (
     <Facts
       rows={[
-        [strings.feedNames, <DeviceText key="f" value={data.feeds.join(', ')} />],
+        [strings.feeds, <DeviceText key="f" value={data.feeds.join(', ')} />],
         [strings.newestEvent, <Time key="n" value={data.lastEventAt} form="ago" />],
         [strings.oldestEvent, <Time key="o" value={data.firstEventAt} form="ago" />],
         [

@@ -128,7 +128,7 @@ export const JobTray = () => {
             isRunning={job.state === 'running'}
             severity={severityOf(job)}
             {...(job.kind === 'commands' || job.kind === 'modes'
-              ? { link: { to: '/commands', search: { jobId: job.id }, text: strings.commandsLink } }
+              ? { link: { to: '/commands', search: { jobId: job.id }, text: strings.commands } }
               : {})}
             cancel={
               job.canCancel && session.may('fleet:write')

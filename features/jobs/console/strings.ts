@@ -1,8 +1,7 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   cancelJob: 'Cancel {title}',
-  cancel: 'Cancel',
   closeJob: 'Close {title}',
   focusJobs: 'Go to the job tray',
   jobs: 'Jobs',
@@ -13,12 +12,9 @@ export const strings = messages({
   cancelledJob: 'Cancelled, {done, number} of {total, number} done',
   runningWithFailures: '{done, number} of {total, number}, {failed, number} failed',
   starting: 'Starting',
-  failed: 'Failed',
   failedBecause: 'Failed: {message}',
-  cancelled: 'Cancelled',
   saved: 'Saved, {size}',
   waitingForServer: 'Waiting for the server',
   progress: '{percent, number} %, {size}',
   announcement: '{title}: {state}',
-  commandsLink: 'Commands',
 })

@@ -1,6 +1,6 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   versionCount: '{count, plural, one {# version} other {# versions}}',
   hostCount: '{count, plural, one {# host gets a new verdict} other {# hosts get a new verdict}}',
   calculating: 'Calculating effect…',
@@ -10,14 +10,8 @@ export const strings = messages({
   effect:
     'Verdicts would change for {devices, plural, one {# attached device} other {# attached devices}} on {hosts, plural, one {# host} other {# hosts}}: {worse, plural, one {# device model becomes} other {# device models become}} more severe, {better, number} less severe. {renamed, plural, one {# model gets} other {# models get}} a new name.',
   changedVerdicts: 'Changed verdicts',
-  device: 'Device',
-  before: 'Before',
-  after: 'After',
-  hosts: 'Hosts',
-  devices: 'Devices',
   unnamed: 'Unnamed',
   fileUsbIds: 'Vendor and product names (usb.ids)',
-  attackTools: 'Attack tools',
   vulnerableDevices: 'Vulnerable devices',
   fileGenuine: 'Descriptors of genuine products',
   fileSupplement: 'Names that are not in usb.ids',
@@ -36,32 +30,22 @@ export const strings = messages({
   trustText:
     'No key for knowledge is trusted yet. This file is signed with the key below. Compare it with the fingerprint that the issuer gave you separately from the file. Once you trust it, files signed with other keys are refused.',
   trustKey: 'Trust key',
-  cancel: 'Cancel',
   activeShipped: 'Version {version} is active, {age}, as shipped with this server. {progress}',
   updateTitle: 'Update {version}',
   activateMenu: 'Activate…',
   updateText: 'Uploaded by {name} {time}, created {created}. Contains: {files}.',
   activeFiles: 'Active knowledge',
-  content: 'Content',
-  version: 'Version',
   entries: 'Entries',
-  size: 'Size',
-  from: 'From',
   noFiles: 'No files.',
   historyTitle: 'Knowledge history',
-  state: 'State',
   uploaded: 'Uploaded',
   uploadedByColumn: 'Uploaded by',
   activeSince: 'Active since',
   activatedBy: 'Activated by',
   noHistory: 'No updates uploaded. The knowledge that was shipped with the server is active.',
-  knowledge: 'Knowledge',
   intro:
     'Names, attack tools, vulnerabilities and genuine descriptors that decide verdicts about devices. Updates are signed files. You see their effect first, and they take effect when activated.',
   uploadUpdate: 'Upload update…',
-  more: 'More',
-  active: 'Active',
-  history: 'History',
   rollBackMenu: 'Roll back…',
   keyBy: '{key} (by {name})',
   trustedKey: 'Trusted key: {keys}',

@@ -113,7 +113,7 @@ const AsTable = ({ bars }: { bars: readonly Day[] }) => (
     head={[
       strings.dayAxis,
       { title: strings.attachmentsAxis, align: 'right' },
-      { title: strings.blockedOfThese, align: 'right' },
+      { title: strings.blocked, align: 'right' },
     ]}
     rows={bars.toReversed().map(({ day, attachments, blocked }) => ({
       key: day,
@@ -147,7 +147,7 @@ export const AttachmentsChart = () => {
         <h2 id={titleId}>{strings.activity}</h2>
         <p className={classes.legend}>
           <span data-kind="attached">{strings.attachmentsAxis}</span>
-          <span data-kind="blocked">{strings.blockedOfThese}</span>
+          <span data-kind="blocked">{strings.blocked}</span>
         </p>
         {bars === undefined || isEmpty ? null : (
           <Button size="compact-xs" variant="subtle" aria-pressed={isTable} onClick={() => setIsTable(!isTable)}>

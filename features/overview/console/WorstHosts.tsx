@@ -41,7 +41,7 @@ export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | un
     )}
     {(worst?.recordsFiltered ?? 0) > worstCount ? (
       <Link to="/agents" search={{ Severity: '30,40,50' }}>
-        {strings.allHosts({ count: worst!.recordsFiltered })}
+        {strings.showAllHosts({ count: worst!.recordsFiltered })}
       </Link>
     ) : null}
   </Panel>

@@ -1,19 +1,16 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   activity: 'Device attachments per day, last 14 days',
   activityOfDay: '{day}: {attachments, plural, one {# attachment} other {# attachments}}, {blocked, number} blocked',
   attachmentsAxis: 'Attachments',
   dayAxis: 'Day (UTC)',
-  blockedOfThese: 'Blocked',
   attachmentCount: '{count, plural, one {# attachment} other {# attachments}}',
-  blockedCount: '{count, number} blocked',
   showAsTable: 'Show as table',
   noAttachments: 'No device was attached in the last {days, number} days.',
   allOperational: '✓ All systems operational',
   ofTotal: 'of {total, number}',
   since: 'Since {time}',
-  overview: 'Overview',
   newAttackTools: '{number} new {count, plural, one {attack tool} other {attack tools}}',
   newVulnerable: '{number} new {count, plural, one {vulnerable device} other {vulnerable devices}}',
   attachedEvents: '{number} {count, plural, one {device attachment} other {device attachments}}',
@@ -30,11 +27,9 @@ export const strings = messages({
   vulnerable: 'Hosts with vulnerable devices',
   notAllowed: 'Hosts with devices not on the allowlist',
   openAlerts: 'Open alerts',
-  noAlerts: 'No alerts. Attack tools, blocked devices and similar findings appear here.',
   allAlerts: 'Show all {count, number} alerts',
   needsAttention: 'Needs attention',
   noFindings: 'No attack tools or vulnerable devices are attached.',
-  allHosts: 'Show all {count, number} hosts',
   problem: '{parts}: {status}',
   unchanged: 'No change in {age}',
   increased: '+{count, number} in {age}',

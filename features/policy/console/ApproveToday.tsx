@@ -108,7 +108,7 @@ export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: ()
           </Row>
         ) : null}
       </Stack>
-      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveTodayTitle}>
+      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveAttached}>
         {asked ? <Question close={() => setAsked(false)} /> : null}
       </Modal>
     </EmptyState>

@@ -101,7 +101,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         <ErrorState failure={dryRun.error} retry={() => void dryRun.refetch()} inline />
       ) : (
         <p aria-live="polite">
-          {dryRun.data === undefined ? strings.restoreLoading : restoreText(dryRun.data)}{' '}
+          {dryRun.data === undefined ? strings.previewLoading : restoreText(dryRun.data)}{' '}
           {total > 0 ? strings.restoreHint : ''}
         </p>
       )}
@@ -182,10 +182,10 @@ export const HistoryPage = () => {
         page={page}
         isLast={isLast}
         setPage={(next) => set({ page: next }, false)}
-        action={{ title: strings.restore, width: 84 }}
+        action={{ title: strings.restoreMenu, width: 84 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="policy" title={strings.historyEmptyTitle}>
+            <EmptyState icon="policy" title={strings.noChangesYet}>
               <p>{strings.historyEmpty}</p>
             </EmptyState>
           )

@@ -64,7 +64,7 @@ export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
   return (
     <>
       {strings.modelHosts({
-        name: plainText(nameOfModel(model)) || strings.unnamed,
+        name: plainText(nameOfModel(model)) || strings.unknownName,
         count: model.agentsCount,
       })}
     </>

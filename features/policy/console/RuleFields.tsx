@@ -113,7 +113,12 @@ const Hosts = ({ draft, change, faults }: PartProps) => (
       ]}
     />
     {draft.scope === 'host' ? (
-      <HostPicker label={strings.host} value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
+      <HostPicker
+        label={strings.hostName}
+        value={draft.host}
+        onChange={(host) => change({ host })}
+        error={faults.host}
+      />
     ) : null}
     {draft.scope === 'tag' ? (
       <TagPicker label={strings.tag} value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />

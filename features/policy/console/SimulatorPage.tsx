@@ -53,7 +53,7 @@ const columns: readonly Column<PolicyTestRow>[] = [
   {
     id: 'host',
     hasLink: true,
-    title: strings.host,
+    title: strings.hostName,
     width: 150,
     cell: (row) => (
       <PlainLink href={agentAddress(row.uuid)}>
@@ -126,7 +126,7 @@ const Fields = ({ view }: { view: View }) => {
         onChange={(tag) => set('hashtags', tag === '' ? null : tag)}
       />
       <HostPicker
-        label={strings.host}
+        label={strings.hostName}
         clearable
         value={filters.hostUuid ?? ''}
         onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}

@@ -13,7 +13,7 @@ const members: readonly (readonly [name: string, of: (rule: PolicyRuleResource) 
   [strings.effect, (rule) => (rule.effect === 'allow' ? strings.allow : strings.deny)],
   [strings.vendorId, (rule) => rule.vid ?? strings.any],
   [strings.productId, (rule) => rule.pid ?? strings.any],
-  [strings.serialNumber, (rule) => (rule.serial === '' ? strings.none : (rule.serial ?? strings.any))],
+  [strings.serialNumber, (rule) => (rule.serial === '' ? strings.nothing : (rule.serial ?? strings.any))],
   [strings.kinds, (rule) => rule.kinds?.join(', ') ?? strings.any],
   [strings.fingerprint, (rule) => rule.fingerprint ?? strings.any],
   [

@@ -6,7 +6,7 @@ import { strings } from './strings.ts'
 export const ruleStates: Readonly<
   Record<PolicyRuleResource['state'], { severity: Severity; label: string; cure: string }>
 > = {
-  'In force': { severity: 'neutral', label: strings.inForce, cure: '' },
+  'In force': { severity: 'neutral', label: strings.active, cure: '' },
   Expired: {
     severity: 'neutral',
     label: strings.expired,
@@ -27,7 +27,7 @@ export const ruleStates: Readonly<
 /** Labels of the levels, by precedence. */
 export const levelNames: Readonly<Record<PolicyRuleResource['level'], string>> = {
   grant: strings.grant,
-  host: strings.host,
+  host: strings.hostName,
   tag: strings.tag,
   global: strings.allHosts,
 }

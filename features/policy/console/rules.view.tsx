@@ -18,7 +18,7 @@ const Level = ({ rule }: { rule: PolicyRuleResource }) => (
 const State = ({ rule }: { rule: PolicyRuleResource }) => {
   const { severity, label, cure } = ruleStates[rule.state]
   return rule.state === 'In force' ? (
-    <span>{strings.inForce}</span>
+    <span>{strings.active}</span>
   ) : (
     <SeverityTag severity={severity} word={label} title={cure} />
   )

@@ -58,7 +58,7 @@ const Details = ({ quarantine }: { quarantine: Quarantine }) => {
   return (
     <Facts
       rows={[
-        [strings.system, nacSystemNames[system]],
+        [strings.systemColumn, nacSystemNames[system]],
         [system === 'ise' ? strings.ancPolicy : strings.property, <DeviceText key="policy" value={policy} />],
         [strings.reason, <DeviceText key="reason" value={quarantine.reason} />],
         ...(deviceID === ''

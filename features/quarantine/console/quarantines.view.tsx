@@ -23,15 +23,15 @@ export const quarantineFilters = [
     options: quarantineStates.map((value) => ({ value, label: quarantineLabels[value].word })),
   },
   { name: 'isActive', label: strings.activeOrPending, kind: 'yesNo' },
-  { name: 'awaitsApproval', label: strings.stepWaiting, kind: 'yesNo' },
+  { name: 'awaitsApproval', label: strings.awaitingApproval, kind: 'yesNo' },
   {
     name: 'system',
-    label: strings.system,
+    label: strings.systemColumn,
     kind: 'choice',
     options: nacSystems.map((value) => ({ value, label: nacSystemNames[value] })),
   },
   { name: 'isAutomatic', label: strings.automatic, kind: 'yesNo' },
-  { name: 'hostIdentifier', label: strings.host, kind: 'text' },
+  { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
   { name: 'ipAddress', label: strings.address, kind: 'text' },
   { name: 'mac', label: strings.mac, kind: 'text' },
   { name: 'uuid', label: strings.hostId, kind: 'text' },
@@ -64,7 +64,7 @@ export const Ends = ({ quarantine: { expiresAt, state } }: { quarantine: Quarant
 export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
     id: 'host',
-    title: strings.host,
+    title: strings.hostName,
     width: 116,
     grow: true,
     sortKey: 'hostIdentifier',
@@ -72,7 +72,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'system',
-    title: strings.system,
+    title: strings.systemColumn,
     width: 96,
     sortKey: 'system',
     cell: (row) => (

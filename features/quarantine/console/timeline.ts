@@ -4,9 +4,9 @@ import { strings } from './strings.ts'
 /** Labels of the steps; `{system}` is the NAC system. */
 const stepLabels: Readonly<Record<QuarantineStepName, string | ((values: { system: string }) => string)>> = {
   asked: strings.requested,
-  waiting: strings.stepWaiting,
+  waiting: strings.awaitingApproval,
   approved: strings.approved,
-  dismissed: strings.dismissed,
+  dismissed: strings.isDismissed,
   applying: strings.stepSent,
   applied: strings.stepAccepted,
   verified: strings.stepVerified,

@@ -58,7 +58,7 @@ const Actions = ({ schedule, remove }: RowProps) => {
           {strings.history}
         </Menu.Item>
         <Menu.Item leftSection={<Icon name="trash" />} onClick={() => remove(schedule)}>
-          {strings.deleteMenu}
+          {strings.askDelete}
         </Menu.Item>
       </MoreMenu>
     </>

@@ -97,7 +97,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         <SmallTable
           label={strings.hostsToCheck}
           head={[
-            strings.host,
+            strings.hostName,
             strings.ring,
             strings.ready,
             strings.enforcement,

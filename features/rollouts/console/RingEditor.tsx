@@ -79,7 +79,7 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
       aria-label={strings.ringHosts({ number: index + 1 })}
       value={ring.by}
       data={[
-        { value: 'tags', label: strings.byTag },
+        { value: 'tags', label: strings.hostsWithATag },
         { value: 'share', label: strings.byShare },
         { value: 'rest', label: strings.byRest },
       ]}

@@ -26,7 +26,7 @@ const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
   {
     id: 'host',
     hasLink: true,
-    title: strings.host,
+    title: strings.hostName,
     width: 180,
     cell: (host) => (
       <PlainLink href={agentAddress(host.uuid)}>

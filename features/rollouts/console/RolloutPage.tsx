@@ -39,7 +39,7 @@ import { strings } from './strings.ts'
 const ringStates = {
   waiting: strings.waiting,
   running: strings.inProgress,
-  done: strings.stateCompleted,
+  done: strings.completed,
 } as const
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
@@ -110,7 +110,7 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
         kind: strings.hostCount,
         consequence: strings.revertEffect,
         worksAgain: again === null ? null : worksAgainText(again),
-        ...(commanded > 1 ? { reasonFor: strings.whyDevices } : {}),
+        ...(commanded > 1 ? { reasonFor: strings.whyDevicesOnHosts } : {}),
         action: strings.revert,
         run: async (reason) => {
           const body = reason === '' ? {} : { reason }

@@ -50,7 +50,7 @@ export const RolloutsPage = () => {
           strings.ring,
           { title: strings.hosts, align: 'right' },
           { title: strings.failed, align: 'right' },
-          strings.startedColumn,
+          strings.started,
           strings.by,
         ]}
         rows={rollouts.data?.data.map((one) => {

@@ -7,18 +7,18 @@ export const kindLabels: Readonly<Record<RolloutKind, string>> = { arm: strings.
 
 /** Labels of rollout states, with their severity. */
 export const stateLabels: Readonly<Record<RolloutState, { word: string; severity: Severity | null }>> = {
-  running: { word: strings.stateRunning, severity: null },
+  running: { word: strings.running, severity: null },
   paused: { word: strings.statePaused, severity: 'neutral' },
   halted: { word: strings.stateHalted, severity: 'red' },
-  completed: { word: strings.stateCompleted, severity: null },
+  completed: { word: strings.completed, severity: null },
   reverted: { word: strings.stateReverted, severity: 'amber' },
-  cancelled: { word: strings.stateCancelled, severity: 'neutral' },
+  cancelled: { word: strings.cancelled, severity: 'neutral' },
 }
 
 /** Labels of host states, in display order: finished states first. */
 export const hostLabels: Readonly<Record<RolloutHostState, { word: string; tone: 'good' | 'bad' | 'busy' | 'quiet' }>> =
   {
-    done: { word: strings.hostDone, tone: 'good' },
+    done: { word: strings.done, tone: 'good' },
     unchanged: { word: strings.noChangeNeeded, tone: 'good' },
     failed: { word: strings.failed, tone: 'bad' },
     commanded: { word: strings.inProgress, tone: 'busy' },

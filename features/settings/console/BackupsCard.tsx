@@ -15,10 +15,10 @@ import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 const stateTexts: Readonly<Record<BackupRun['state'], string>> = {
-  waiting: strings.backupWaiting,
-  running: strings.backupRunning,
-  completed: strings.backupCompleted,
-  failed: strings.backupFailed,
+  waiting: strings.waiting,
+  running: strings.running,
+  completed: strings.completed,
+  failed: strings.failed,
 }
 const verificationTexts: Readonly<Record<BackupRun['verification'], string>> = {
   none: '',
@@ -68,8 +68,8 @@ const factsOf = ({ runs, nextRunAt, folder, freeBytes }: BackupStatus): [string,
         </span>
       ),
     ],
-    [strings.backupFolder, <DeviceText key="folder" value={folder} />],
-    [strings.backupFree, freeBytes === null ? strings.backupUnknown : bytesText(freeBytes)],
+    [strings.folder, <DeviceText key="folder" value={folder} />],
+    [strings.backupFree, freeBytes === null ? strings.unknown : bytesText(freeBytes)],
   ]
 }
 
@@ -99,9 +99,9 @@ export const BackupsCard = () => {
   const { runs, problem } = status.data
   const current = runs.find(isUnderWay)
   return (
-    <Stack as="section" style={{ marginBottom: 24 }} aria-label={strings.backupState}>
+    <Stack as="section" style={{ marginBottom: 24 }} aria-label={strings.state}>
       <Row justify="space-between" gap={12}>
-        <h2>{strings.backupState}</h2>
+        <h2>{strings.state}</h2>
         {session.may('config:write') ? (
           <Button size="xs" variant="default" disabled={current !== undefined} onClick={() => void start()}>
             {strings.backUpNow}
@@ -114,10 +114,10 @@ export const BackupsCard = () => {
       <SmallTable
         label={strings.backupRuns}
         head={[
-          strings.backupTime,
-          strings.backupStateOf,
-          { title: strings.backupSize, align: 'right' },
-          strings.backupVerified,
+          strings.started,
+          strings.state,
+          { title: strings.size, align: 'right' },
+          strings.verified,
           strings.backupFileOrProblem,
         ]}
         rows={runs.map((run) => ({

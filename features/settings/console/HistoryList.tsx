@@ -73,7 +73,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
         action={{ title: strings.restoreMenu, width: 136 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="settings" title={strings.historyEmptyTitle}>
+            <EmptyState icon="settings" title={strings.noChangesYet}>
               <p>{strings.historyEmptyText}</p>
             </EmptyState>
           )

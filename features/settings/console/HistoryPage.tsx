@@ -5,9 +5,9 @@ import { strings } from './strings.ts'
 
 /** The history of all settings. */
 export const HistoryPage = () => {
-  useTitle(strings.historyTitle)
+  useTitle(strings.settingsHistory)
   return (
-    <SettingsPage title={strings.historyTitle} intro={strings.historyIntro}>
+    <SettingsPage title={strings.settingsHistory} intro={strings.historyIntro}>
       <HistoryList prefix="" />
     </SettingsPage>
   )

@@ -57,7 +57,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
               onChange('')
             }}
           >
-            {strings.removePicture}
+            {strings.remove}
           </Button>
         )}
       </Row>

@@ -74,7 +74,7 @@ const Status = ({ licence }: { licence: LicenceDetails }) => {
                 ...(licence.graceUntil === null
                   ? []
                   : [[strings.graceUntil, strings.utcDate({ date: licence.graceUntil })] as const]),
-                [strings.features, licence.features.length === 0 ? strings.noFeatures : licence.features.join(', ')],
+                [strings.features, licence.features.length === 0 ? strings.none : licence.features.join(', ')],
               ] as const)
             : []),
           [strings.issuers, strings.trustedKeys({ count: licence.trustedKeys })],

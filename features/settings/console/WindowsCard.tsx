@@ -31,8 +31,8 @@ const Builds = ({ builds, hostsUnverified }: Enforcement) => (
     label={strings.windowsTitle}
     head={[
       strings.windowsBuild,
-      { title: strings.windowsHosts, align: 'right' },
-      { title: strings.windowsArmed, align: 'right' },
+      { title: strings.hosts, align: 'right' },
+      { title: strings.armed, align: 'right' },
       { title: strings.windowsLimit, align: 'right' },
     ]}
     rows={builds.map(({ build, agents, armed, isVerified }) => ({
@@ -61,7 +61,7 @@ const Verifications = ({
       strings.windowsBuild,
       strings.windowsEdition,
       strings.windowsVerifiedBy,
-      strings.windowsVerifiedAt,
+      strings.verified,
       strings.windowsByHand,
       strings.windowsImportedBy,
       '',

@@ -68,7 +68,7 @@ export const groupTests: Readonly<Partial<Record<ConfigGroupName, GroupTest>>> =
     operation: testLdap,
     text: strings.testDirectory,
     fields: [
-      { name: 'LDAP_TEST_USER', label: strings.testUser, description: strings.testUserHelp },
+      { name: 'LDAP_TEST_USER', label: strings.person, description: strings.testUserHelp },
       {
         name: 'LDAP_TEST_PASSWORD',
         label: strings.testPassword,

@@ -49,7 +49,7 @@ const useChangedFields = () => {
 }
 
 const savedText = ({ changes, version }: ConfigSaved): string =>
-  changes.length === 0 ? strings.noDifferences : strings.savedVersion({ version })
+  changes.length === 0 ? strings.noChanges : strings.savedVersion({ version })
 
 /** State of the form of a group: entered values, errors, test and saving. */
 export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLElement | null>) => {
@@ -126,7 +126,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       setFaults(found)
       changed.reset()
       if (Object.keys(found).length > 0) forget()
-      else if (Object.keys(body).length === 0) setStatus(strings.noDifferences)
+      else if (Object.keys(body).length === 0) setStatus(strings.noChanges)
       else if (page.asks !== undefined && isMoved(body, stored, page.asks.names)) setIsAsking(true)
       else void store()
     },

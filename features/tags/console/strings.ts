@@ -1,7 +1,6 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
-  andMore: 'and {count, number} more',
+export const strings = withPageWords({
   unused: 'No rule, active rollout or quarantine setting uses it.',
   affectedRules:
     '{count, plural, one {# rule will no longer apply to any host:} other {# rules will no longer apply to any host:}}',
@@ -12,7 +11,6 @@ export const strings = messages({
   deleteEffect:
     'Tag {tag} will be removed from {hosts, plural, one {# host} other {# hosts}} and {devices, plural, one {# device} other {# devices}}. You cannot undo this, but you can import a previous export.',
   loadingUses: 'Checking where the tag is used…',
-  typeCount: 'Type {count} to confirm',
   deleteTag: 'Delete tag',
   lineError: 'Line {line}: {message}',
   importEffect:
@@ -20,28 +18,18 @@ export const strings = messages({
   checking: 'Checking the file…',
   import: 'Import',
   importLines: 'Import {count, plural, one {# line} other {# lines}}',
-  done: 'Done',
   importTags: 'Import tags',
   tagExists: 'This tag already exists.',
   tagAdded: 'Tag added.',
   newTag: 'New tag',
   addTag: 'Add tag',
-  tags: 'Tags',
-  tag: 'Tag',
-  hosts: 'Hosts',
-  devices: 'Devices',
-  askDelete: 'Delete…',
   intro:
     'Tags group hosts and devices. Use them in filters, rules and rollouts, and to exclude hosts from automatic quarantine.',
-  more: 'More',
-  exportAsCsv: 'Export as CSV',
   askImport: 'Import CSV…',
   find: 'Find',
   empty: 'No tags yet. Add a tag here, or type one on a host.',
   noMatch: 'No tags match. Names ignore case.',
   filteredCount: '{found, number} of {total, plural, one {# tag} other {# tags}}',
-  firstShown: 'first {count, number} shown',
-  ciscoIse: 'Cisco ISE',
   forescoutCounteract: 'Forescout CounterACT',
   importable: '{count, plural, one {# line can be imported} other {# lines can be imported}}',
   imported: '{count, plural, one {# line imported} other {# lines imported}}',

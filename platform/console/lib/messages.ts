@@ -84,3 +84,11 @@ export const messages = <const T extends Record<string, string>>(texts: T): Mess
       isPlain(text) ? (isPseudo ? pseudoText(text) : text) : formatOf(text),
     ]),
   ) as Messages<T>
+
+/** Returns a function that declares texts in addition to `shared` ones. A text replaces a shared one of its name. */
+export const extendMessages =
+  <W extends object>(shared: W) =>
+  <const T extends Record<string, string>>(texts: T): Omit<W, keyof T> & Messages<T> => ({
+    ...shared,
+    ...messages(texts),
+  })

@@ -1,6 +1,6 @@
-import { messages } from './messages.ts'
+import { withWords } from './words.ts'
 
-export const strings = messages({
+export const strings = withWords({
   now: 'now',
   noResponse: 'No response.',
   notConfirmed: 'You did not confirm your identity, so nothing was changed.',
@@ -17,7 +17,6 @@ export const strings = messages({
   passwordTooShort: 'Enter {count, plural, one {# more character} other {# more characters}}.',
   passwordTooLong: '{count, plural, one {# character} other {# characters}} too long.',
   passwordIsName: 'The password must differ from the user name.',
-  cantReachServer: "Can't reach the server",
   partFailed: 'Part of the console failed to load.',
   reloadCure: 'Check the network and that the server is running, then reload the page.',
   consoleError: 'Something went wrong in the console',
@@ -27,7 +26,6 @@ export const strings = messages({
   networkCure: 'Check the network and that the server is running. Your input is kept.',
   unreadable: 'Unreadable response',
   unreadableCure: 'A proxy between you and the server may have responded. Try again, or ask its administrator.',
-  identityNotConfirmed: 'Identity not confirmed',
   confirmCure: 'To continue, start the action again and confirm your identity.',
   cureWithTrace: '{cure} (trace {traceId})',
   signInFailed: 'Sign-in failed. Try again.',

@@ -57,7 +57,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
           <ErrorState failure={foremost.error} retry={() => void foremost.refetch()} inline />
         )
       ) : foremost.data.length === 0 ? (
-        <Note pad={16}>{strings.panelEmpty}</Note>
+        <Note pad={16}>{strings.noAlerts}</Note>
       ) : (
         <AlertList alerts={foremost.data} opened={close} />
       )}

@@ -229,7 +229,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
             <h3>{strings.hostsCount({ count: data.hostsCount || data.hosts.length })}</h3>
             <NoticeHosts hosts={data.hosts} evidence={data.matched} />
             {data.hostsCount > data.hosts.length ? (
-              <PlainLink href={alertHostsAddress({ id })}>{strings.allHosts({ count: data.hostsCount })}</PlainLink>
+              <PlainLink href={alertHostsAddress({ id })}>{strings.showAllHosts({ count: data.hostsCount })}</PlainLink>
             ) : null}
           </Stack>
         )}

@@ -60,7 +60,7 @@ export const NoticeHosts = ({
                 {device.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
                 {device.waits && canDecide ? (
                   <Button size="compact-xs" variant="default" onClick={() => ask(host, device)}>
-                    {strings.approve}
+                    {strings.askApprove}
                   </Button>
                 ) : null}
               </Row>

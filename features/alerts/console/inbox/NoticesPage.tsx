@@ -27,7 +27,7 @@ const tabs = [
 
 /** The inbox: alerts about the fleet and about this server. */
 export const NoticesPage = () => {
-  useTitle(strings.title)
+  useTitle(strings.alerts)
   const view = useView('/inside/notices', noticesView)
   const counts = useNoticeCounts().data
   const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
@@ -36,8 +36,8 @@ export const NoticesPage = () => {
   return (
     <Page gap={10}>
       <PageHead>
-        <h1>{strings.title}</h1>
-        <Row as="nav" align="start" gap={4} small aria-label={strings.title}>
+        <h1>{strings.alerts}</h1>
+        <Row as="nav" align="start" gap={4} small aria-label={strings.alerts}>
           {tabs.map((tab) => (
             <Link
               key={tab.list}

@@ -36,7 +36,7 @@ export const riskFilters = [
       ],
     })),
   },
-  { name: 'host', label: strings.hostOfAlert, kind: 'text' },
+  { name: 'host', label: strings.hostName, kind: 'text' },
   { name: 'description', label: strings.description, kind: 'text' },
   { name: 'entityId', label: strings.entityId, kind: 'text' },
   { name: 'fromDate', label: strings.from, kind: 'instant' },

@@ -65,7 +65,7 @@ const Head = ({ hasShare }: { hasShare: boolean }) => (
 /** The name of the model with its vendor and VID:PID. */
 const Name = ({ line }: { line: FindingLine }) => (
   <Stack as="span" gap={0}>
-    <DeviceText value={line.device.guiPid} absent={strings.unnamed} />
+    <DeviceText value={line.device.guiPid} absent={strings.unknownName} />
     <Quiet>
       <DeviceText value={line.device.guiVid} absent="" />{' '}
       <code>

@@ -1,43 +1,29 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = messages({
-  device: 'Device',
-  finding: 'Finding',
-  hosts: 'Hosts',
+export const strings = withPageWords({
   share: 'Share',
-  devices: 'Devices',
-  firstSeen: 'First seen',
-  lastSeen: 'Last seen',
-  unnamed: 'Unknown name',
   serialNumber: 'serial number {serial}',
   showMore: 'Show more ({count, number} in total)',
   onHosts: 'On {hosts}. <link>Show all devices</link>',
-  vendor: 'Vendor',
   emptyAttackTools: 'No known attack tools in this fleet.',
   emptyViolations: 'All attached devices are on the allowlist. Hosts without rules have no allowlist.',
   emptySpoofed: 'All attached devices match their VID:PID.',
   emptyVulnerable: 'No attached device has a known vulnerability.',
   emptyUncommon: 'All devices in this fleet are common.',
-  insights: 'Insights',
   reload: 'Reload',
-  more: 'More',
   computing: 'Computing…',
-  firstShown: 'first {count, number} shown',
   live: 'live',
   computedAt: 'computed {time}',
   tooFewHosts:
     'Uncommon devices cannot be identified with {count, plural, one {# active host} other {# active hosts}}. Results appear when the fleet grows.',
   noFindingsForVendor: 'No findings for vendor {vendor}.',
-  attackTools: 'Attack tools',
   aboutAttackTools:
     'Suspected: the device has the VID:PID or the structure of an attack tool, but an ordinary device can have them, too. Confirmed: the behaviour identifies the device, such as a hub that types, or descriptors that contradict its claims.',
-  notAllowed: 'Not on the allowlist',
   aboutViolations:
     'Attached devices that are not on the allowlist, on hosts with rules. Free hosts are included, although they do not block these devices.',
   spoofed: 'Spoofed identities',
   aboutSpoofed:
     'Devices that do not match their VID:PID, compared with the genuine product or with the fleet. In the fleet, at least 95 % of 20 or more devices with the same VID:PID share one set of interfaces, and this device has another.',
-  vulnerable: 'Vulnerable',
   aboutVulnerable:
     'Attached devices with a published vulnerability for their firmware, model or product family. Most severe first.',
   uncommon: 'Uncommon',
@@ -46,7 +32,6 @@ export const strings = messages({
   confirmedHint: 'Identified by behaviour; see each device for evidence.',
   suspectedHint: 'An ordinary device can have these properties, too.',
   showDevices: 'Show devices with evidence',
-  attackTool: 'Attack tool',
   interfaces: 'Interfaces (class:subclass:protocol): {interfaces}',
   onArmedHost: 'on an armed host',
   onFreeHosts: 'on free hosts only',
@@ -54,7 +39,6 @@ export const strings = messages({
   armedHint: 'Armed hosts block it, unless it was attached when the host was armed.',
   freeHint: 'Its hosts are free, so it is not blocked.',
   notAllowedHint: 'No rule allows it.',
-  property: 'Property',
   thisDevice: 'This device',
   genuine: 'Genuine product',
   others: 'Others in the fleet',
@@ -70,5 +54,4 @@ export const strings = messages({
   noSerialNumber: 'No serial number.',
   hostsWithThisModel: 'Show hosts with this model',
   decideLink: 'Show devices to approve or deny',
-  nothing: 'None',
 })

@@ -100,7 +100,7 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
         </>
       ) : null}
       {needsReason ? (
-        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyDevicesOnHosts} onChange={setReason} />
       ) : null}
       {data?.secondPerson === true ? (
         <Panel as="p" tone="accent" dense>

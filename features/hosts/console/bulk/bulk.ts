@@ -44,7 +44,7 @@ export const bulkLabels: Readonly<Record<BulkAction, BulkLabels>> = {
   },
   approveAll: {
     button: strings.askApproveAll,
-    title: strings.approveAllTitle,
+    title: strings.approveAttached,
     effect: strings.approveAllEffect,
     action: strings.approveAll,
     done: strings.approving,

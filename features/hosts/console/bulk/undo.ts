@@ -36,7 +36,7 @@ export const undoQuestion = async (api: Pick<Api, 'call'>, action: BulkAction, j
       severity: 'amber' as const,
       text: strings.undoOpens({ hosts: uuids.length }),
     },
-    ...(uuids.length > 1 ? { reasonFor: strings.whyDevices } : {}),
+    ...(uuids.length > 1 ? { reasonFor: strings.whyDevicesOnHosts } : {}),
   }
 }
 

@@ -39,7 +39,7 @@ const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
       ? account.mustChangePassword
         ? strings.mustChange
         : strings.stateEnabled
-      : strings.stateDisabled
+      : strings.disabled
   return (
     <>
       <strong>{strings.suspended}</strong>
@@ -147,7 +147,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
         '',
         strings.user,
         strings.profile,
-        strings.signIn,
+        strings.signInMethod,
         strings.state,
         strings.lastSignIn,
         { title: ' ', align: 'right' },

@@ -124,7 +124,7 @@ export const ApiTokensPage = () => {
               )}
             </div>,
             <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
-              {strings.revoke}
+              {strings.revokeMenu}
             </Button>,
           ],
         }))}

@@ -1,30 +1,22 @@
-import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { withWords } from '@portcullis/platform/console/lib/words.ts'
 
-export const strings = messages({
+export const strings = withWords({
   codeRefused: 'The verification code is incorrect or was already used. Wait for the next one.',
   codeTooShort: 'Enter all six digits.',
   code: 'Code from your authenticator app',
-  signIn: 'Sign in',
   confirmItsYou: 'Confirm it’s you',
   identityConfirmed: 'Identity confirmed',
-  identityNotConfirmed: 'Identity not confirmed',
   identityConfirmedText: 'Close this tab and return to Portcullis.',
   usePassword: 'Use your password',
   useCode: 'Use a code from the authenticator app',
   usePasskey: 'Use a passkey',
   useRecoveryCode: 'Use a recovery code',
   directoryPassword: 'Directory password',
-  password: 'Password',
   recoveryCode: 'Recovery code',
   confirmText:
     'This action affects hosts, accounts or sign-in. Confirm that you are {name} to continue. Your input is kept.',
-  confirm: 'Confirm',
-  changePassword: 'Change password',
-  passwordsDiffer: 'The passwords do not match.',
   chooseOwnTitle: 'Choose your own password',
   chooseOwnText: 'The password of {name} is temporary. Choose your own to continue.',
-  currentPassword: 'Current password',
-  signOut: 'Sign out',
   passkeyText: 'Your browser asks for your passkey.',
   askAgain: 'Use passkey',
   confirmAtProvider:
@@ -46,8 +38,6 @@ export const strings = messages({
   tokensLeft:
     '{count, plural, one {# API token} other {# API tokens}} of the account still work. Sign in to review them under Settings, API tokens.',
   termsOfUse: 'Terms of use',
-  iAccept: 'I accept',
-  userName: 'User name',
   userNameHelp: 'A directory account or a local account.',
   oneMoreStep: 'One more step',
   sessionEnded: 'Your session has ended. Sign in to continue where you left off.',
@@ -55,7 +45,6 @@ export const strings = messages({
   credentialsWrong: 'Incorrect user name or password.',
   tooManyAttempts: 'Too many failed attempts. Try again in {minutes, plural, one {# minute} other {# minutes}}.',
   suspended: '{detail} Ask another Administrator to lift the suspension.',
-  passwordRefused: 'Incorrect password.',
   passkeyRefused: 'This passkey does not belong to your account.',
   tooManyAttemptsSoon: 'Too many failed attempts. Try again in a few minutes.',
 })

@@ -16,7 +16,7 @@ type Proof = BodyOf<typeof reauthenticate>
 export type Way = 'password' | 'code' | 'recoveryCode' | 'passkey'
 
 const refusals: Readonly<Record<Way, string>> = {
-  password: strings.passwordRefused,
+  password: strings.incorrectPassword,
   code: strings.codeRefused,
   passkey: strings.passkeyRefused,
   recoveryCode: strings.recoveryCodeRefused,

@@ -25,7 +25,7 @@ const DecideDialog = lazilyDialog(
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <PageHead>
-    <h1>{strings.title}</h1>
+    <h1>{strings.deviceApprovals}</h1>
     <Quiet aria-live="polite">
       {inbox.newest.data === undefined || inbox.waiting === undefined
         ? ''
@@ -121,10 +121,10 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
       }
     >
       <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
-        {strings.approve}
+        {strings.askApprove}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => void state.askAll('deny')}>
-        {strings.deny}
+        {strings.askDeny}
       </Button>
     </Selected>
   )
@@ -132,7 +132,7 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
 
 /** Lists devices of armed hosts that are not on the allowlist, by model. Usable with the keyboard alone. */
 export const ApprovalsPage = () => {
-  useTitle(strings.title)
+  useTitle(strings.deviceApprovals)
   useIdlePreload(DecideDialog)
   const state = useApprovals()
   const { inbox, canDecide } = state
@@ -141,7 +141,7 @@ export const ApprovalsPage = () => {
     <Page scroll>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
-      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.search} />
+      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.searchDevices} />
       {newest.error === null ? null : (
         <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={inbox.shown !== null} />
       )}

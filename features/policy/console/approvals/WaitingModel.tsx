@@ -17,7 +17,7 @@ import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from 
 const wider: readonly [title: string, start: DecideStart][] = [
   [strings.approveForTag, { effect: 'allow', scope: 'tag' }],
   [strings.approveOnAllHosts, { effect: 'allow', scope: 'all' }],
-  [strings.grant, { effect: 'grant', scope: 'host' }],
+  [strings.askGrant, { effect: 'grant', scope: 'host' }],
 ]
 
 const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: DecideStart) => void }) => (
@@ -28,7 +28,7 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
       title={strings.approveKey}
       onClick={() => decide(line, { effect: 'allow', scope: 'host' })}
     >
-      {strings.approve}
+      {strings.askApprove}
     </Button>
     <Button
       size="compact-xs"
@@ -36,7 +36,7 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
       title={strings.denyKey}
       onClick={() => decide(line, { effect: 'deny', scope: 'host' })}
     >
-      {strings.deny}
+      {strings.askDeny}
     </Button>
     <MoreMenu label={strings.moreFor({ model: modelName(line.model) })}>
       {wider.map(([title, start]) => (

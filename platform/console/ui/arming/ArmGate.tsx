@@ -81,7 +81,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
         aria-label={strings.period}
         value={days}
         onChange={setDays}
-        data={periods.map((value) => ({ value, label: strings.days({ count: Number(value) }) }))}
+        data={periods.map((value) => ({ value, label: strings.dayCount({ count: Number(value) }) }))}
       />
       {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
       {totals === undefined ? (
@@ -123,7 +123,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
             ))}
           </Stack>
           {totals.blocked.peripherals > shown ? (
-            <Note>{strings.more({ count: totals.blocked.peripherals - shown })}</Note>
+            <Note>{strings.andMore({ count: totals.blocked.peripherals - shown })}</Note>
           ) : null}
         </Stack>
       )}

@@ -1,12 +1,8 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   title: 'Devices that arming blocks',
-  period: 'Period',
   loading: 'Checking past attachments…',
-  attackTool: 'Attack tool',
-  more: 'and {count, number} more',
-  days: '{count, plural, one {# day} other {# days}}',
   deviceOnHost: '{device} on {host}',
   times: '{count, plural, =0 {Attached before} one {# time} other {# times}}',
   gradeBeforeDriver: 'Enforces before drivers load',

@@ -21,7 +21,7 @@ export const DeviceFacts = ({ device }: { device: Peripheral }) => (
     rows={[
       [strings.product, <DeviceText key="p" value={device.caption} />],
       [strings.manufacturer, <DeviceText key="m" value={device.manufacturer} />],
-      [strings.serialNumber, <DeviceText key="s" value={device.serialNumber} absent={strings.noSerialNumber} />],
+      [strings.serialNumber, <DeviceText key="s" value={device.serialNumber} absent={strings.nothing} />],
       [strings.knownAs, <DeviceText key="k" value={[device.guiVid, device.guiPid].filter(Boolean).join(' · ')} />],
       [strings.ids, strings.idsWithRevision({ vid: device.vid, pid: device.pid, revision: device.bcdDevice })],
       [strings.kind, device.devIconDescription],

@@ -22,7 +22,7 @@ export const askAcceptance = async (api: Caller, device: Peripheral): Promise<vo
     count: hosts,
     kind: strings.affectedHosts,
     consequence: strings.acceptEffect,
-    action: strings.acceptAction,
+    action: strings.acceptFinding,
     reasonFor: strings.acceptReason,
     run: async (reason) => {
       await api.call(acceptFinding, { body: { uuid, deviceID, reason } })

@@ -74,9 +74,9 @@ const TagsEditor = ({ value, change }: EditorProps) => {
 
 const spans: [title: string, hours: number][] = [
   [strings.lastHour, 1],
-  [strings.lastDay, 24],
-  [strings.last7Days, 168],
-  [strings.last30Days, 720],
+  [strings.hours24, 24],
+  [strings.days7, 168],
+  [strings.days30, 720],
 ]
 
 const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {

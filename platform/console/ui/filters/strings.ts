@@ -1,25 +1,18 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   searchList: 'Search this list',
   clearSearch: 'Clear search',
   removeFilter: 'Remove filter {label}',
   addFilter: 'Filter',
-  clearFilters: 'Clear filters',
   contains: '{label} contains',
   apply: 'Apply',
   findTag: 'Find a tag',
   noTags: 'No tags found.',
   lastHour: 'Last hour',
-  from: 'From',
   until: 'Until',
-  yes: 'Yes',
-  no: 'No',
   since: 'since {from}',
   upTo: 'until {to}',
   fromTo: '{from} to {to}',
-  lastDay: '24 hours',
-  last7Days: '7 days',
-  last30Days: '30 days',
   quoted: '“{text}”',
 })

@@ -22,7 +22,7 @@ export const TagsField = ({ value, onChange, ...frame }: TagsFieldProps) => {
   return (
     <TagsInput
       {...frame}
-      placeholder={chosen.length === 0 ? strings.noTags : ''}
+      placeholder={chosen.length === 0 ? strings.nothing : ''}
       data={(tags.data ?? []).map(({ name }) => name)}
       splitChars={[',']}
       value={chosen}

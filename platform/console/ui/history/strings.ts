@@ -1,7 +1,6 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   versions: 'Versions',
   newer: 'Newer',
-  older: 'Older',
 })

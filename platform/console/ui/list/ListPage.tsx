@@ -8,8 +8,8 @@ import { exportKeysOf } from '../table/column.ts'
 import { DataTable } from '../table/DataTable.tsx'
 import { ListFrame } from '../table/ListFrame.tsx'
 import type { Selection } from '../table/useSelection.ts'
+import { pageWords as strings } from '../words.ts'
 import type { ListTable } from './list-table.tsx'
-import { strings } from './strings.ts'
 import type { List } from './useList.ts'
 
 export interface ListPageProps<Row> {

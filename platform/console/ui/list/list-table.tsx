@@ -15,7 +15,7 @@ import type { Filter } from '../filters/filter.ts'
 import { TagList } from '../TagList.tsx'
 import { Time } from '../Time.tsx'
 import type { Column } from '../table/column.ts'
-import { strings } from './strings.ts'
+import { pageWords as strings } from '../words.ts'
 
 /** The table and filters of a list page. */
 export interface ListTable<Row> {

@@ -118,7 +118,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
         <Meant question={question} system={system} policy={policy} />
         {form.systems.length > 1 ? (
           <NativeSelect
-            label={strings.system}
+            label={strings.systemColumn}
             value={system}
             data={form.systems.map((one) => ({ value: one, label: nacSystemNames[one] }))}
             onChange={(event) => form.setChosen(event.currentTarget.value as NacSystem)}

@@ -4,7 +4,7 @@ import { strings } from './strings.ts'
 
 /** Labels of the states; states without a severity are final. */
 export const quarantineLabels: Readonly<Record<QuarantineState, { word: string; severity: Severity | null }>> = {
-  waiting: { word: strings.waiting, severity: 'amber' },
+  waiting: { word: strings.awaitingApproval, severity: 'amber' },
   wanted: { word: strings.wanted, severity: 'neutral' },
   applying: { word: strings.applying, severity: 'neutral' },
   applied: { word: strings.applied, severity: 'neutral' },
@@ -12,7 +12,7 @@ export const quarantineLabels: Readonly<Record<QuarantineState, { word: string; 
   clearing: { word: strings.clearing, severity: 'neutral' },
   cleared: { word: strings.cleared, severity: null },
   failed: { word: strings.failed, severity: 'amber' },
-  dismissed: { word: strings.dismissed, severity: null },
+  dismissed: { word: strings.isDismissed, severity: null },
 }
 
 /** Key of a quarantine in addresses. It contains the host, because the list has a filter by host but not by id. */

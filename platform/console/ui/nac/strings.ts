@@ -1,6 +1,6 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   hostGone: 'Host not found. It may have been deleted.',
   alreadyQuarantined: '{system} already quarantines this host.',
   requested: 'Quarantine requested from {system}. The host page shows the progress.',
@@ -9,20 +9,16 @@ export const strings = messages({
   noAddress:
     'The host reports no active network interface, so there is no address to quarantine. Wait for its next report.',
   noSystem: 'Neither Cisco ISE nor CounterACT is enabled.',
-  system: 'System',
   reasonHelp: 'Appears in the timeline, the audit trail and, if configured, in the system.',
   hours: 'Duration (hours)',
   endless: 'Until released by a person',
   title: 'Quarantine host',
-  waiting: 'Awaiting approval',
   wanted: 'Queued',
   applying: 'Requesting',
   applied: 'Accepted, not verified yet',
   verified: 'Quarantined',
   clearing: 'Releasing',
   cleared: 'Released',
-  failed: 'Failed',
-  dismissed: 'Dismissed',
   effectProperty:
     '{host} gets the property {policy}, and your policies isolate it from the network. It may also lose its connection to this server.',
   addresses: 'Addresses: {addresses}',

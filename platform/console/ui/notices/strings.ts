@@ -1,11 +1,7 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
-  email: 'Email',
-  webhook: 'Webhook',
-  syslog: 'Syslog',
+export const strings = withPageWords({
   waiting: 'waiting',
-  delivered: 'delivered',
   failed: 'refused',
   dropped: 'dropped',
 })

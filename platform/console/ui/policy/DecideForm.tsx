@@ -17,7 +17,7 @@ import { type DecisionDraft, useDecision } from './useDecision.ts'
 const lives = [
   { value: '1', label: strings.oneHour },
   { value: '24', label: strings.oneDay },
-  { value: '168', label: strings.sevenDays },
+  { value: '168', label: strings.days7 },
 ]
 const AttackTool = ({
   evidence,
@@ -109,10 +109,10 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
         data={[
           {
             value: 'host',
-            label: hosts.length === 1 ? strings.onThisHost : strings.onTheseHosts({ hosts: hosts.length }),
+            label: hosts.length === 1 ? strings.thisHost : strings.onTheseHosts({ hosts: hosts.length }),
           },
-          { value: 'tag', label: strings.onTag },
-          { value: 'all', label: strings.onAllHosts },
+          { value: 'tag', label: strings.hostsWithATag },
+          { value: 'all', label: strings.allHosts },
         ]}
       />
       {decision.scope === 'tag' ? (

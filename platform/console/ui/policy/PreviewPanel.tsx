@@ -79,7 +79,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
       data-testid="preview"
     >
       {preview === undefined || sentence === null ? (
-        <Note>{draft === null ? waiting : strings.loading}</Note>
+        <Note>{draft === null ? waiting : strings.previewLoading}</Note>
       ) : (
         <>
           <SeverityLine severity={sentence.severity}>

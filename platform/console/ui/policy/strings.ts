@@ -1,6 +1,6 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
+export const strings = withPageWords({
   approvedReason: 'Approved manually',
   bulkScope:
     '{devices} on {hosts, plural, one {# host} other {# hosts}}. Each decision applies only to the host that has the device:',
@@ -10,45 +10,24 @@ export const strings = messages({
   unlisted:
     '{count, plural, one {# device of these models is not included, because it exceeds} other {# devices of these models are not included, because they exceed}} the limit for one decision.',
   tooMany: 'Select at most {limit, number} devices, or add a rule for their model.',
-  whyDevices: 'Why these devices are allowed',
   noDevices: 'No devices to decide on.',
   denyDevices: 'Deny devices',
-  approveDevices: 'Approve devices',
-  askApprove: 'Approve…',
-  askDeny: 'Deny…',
-  askGrant: 'Grant temporarily…',
   decideTitle: 'Decide on a device',
   oneHour: '1 hour',
   oneDay: '1 day',
-  sevenDays: '7 days',
-  attackTool: 'Attack tool',
   noEvidence: 'Its VID:PID or its behaviour matches a known attack tool.',
-  override: 'Allow despite attack-tool finding',
-  overrideHint: 'The override is recorded in the audit trail.',
   overrideNeedsAdmin: 'Only an Administrator can allow it. You can deny it.',
   subject: '{name} {ids} on {hosts}',
   decision: 'Decision',
   approve: 'Approve',
   grant: 'Grant temporarily',
-  scope: 'Scope',
-  onThisHost: 'This host',
   onTheseHosts: 'These {hosts, number} hosts',
-  onTag: 'Hosts with a tag',
-  onAllHosts: 'All hosts',
-  tag: 'Tag',
-  duration: 'Duration',
   onlySerial: 'Only the device with serial number {serial}',
   whyDevice: 'Why this device is allowed',
   chooseTag: 'Choose a tag.',
-  moreActions: 'More actions',
   findHost: 'Search by name or address',
   searching: 'Searching…',
   noSuchHost: 'No hosts found',
-  onHost: 'on {host}',
-  loading: 'Computing the preview…',
-  openRule: 'Open rule',
-  needsApprover:
-    'This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.',
   tagPlaceholder: 'Choose a tag',
   noSuchTag: 'No tags found',
   devicesWorkAgain:
@@ -89,17 +68,13 @@ export const strings = messages({
   reasonMissing: 'Enter a reason. It is shown with every decision and to the user of the host.',
   undoTitle: 'Undo policy change',
   undoEffect: 'the rules return to their state before the change.',
-  undo: 'Undo',
   grantedReason: 'Granted manually',
   doneOnHosts:
     '{effect, select, allow {Approved} deny {Denied} other {Granted}} on {hosts, plural, one {# host} other {# hosts}}.',
   doneOnTag: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on tag {tag}.',
   bulkDone:
     '{effect, select, deny {Denied} other {Approved}} {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}.',
-  deviceCount: '{count, plural, one {# device} other {# devices}}',
-  hostCount: '{count, plural, one {# host} other {# hosts}}',
   bulkAction: '{effect, select, deny {Deny} other {Approve}} {devices, plural, one {# device} other {# devices}}',
-  deny: 'Deny',
   showAll: '{count, plural, one {Show # device} other {Show all # devices}}',
   showFirst: 'Show the first {shown, number} of {count, number} devices',
   deletedTag: '{tag} (deleted)',

@@ -1,5 +1,5 @@
 import { contrast } from '../theme/contrast.ts'
-import { strings } from './strings.ts'
+import { pageWords as strings } from '../words.ts'
 
 /** The customer's items of the sign-in page; each may be empty. */
 export interface CustomLogin {
@@ -23,7 +23,7 @@ export const brandOf = (custom: CustomLogin | undefined) => {
   const accent = colorOf(custom?.CUSTOM_LOGIN_COLOR ?? '')
   const logo = custom?.CUSTOM_LOGIN_LOGO ?? ''
   return {
-    title: custom?.CUSTOM_LOGIN_TITLE || strings.product,
+    title: custom?.CUSTOM_LOGIN_TITLE || strings.portcullis,
     message: custom?.CUSTOM_LOGIN_MESSAGE ?? '',
     logo: /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/.test(logo) ? logo : null,
     background: colorOf(custom?.CUSTOM_LOGIN_BACKGROUND ?? ''),

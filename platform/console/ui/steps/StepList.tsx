@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { Icon } from '../icons.tsx'
 import { Columns, Quiet, Stack } from '../layout/layout.tsx'
-import { strings } from './strings.ts'
+import { pageWords as strings } from '../words.ts'
 
 /** One step of a connection test. */
 export interface StepView {
@@ -19,7 +19,7 @@ export interface StepView {
 const marks = {
   done: <Icon name="check" size={14} title={strings.done} />,
   failed: <Icon name="close" size={14} title={strings.failed} />,
-  running: <Icon name="refresh" size={14} title={strings.running} />,
+  running: <Icon name="refresh" size={14} title={strings.inProgress} />,
   open: <span aria-hidden="true">·</span>,
 } as const
 

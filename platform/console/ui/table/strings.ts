@@ -1,10 +1,8 @@
-import { messages } from '../../lib/messages.ts'
+import { withPageWords } from '../words.ts'
 
-export const strings = messages({
-  columns: 'Columns',
+export const strings = withPageWords({
   resetColumns: 'Reset columns',
   noMatch: 'No rows match these filters.',
-  clearFilters: 'Clear filters',
   scrollLimit: 'Only the first {limit, number} rows are shown. Narrow the filters to reach the others.',
   clearSelection: 'Clear selection',
   selectRows: 'Select all rows',
@@ -13,7 +11,6 @@ export const strings = messages({
   rowMoved: '1 row moved',
   orderChanged: 'Order changed',
   show: 'Show',
-  selectRow: 'Select row',
   selection: 'Selection',
   allSelected: '{count, plural, one {# matching row selected} other {All # matching rows selected}}',
   selected: '{count, number} selected',
@@ -25,7 +22,6 @@ export const strings = messages({
   firstRow: 'First row',
   lastRow: 'Last row',
   openRow: 'Open row',
-  close: 'Close',
   tooManyToDeselect: 'Single rows can be deselected if at most {limit, number} rows match. Narrow the filters.',
   selectAll: 'Select all {count, number}',
   selectFirst: 'Select the first {count, number}',

@@ -31,7 +31,7 @@ export const CurrentPassword = ({ value, onChange, failure, isFirst = false }: C
         data-autofocus={isFirst || undefined}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
-        error={isWrong ? strings.passwordRefused : undefined}
+        error={isWrong ? strings.incorrectPassword : undefined}
       />
       {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
     </>

@@ -25,7 +25,7 @@ export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (p
           aria-label={strings.removePasskeyNamed({ name: passkey.name })}
           onClick={() => remove(passkey)}
         >
-          {strings.removeMenu}
+          {strings.askRemove}
         </Button>,
       ],
     }))}

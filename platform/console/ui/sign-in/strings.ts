@@ -1,5 +1,0 @@
-import { messages } from '../../lib/messages.ts'
-
-export const strings = messages({
-  product: 'Portcullis',
-})
